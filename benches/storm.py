@@ -1,11 +1,17 @@
-"""Checking time of guard against Storm's default sparse engine, on the same chains, in the same run, one thread.
+"""Checking time of guard against Storm's sparse engine, on the same chains, in the same run, one thread.
 
-Run it after `cargo build --release`:
+Run it after `cargo build --profile dist`:
 
     pip install stormpy
-    python3 benches/storm.py ../shared/data/prism-models [--large] [--learned]
+    GUARD=target/dist/guard python3 benches/storm.py ../shared/data/prism-models [--large] [--learned]
+    GUARD=target/dist/guard python3 benches/storm.py --generated ../shared/bench/chains.py [--small | --huge] [FAMILY …]
 
 The last line has the geometric mean of the ratios and the worst.
+
+The second form makes chains of several families and asks each for reaching, rewards, steady states, bounded until and LTL.
+Storm runs in a process of its own, once with its default settings and once with forced soundness at 1e-6, so that its
+memory is measured like guard's and that it can be stopped (`LIMIT` seconds). "no proof" counts answers of guard that are
+wider than 1e-6 relatively; "wrong" says that Storm's default answer lies outside of guard's proven bounds by more than 1e-3.
 
 Each chain is built by guard from its PRISM model, or generated, and written as DRN; both tools read that file, so that
 both check the same chain. Storm's time is that of `model_checking`; guard's is the `ms` that it reports for the property.
@@ -19,6 +25,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import stormpy
@@ -106,7 +113,107 @@ def storm_ms(path, prop):
     return best, value, model
 
 
+# Family: arguments of the generator by size, and the questions.
+REACH, REWARD, STEADY = 'P=? [ F "a" ]', 'R=? [ F ("a" | "b") ]', 'S=? [ "c" ]'
+SOON, LATER, LTL = 'P=? [ F<=300 "c" ]', 'P=? [ F<=10000 "c" ]', 'P=? [ (F "c") & (G F "a") ]'
+FAMILIES = {
+    "grid": [(["32"], ["100"], ["400"], ["1000"]), (REACH, REWARD, STEADY, SOON, LATER, LTL)],
+    "symmetric": [(["1000", "0.5"], ["10000", "0.5"], ["100000", "0.5"], ["1000000", "0.5"]), (REACH, REWARD, STEADY, SOON, LATER, LTL)],
+    "drift": [(["1000", "0.55"], ["10000", "0.55"], ["100000", "0.55"], ["1000000", "0.55"]), (REACH, REWARD, STEADY, SOON, LATER, LTL)],
+    "ring": [(["10", "100", "1e-4"], ["10", "1000", "1e-4"], ["10", "10000", "1e-4"], ["10", "100000", "1e-4"]), (STEADY, SOON, LATER, LTL)],
+    "retry": [(["100", "0.02"], ["1000", "0.02"], ["10000", "0.02"], ["100000", "0.02"]), (REACH, 'R=? [ F "a" ]', STEADY, SOON, LATER, LTL)],
+    "cube": [(["10"], ["22"], ["46"], ["100"]), (REACH, 'R=? [ F "a" ]', STEADY, SOON, LATER, LTL)],
+}
+LIMIT = float(os.environ.get("LIMIT", "100"))
+
+
+def child(path, prop, sound):
+    """One question to Storm, in this process: time and answer as JSON."""
+    model = stormpy.build_model_from_drn(path)
+    formula = stormpy.parse_properties(prop)[0]
+    # Without an environment, stormpy chooses the sound methods.
+    environment = stormpy.environments.sound() if sound else stormpy.Environment()
+    best, value, spent = math.inf, None, 0.0
+    for _ in range(3):
+        begin = time.perf_counter()
+        result = stormpy.model_checking(model, formula, environment=environment)
+        took = time.perf_counter() - begin
+        best, spent = min(best, took * 1e3), spent + took
+        value = value_at(result, model.initial_states[0])
+        if spent > 5.0:
+            break
+    print(json.dumps({"ms": best, "value": float(value), "states": model.nr_states, "transitions": model.nr_transitions}))
+
+
+def limited(command):
+    """The JSON that a command prints last, and its memory in MB; none if it takes too long or fails."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        timer = threading.Timer(LIMIT, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        timer.cancel()
+        out.seek(0)
+        lines = [line for line in out.read().splitlines() if line.startswith("{")]
+        found = json.loads(lines[-1]) if process.returncode == 0 and lines else None
+        return found, usage.ru_maxrss / 1024
+
+
+def generated(generator):
+    sizes = slice(0, 2) if "--small" in sys.argv else slice(0, 4) if "--huge" in sys.argv else slice(0, 3)
+    wanted = [family for family in FAMILIES if family in sys.argv] or list(FAMILIES)
+    against = {"default": [], "sound": []}
+    unproven = slow = 0
+    print(f"{'model':<24} {'states':>8} {'question':<27} {'guard ms':>10} {'default':>10} {'sound':>10} {'ratio':>7} {'MB':>6} {'Storm':>6}  value (guard, relative width)")
+    with tempfile.TemporaryDirectory() as scratch:
+        for family in wanted:
+            arguments, questions = FAMILIES[family]
+            for size in arguments[sizes]:
+                source, path = os.path.join(scratch, "model.prism"), os.path.join(scratch, "model.drn")
+                kind = "birth" if family in ("symmetric", "drift") else family
+                with open(source, "w") as out:
+                    subprocess.run([sys.executable, generator, kind, *size], check=True, stdout=out)
+                subprocess.run([GUARD, "export", "--chain", source, "--to", "drn", "-o", path], check=True, capture_output=True)
+                for prop in questions:
+                    ours, memory = limited([GUARD, "query", "--chain", path, "--format", "json", prop])
+                    again, _ = limited([GUARD, "query", "--chain", path, "--format", "json", prop]) if ours else (None, 0)
+                    default, theirs = limited([sys.executable, __file__, "--child", path, prop, ""])
+                    sound, _ = limited([sys.executable, __file__, "--child", path, prop, "sound"])
+                    note = ""
+                    if ours is None:
+                        slow += default is not None
+                        shown = "no answer"
+                    else:
+                        ms = min(ours["ms"], again["ms"])
+                        low, high = float(ours["lower"]), float(ours["upper"])
+                        width = 0.0 if high == low else (high - low) / max(high, 1e-300)
+                        if width > 1e-6 and high - low > 1e-200:
+                            unproven += 1
+                            note += "  no proof"
+                        shown = f"{ours['value']!r} {width:.0e}"
+                        for which, other in (("default", default), ("sound", sound)):
+                            if other is not None:
+                                against[which].append(ms / max(other["ms"], 1e-3))
+                        if default is not None:
+                            slack = 1e-3 * abs(high) + 1e-12
+                            if not low - slack <= default["value"] <= high + slack:
+                                note += f"  wrong: {default['value']!r}"
+                    cell = lambda found: "-" if found is None else f"{found['ms']:.2f}"
+                    ratio = f"{against['default'][-1]:.3f}" if ours and default else "-"
+                    states = (ours or default or {"states": 0})["states"]
+                    print(f"{family + ' ' + ' '.join(size):<24} {states:>8} {prop:<27} {'-' if ours is None else format(ms, '.2f'):>10} {cell(default):>10} {cell(sound):>10} {ratio:>7} {memory:>6.0f} {theirs:>6.0f}  {shown}{note}", flush=True)
+    for which, ratios in against.items():
+        if ratios:
+            print(f"against Storm's {which}: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, worst {max(ratios):.3f}, of {len(ratios)}")
+    print(f"without proof: {unproven}; no answer where Storm's default has one: {slow}")
+
+
 def main():
+    if "--child" in sys.argv:
+        return child(*sys.argv[2:5])
+    if "--generated" in sys.argv:
+        return generated(sys.argv[sys.argv.index("--generated") + 1])
     folder = sys.argv[1]
     models = MODELS + (LARGE if "--large" in sys.argv else [])
     ratios = []

@@ -15,7 +15,7 @@ use crate::learn::RowLimits;
 use crate::query::{Method, Reasons};
 use guard_markov::check::Root;
 use guard_markov::prism::expr::Kind;
-use guard_markov::solve::Accuracy;
+use guard_markov::solve::{Accuracy, NotConverged};
 use guard_markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
     Single, Truth, parse_properties,
@@ -233,6 +233,7 @@ fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
                 }
             };
             let ms = clock.elapsed().as_secs_f64() * 1e3;
+            let short = checker.take_shortfall();
             let why = match &args.why {
                 None => None,
                 Some(state) => Some(why(&checker, property, state, &accuracy)?),
@@ -245,6 +246,7 @@ fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
                 why,
                 method: checker.method(&property.formula),
                 ms,
+                short,
             };
             match (told.holds, outcome) {
                 (Some(Some(false)), _) => outcome = Outcome::Violated,
@@ -333,6 +335,8 @@ struct AnswerView<'a, V: Scalar> {
     why: Option<Option<Reasons>>,
     method: &'static str,
     ms: f64,
+    /// Why the bounds are wider than asked for, if they are.
+    short: Option<NotConverged>,
 }
 
 /// One value: a number with bounds, infinity, or none.
@@ -508,6 +512,9 @@ impl<V: Scalar> AnswerView<'_, V> {
         }
         object.insert("method".to_owned(), json!(self.method));
         object.insert("ms".to_owned(), json!((self.ms * 1e3).round() / 1e3));
+        if let Some(short) = &self.short {
+            object.insert("imprecise".to_owned(), json!(short.to_string()));
+        }
         Value::Object(object)
     }
 
@@ -519,6 +526,7 @@ impl<V: Scalar> AnswerView<'_, V> {
         match self.holds {
             Some(Some(true)) => writeln!(output, "  holds")?,
             Some(Some(false)) => writeln!(output, "  does not hold")?,
+            Some(None) if self.short.is_some() => writeln!(output, "  undecided")?,
             Some(None) => writeln!(
                 output,
                 "  undecided: the value is too close to the threshold; try a smaller --precision, or --exact"
@@ -540,6 +548,9 @@ impl<V: Scalar> AnswerView<'_, V> {
                 writeln!(output, "  the values of the initial states {of}{more}")?;
             }
             None => {}
+        }
+        if let Some(short) = &self.short {
+            writeln!(output, "  imprecise: {short}")?;
         }
         for &state in order {
             let name = self.chain.name(state);

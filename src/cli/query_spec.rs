@@ -400,8 +400,38 @@ impl ClaimView<'_> {
                     "upper": interval.range.upper,
                     "confidence": 1.0 - confidence.error,
                     "method": confidence.method.as_str(),
+                    "promise": "guaranteed",
                 }),
             );
+        }
+        if let Some(observed) = &answer.observed {
+            put(
+                "observed",
+                json!({
+                    "happened": observed.happened,
+                    "runs": observed.runs,
+                    "lower": observed.range.lower,
+                    "upper": observed.range.upper,
+                    "confidence": 1.0 - observed.error,
+                    "method": "wilson",
+                    "promise": "approximate",
+                }),
+            );
+        }
+        if let Some(asymptotic) = &answer.asymptotic {
+            put(
+                "asymptotic",
+                json!({
+                    "lower": asymptotic.range.lower,
+                    "upper": asymptotic.range.upper,
+                    "confidence": 1.0 - asymptotic.error,
+                    "method": "delta",
+                    "promise": "asymptotic",
+                }),
+            );
+        }
+        if let Some(short) = &answer.imprecise {
+            put("imprecise", json!(short.to_string()));
         }
         if let Some(evidence) = answer.evidence {
             put("evidence", json!(evidence.as_str()));
@@ -486,8 +516,28 @@ impl ClaimView<'_> {
             };
             writeln!(
                 out,
-                "  confidence interval from the traces: {lower:.4} to {upper:.4} (level {sure} %{how})"
+                "  guaranteed interval: {lower:.4} to {upper:.4} (level {sure} %{how})"
             )?;
+        }
+        if let Some(asymptotic) = &answer.asymptotic {
+            let Range { lower, upper } = asymptotic.range;
+            let sure = 100.0 * (1.0 - asymptotic.error);
+            writeln!(
+                out,
+                "  asymptotic interval: {lower:.4} to {upper:.4} (level {sure} % for many runs)"
+            )?;
+        }
+        if let Some(observed) = &answer.observed {
+            let Range { lower, upper } = observed.range;
+            let sure = 100.0 * (1.0 - observed.error);
+            writeln!(
+                out,
+                "  observed in {} of {} complete runs: {lower:.4} to {upper:.4} (Wilson interval, about {sure} %)",
+                observed.happened, observed.runs
+            )?;
+        }
+        if let Some(short) = &answer.imprecise {
+            writeln!(out, "  {}", paint.open(&format!("imprecise: {short}")))?;
         }
         match answer.evidence {
             Some(Evidence::Holds) => writeln!(out, "  {}", paint.good("confirmed by the traces"))?,

@@ -123,7 +123,7 @@ impl RequestHead {
     }
 }
 
-/// A response: a status and a body.
+/// What is answered: a status and a body.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,

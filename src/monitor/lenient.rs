@@ -288,13 +288,13 @@ pub struct Intake {
 struct Followed {
     /// Whether it is open, and an object.
     is_open: bool,
-    /// The start of the value that is being read.
+    /// Where the value begins that is being taken.
     value: Option<usize>,
-    /// The end of its last member.
+    /// Where its last member ended.
     end: usize,
 }
 
-/// The position in a string.
+/// Where in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InString {
     Plain,

@@ -1,6 +1,8 @@
 //! The answer to a claim.
 
 use super::guarantee::{Evidence, Interval};
+use super::runs::{Asymptotic, Observed};
+use guard_markov::solve::NotConverged;
 use guard_markov::{Estimate, Numbers, Scalar, Truth};
 
 /// A number with its bounds.
@@ -50,10 +52,16 @@ pub struct ClaimAnswer {
     /// An interval that contains the number, as far as the counts support one; `None` if it was not requested, or if no
     /// bound is known for this kind of query.
     pub interval: Option<Interval>,
+    /// In how many complete runs the event happened, if the counts tell.
+    pub observed: Option<Observed>,
+    /// The asymptotic interval of the number of the counted chain, if there is an argument for one.
+    pub asymptotic: Option<Asymptotic>,
     /// Whether the interval lies on one side of the threshold.
     pub evidence: Option<Evidence>,
     /// Of claims of branching time.
     pub graphs: Option<Graphs>,
+    /// Why the bounds of its numbers are wider than asked for, if they are.
+    pub imprecise: Option<NotConverged>,
     /// The method of computation.
     pub method: &'static str,
 }

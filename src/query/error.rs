@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use crate::abstraction::SpaceError;
+use guard_markov::solve::NotConverged;
 use guard_markov::{ChainError, CheckError};
 
 /// The reason why a claim has no answer.
@@ -12,6 +13,9 @@ pub enum QueryError {
     /// The engine could not answer.
     #[error(transparent)]
     Check(#[from] CheckError),
+    /// Numbers could not be proven to the precision asked for.
+    #[error(transparent)]
+    NotConverged(#[from] NotConverged),
     /// The rows do not form a chain.
     #[error(transparent)]
     Chain(#[from] ChainError),

@@ -10,6 +10,7 @@ use super::chain::Learned;
 use super::error::QueryError;
 use super::guarantee::{Confidence, Evidence, Interval, Range};
 use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
+use super::runs::Event;
 use super::why::Reasons;
 use crate::hir::{
     Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
@@ -22,10 +23,9 @@ use guard_markov::interval::UncertainChain;
 use guard_markov::prism::expr::{
     Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
+use guard_markov::solve::NotConverged;
 use guard_markov::solve::{Factors, average};
-use guard_markov::{
-    Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth,
-};
+use guard_markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
 
 /// Returns the conditions on single states that claims ask for, and the properties whose monitors run along: with the
 /// letters of those, in an order that depends on the spec alone.
@@ -94,7 +94,9 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     from_start: Cell<bool>,
     /// By condition, and whether the start was read as above: its label.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
-    asked: RefCell<Vec<(MExpr, Numbers<V>)>>,
+    asked: RefCell<Vec<(MExpr, Numbers<V>, Option<NotConverged>)>>,
+    /// Why numbers of the claim at hand are known less precisely than asked for.
+    short: RefCell<Option<NotConverged>>,
     /// Components that were eliminated for one question and serve the next.
     factors: Rc<Factors<V>>,
 }
@@ -139,6 +141,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             from_start: Cell::new(true),
             labels: RefCell::default(),
             asked: RefCell::default(),
+            short: RefCell::default(),
             factors: Rc::default(),
         }
     }
@@ -151,6 +154,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
     pub(super) fn answer(&self, claim: &Claim) -> Result<ClaimAnswer, QueryError> {
         self.method.set("sets");
         self.from_start.set(true);
+        self.short.take();
         let mut answer = ClaimAnswer {
             states: self.names.len(),
             value: None,
@@ -159,8 +163,11 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             per_state_truth: Vec::new(),
             smoothing_share: None,
             interval: None,
+            observed: None,
+            asymptotic: None,
             evidence: None,
             graphs: None,
+            imprecise: None,
             method: "sets",
         };
         let state = match claim.formula {
@@ -200,6 +207,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             answer.holds = Some(at(&truth, self.start));
             answer.per_state_truth = names.map(|(state, name)| (name, truth.at(state))).collect();
         }
+        answer.imprecise = self.short.take();
         Ok(answer)
     }
 
@@ -271,6 +279,34 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
 }
 
 impl<V: Scalar> Evaluation<'_, V> {
+    /// Returns the event whose probability a claim asks for, over the run that follows the start; `None` for claims that are
+    /// not about the probability of one event.
+    pub(super) fn event(&self, claim: &Claim) -> Result<Option<Event>, QueryError> {
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let of = self.lower(path)?;
+        let chain = self.chain.borrow();
+        let goal = self.checker(&chain).goal(&of)?;
+        Ok(goal.map(|(mut goal, negated)| {
+            if self
+                .learned
+                .as_ref()
+                .is_some_and(|learned| learned.explicit)
+            {
+                // The start is no step of the run; bounds count the step out of it all the same.
+                goal.target.set(self.start as usize, false);
+                goal.open.insert(self.start as usize);
+            }
+            Event {
+                goal,
+                negated,
+                start: self.start,
+            }
+        }))
+    }
+
     /// Returns the states that a claim asks about reaching, and those from which that cannot be avoided: on every path of
     /// the graph but for a null set, whatever the numbers are. None for other claims.
     pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<[NodeSet; 2]>, QueryError> {
@@ -322,7 +358,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         let name = |state: u32| self.names[state as usize].clone();
         let accuracy = &self.options.accuracy;
         let reasons = Reasons::new(&*chain, &name, &goal, from, exits, accuracy);
-        Ok(Some(reasons.map_err(CheckError::from)?))
+        Ok(Some(reasons?))
     }
 
     /// Returns the names of the states.
@@ -578,16 +614,22 @@ impl<V: Scalar> Evaluation<'_, V> {
         let checker = self.checker(&chain);
         self.method.set(checker.method(question));
         let mut asked = self.asked.borrow_mut();
-        if let Some((_, known)) = asked.iter().find(|(known, _)| known == question) {
-            return Ok(known.clone());
-        }
-        match checker.check(question)? {
-            Answer::Numbers(numbers) => {
-                asked.push((question.clone(), numbers.clone()));
-                Ok(numbers)
+        let known = asked.iter().find(|(known, ..)| known == question);
+        let (numbers, short) = match known {
+            Some((_, numbers, short)) => (numbers.clone(), short.clone()),
+            None => {
+                let Answer::Numbers(numbers) = checker.check(question)? else {
+                    return Err(QueryError::Condition);
+                };
+                let short = checker.take_shortfall();
+                asked.push((question.clone(), numbers.clone(), short.clone()));
+                (numbers, short)
             }
-            _ => Err(QueryError::Condition),
+        };
+        if short.is_some() {
+            self.short.replace(short);
         }
+        Ok(numbers)
     }
 
     fn start_is(

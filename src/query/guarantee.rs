@@ -12,9 +12,10 @@
 //! the rule bounds one entry at a time.
 
 use super::chain::Learned;
-use crate::learn::{Origin, Rows};
+use crate::learn::{Origin, Row, Rows};
+use guard_automata::graph::NodeSet;
 use guard_markov::analysis::collected_to_absorption;
-use guard_markov::interval::confidence::{clopper_pearson_box, entries, entropy_ball, row_trials};
+use guard_markov::interval::confidence::{entries, entropy_ball, fixed_set, row_trials};
 use guard_markov::interval::{RowSet, UncertainChain};
 use guard_markov::solve::Accuracy;
 use guard_markov::{ChainError, Estimate, Scalar};
@@ -91,21 +92,27 @@ impl Evidence {
 
 impl<V: Scalar> Learned<V> {
     /// Returns the chains that the counts do not rule out. The rows must be those that the chain was made of, with every
-    /// transition that is declared.
+    /// transition that is declared. Rows outside of `relevant` may be anything, and take no part of the allowed error.
     ///
     /// # Errors
     /// [`ChainError`], which proper rows do not have.
     pub(crate) fn uncertain(
         &self,
         rows: &Rows,
+        relevant: &NodeSet,
         confidence: Confidence,
     ) -> Result<UncertainChain, ChainError> {
-        let counted = |origin: Origin| origin == Origin::Counted;
+        let mut counts_here = vec![false; rows.len()];
+        for vertex in relevant.ones() {
+            counts_here[self.vertices[vertex].state as usize] = true;
+        }
+        let counted = |row: &Row| row.origin == Origin::Counted && row.entries.len() > 1;
         let shares: usize = rows
             .rows
             .iter()
-            .filter(|row| counted(row.origin) && row.entries.len() > 1)
-            .map(|row| match confidence.method {
+            .zip(&counts_here)
+            .filter(|(row, here)| **here && counted(row))
+            .map(|(row, _)| match confidence.method {
                 Method::Fixed => entries(row.entries.len()),
                 Method::Anytime => 1,
             })
@@ -118,11 +125,9 @@ impl<V: Scalar> Learned<V> {
                 (Origin::Absorbing | Origin::Open, ..) | (_, 0 | 1, _) => {
                     RowSet::Point(vec![1.0; counts.len()])
                 }
-                (Origin::Guessed, len, _) => RowSet::Box {
-                    lower: vec![0.0; len],
-                    upper: vec![1.0; len],
-                },
-                (Origin::Counted, _, Method::Fixed) => clopper_pearson_box(&counts, error),
+                (Origin::Counted, ..) if !counts_here[state] => anything(counts.len()),
+                (Origin::Guessed, len, _) => anything(len),
+                (Origin::Counted, _, Method::Fixed) => fixed_set(&counts, error),
                 (Origin::Counted, _, Method::Anytime) => entropy_ball(&counts, 1.0, error),
             }
         };
@@ -139,25 +144,18 @@ impl<V: Scalar> Learned<V> {
                     .unwrap_or_default()
             };
             let places: Vec<usize> = successors.iter().map(place).collect();
-            let pick = |of: &[f64]| places.iter().map(|place| of[*place]).collect();
-            let set = match &sets[vertex.state as usize] {
-                RowSet::Point(row) => RowSet::Point(pick(row)),
-                RowSet::Box { lower, upper } => RowSet::Box {
-                    lower: pick(lower),
-                    upper: pick(upper),
-                },
-                RowSet::Near { centre, distance } => RowSet::Near {
-                    centre: pick(centre),
-                    distance: *distance,
-                },
-                RowSet::Entropy { counts, radius } => RowSet::Entropy {
-                    counts: pick(counts),
-                    radius: *radius,
-                },
-            };
+            let set = sets[vertex.state as usize].permuted(&places);
             chain.push((successors.to_vec(), set));
         }
         UncertainChain::new(chain)
+    }
+}
+
+/// Every distribution over so many successors.
+fn anything(successors: usize) -> RowSet {
+    RowSet::Box {
+        lower: vec![0.0; successors],
+        upper: vec![1.0; successors],
     }
 }
 

@@ -7,16 +7,18 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use super::answer::{ClaimAnswer, Graphs};
+use super::answer::{ClaimAnswer, Figure, Graphs};
 use super::chain::{Learned, Vertex};
 use super::error::QueryError;
 use super::evaluate::{Evaluation, asked, evidence};
 use super::guarantee::{Confidence, Pac, pac};
+use super::runs::{Event, guaranteed, observed};
 use super::table::RiskTable;
 use super::why::Reasons;
 use crate::hir::{Claim, Logic, Spec};
 use crate::ids::PropertyId;
 use crate::learn::{Counts, RowLimits, Rows, Subject};
+use guard_automata::graph::backward;
 use guard_markov::{Chain, Options, Scalar};
 
 /// Chains of more transitions have no intervals: their rows would be tried over and over.
@@ -113,25 +115,26 @@ impl<'a, V: Scalar> Session<'a, V> {
         };
         let main = counted.main(claim, &self.options)?;
         let mut answer = main.evaluation.answer(claim)?;
-        let observed = |counted: &Counted<'a, V>| -> Result<ClaimAnswer, QueryError> {
+        let as_seen = |counted: &Counted<'a, V>| -> Result<ClaimAnswer, QueryError> {
             let seen = counted.form(false, 0.0, claim, &self.options)?;
             seen.evaluation.answer(claim)
         };
         if claim.logic != Logic::Pctl {
             answer.graphs = Some(Graphs {
                 declared: answer.holds.flatten(),
-                observed: observed(counted)?.holds.flatten(),
+                observed: as_seen(counted)?.holds.flatten(),
             });
             return Ok(answer);
         }
         if main.smoothing > 0.0
             && let Some(with) = answer.value.as_ref().and_then(|value| value.finite())
         {
-            let plain = observed(counted)?.value;
+            let plain = as_seen(counted)?.value;
             let without = plain.as_ref().and_then(|value| value.finite());
             answer.smoothing_share = without.map(|without| with - without);
         }
         if let Some(confidence) = confidence {
+            let counts = counted.runs(claim, &mut answer, confidence, &self.options)?;
             // Whatever the smoothing, all that is declared may happen.
             let all = match main.is_declared {
                 true => main,
@@ -143,8 +146,24 @@ impl<'a, V: Scalar> Session<'a, V> {
                 },
             };
             if all.learned.chain.graph().edge_count() <= MOST_BOUNDED {
-                let rows = all.learned.uncertain(&all.rows, confidence)?;
+                let graph = all.learned.chain.graph();
+                // From elsewhere the event cannot happen any more, or it has.
+                let relevant = match all.evaluation.event(claim)? {
+                    Some(Event { goal, .. }) => {
+                        let mut open = goal.open;
+                        open.insert(all.learned.start as usize);
+                        let mut relevant = backward(&graph.reversed(), &goal.target, Some(&open));
+                        relevant.difference_with(&goal.target);
+                        relevant
+                    }
+                    None => graph.all(),
+                };
+                let rows = all.learned.uncertain(&all.rows, &relevant, confidence)?;
                 answer.interval = all.evaluation.interval(claim, &rows, confidence)?;
+            }
+            if let (Some(interval), Some(counts)) = (&mut answer.interval, counts) {
+                // Where complete runs show the event, they need no row to be worst at the same time as all others.
+                interval.range = guaranteed(counts, confidence);
             }
             answer.evidence = answer
                 .interval
@@ -245,6 +264,31 @@ impl<'a, V: Scalar> Session<'a, V> {
 }
 
 impl<'a, V: Scalar> Counted<'a, V> {
+    /// Answers what runs tell of the event of a claim beside what is guaranteed; returns in how many of how many complete runs
+    /// it happened, if the counts tell.
+    fn runs(
+        &self,
+        claim: &Claim,
+        answer: &mut ClaimAnswer,
+        level: Confidence,
+        options: &Options,
+    ) -> Result<Option<(u64, u64)>, QueryError> {
+        let seen = self.form(false, 0.0, claim, options)?;
+        let Some(event) = seen.evaluation.event(claim)? else {
+            return Ok(None);
+        };
+        let counts = event.count(&seen.learned, &seen.rows, self.counts.traces);
+        answer.observed = counts.map(|counts| observed(counts, level.error));
+        let plain = seen.evaluation.answer(claim)?.value;
+        if let Some(value) = plain.as_ref().and_then(Figure::finite) {
+            let accuracy = &options.accuracy;
+            answer.asymptotic = event
+                .asymptotic(&seen.learned, &seen.rows, value, level.error, accuracy)
+                .map_err(QueryError::NotConverged)?;
+        }
+        Ok(counts)
+    }
+
     /// Returns the form that the answer to a claim is read from.
     fn main(&self, claim: &Claim, options: &Options) -> Result<Rc<Form<'a, V>>, QueryError> {
         let smoothing = self.subject.learn.smoothing;

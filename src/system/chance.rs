@@ -80,6 +80,9 @@ pub(super) fn decide<V: Chances>(
     let Root { answer, numbers } = checker
         .root(&written)
         .map_err(|error| VerifyError::Chain(text(&error)))?;
+    if let Some(short) = checker.take_shortfall() {
+        return Err(VerifyError::Chain(short.to_string()));
+    }
     let number = |numbers: &guard_markov::Numbers<V>| {
         let state = *initial.first()? as usize;
         if numbers.infinite.contains(state) {

@@ -2,6 +2,7 @@
 //! distribution and a solver for the balls), and against what random data show.
 
 use crate::support::cli::{Folder, close, named};
+use guard_markov::interval::confidence::{anytime_interval, clopper_pearson};
 use serde_json::{Value, json};
 
 /// From `0` nothing leads to `u` at once; the start may be followed by all three.
@@ -58,13 +59,13 @@ fn intervals_of_the_worked_example() {
     for (method, start, zero, one) in [
         (
             "fixed",
-            (0.0122965, 0.2026756),
+            clopper_pearson(10, 180, 0.05),
             (0.0122965, 0.1756892),
             (0.0218962, 0.2312572),
         ),
         (
             "anytime",
-            (0.0050479, 0.2798021),
+            anytime_interval(10, 180, 0.05),
             (0.0050479, 0.2223992),
             (0.0094234, 0.2842991),
         ),
@@ -220,4 +221,34 @@ query risk = P=? [ F s == "u" ] on m
         assert!(range["upper"].as_f64().unwrap() < 0.9);
     }
     assert!(missed <= 2, "{missed} of 12");
+}
+
+/// Each of the three ranges is named for what it promises; where complete runs do not show the event, no share is given.
+#[test]
+fn three_ranges_say_what_they_promise() {
+    let folder = worked(1);
+    let found = ask(&folder, &["risk", "safe", "soon"]);
+    let (risk, safe) = (named(&found, "risk"), named(&found, "safe"));
+    for (answer, happened) in [(risk, 10), (safe, 170)] {
+        assert_eq!(answer["interval"]["promise"], "guaranteed");
+        assert_eq!(answer["observed"]["promise"], "approximate");
+        assert_eq!(answer["asymptotic"]["promise"], "asymptotic");
+        assert_eq!(answer["observed"]["happened"], happened);
+        assert_eq!(answer["observed"]["runs"], 180);
+        // A run is the unit: the variance of the chain is that of the share of runs.
+        for end in ["lower", "upper"] {
+            close(
+                &answer["asymptotic"][end],
+                answer["observed"][end].as_f64().unwrap(),
+                1e-9,
+            );
+            let guaranteed = answer["interval"][end].as_f64().unwrap();
+            let share = f64::from(happened) / 180.0;
+            let narrower = answer["observed"][end].as_f64().unwrap();
+            assert!((guaranteed - share).abs() >= (narrower - share).abs() - 5e-3);
+        }
+    }
+    let soon = named(&found, "soon");
+    assert!(soon.get("observed").is_none());
+    assert_eq!(soon["interval"]["promise"], "guaranteed");
 }

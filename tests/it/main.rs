@@ -99,6 +99,7 @@ mod shell;
 mod silent_traps;
 mod stdlib;
 mod stdlib_mutants;
+mod storm_round_trip;
 mod support;
 mod syntax_accept;
 mod syntax_diagnostic;

@@ -13,7 +13,7 @@ use guard_automata::graph::{NodeSet, backward, bottom, components};
 
 use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
-use super::solve::{Accuracy, Factors, NotConverged, Problem, average, solve};
+use super::solve::{Accuracy, Factors, NotConverged, Problem, solve, until_within};
 
 /// A bottom component and the probability to end there, by state.
 #[derive(Clone, Debug)]
@@ -98,22 +98,8 @@ pub fn reach<V: Scalar>(
 
 /// Returns the probability to reach a set within so many steps, by state.
 pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -> Vec<V::Estimate> {
-    let mut values = zeros(chain);
-    for state in target.ones() {
-        values[state] = V::Estimate::exact(V::one());
-    }
-    for _ in 0..steps {
-        values = (0..chain.len() as u32)
-            .map(|state| {
-                if target.contains(state as usize) {
-                    values[state as usize].clone()
-                } else {
-                    average(chain, state, &values)
-                }
-            })
-            .collect();
-    }
-    values
+    let graph = chain.graph();
+    until_within(chain, &graph.reversed(), &graph.all(), target, steps, true)
 }
 
 /// Returns the probability to be in one of these states when the unknown ones are left for the first time, by state.

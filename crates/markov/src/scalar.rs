@@ -15,6 +15,17 @@ pub const UNIT: f64 = f64::EPSILON / 2.0;
 /// Below this, products may have lost digits to underflow; the loss is far below this number again.
 const TINY: f64 = 1e-250;
 
+/// Returns the units of error that cover so many factors `1 ± UNIT` in a row, and the step from the true value to the computed one;
+/// infinite if that is no small error any more.
+pub(crate) fn compounded(units: f64) -> f64 {
+    let part = units * UNIT;
+    if part < 0.1 {
+        units / (1.0 - 3.0 * part)
+    } else {
+        f64::INFINITY
+    }
+}
+
 /// A number of the engine: not negative, except for thresholds in properties.
 pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     /// The result of the engine: a number and its error.
@@ -39,6 +50,8 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn over(&self, other: &Self) -> Self;
     /// Adds a product in place.
     fn accumulate(&mut self, left: &Self, right: &Self);
+    /// Returns the sum of numbers that are not negative, off by at most two [`UNIT`]s relatively, however many they are.
+    fn sum(numbers: &[Self]) -> Self;
     /// Returns the nearest number of this kind.
     fn from_rational(number: &BigRational) -> Self;
     /// Returns the number that a double stands for, which must be finite.
@@ -224,6 +237,21 @@ impl Scalar for f64 {
         *self += left * right;
     }
 
+    /// Compensated (A. Neumaier 1974): the rounding of each sum is itself summed up.
+    fn sum(numbers: &[f64]) -> f64 {
+        let (mut sum, mut lost) = (0.0f64, 0.0);
+        for &term in numbers {
+            let next = sum + term;
+            lost += if sum >= term {
+                (sum - next) + term
+            } else {
+                (term - next) + sum
+            };
+            sum = next;
+        }
+        sum + lost
+    }
+
     fn from_rational(number: &BigRational) -> f64 {
         ToPrimitive::to_f64(number).unwrap_or(f64::NAN)
     }
@@ -364,6 +392,11 @@ impl Scalar for BigRational {
         if !Zero::is_zero(left) && !Zero::is_zero(right) {
             *self += left * right;
         }
+    }
+
+    fn sum(numbers: &[BigRational]) -> BigRational {
+        let terms = numbers.iter().filter(|term| !Zero::is_zero(*term));
+        terms.fold(Zero::zero(), |sum: BigRational, term| sum + term)
     }
 
     fn from_rational(number: &BigRational) -> BigRational {

@@ -162,6 +162,50 @@ impl Goal {
         Rows::new(chain, self, from).visits(from)
     }
 
+    /// Returns the probability from a state on, and the asymptotic variance of its estimate by the frequencies of a counted
+    /// chain. `row` says which counted row each state has, since a product has rows more than once, and `exits` how often each
+    /// row was counted. `None` if it cannot happen, or if it depends on a row that was never counted.
+    ///
+    /// Given the state, a next step is independent of all steps before, whatever run it is in. So the frequencies of a row have
+    /// the variance of as many draws as the row has exits, and different rows are uncorrelated (P. Billingsley, "Statistical
+    /// methods in Markov chains", Ann. Math. Stat. 32, 1961). By the delta method each row adds the variance of its derivatives,
+    /// divided by its exits. For reaching without a horizon in `n` complete runs these sum to `x (1 - x) / n`: a run is the
+    /// unit, however long it is.
+    ///
+    /// # Errors
+    /// [`NotConverged`].
+    pub fn variance<V: Scalar>(
+        &self,
+        chain: &Chain<V>,
+        from: u32,
+        row: &dyn Fn(u32) -> u32,
+        exits: &[u64],
+        accuracy: &Accuracy,
+    ) -> Result<Option<(f64, f64)>, NotConverged> {
+        let why = self.why(chain, from, &[], accuracy)?;
+        let mut derivatives: FxHashMap<(u32, u32), (f64, f64)> = FxHashMap::default();
+        for lever in &why.levers {
+            let key = (row(lever.from), row(lever.to));
+            let sum = derivatives.entry(key).or_default();
+            let weight = chain.row(lever.from).find(|entry| entry.0 == lever.to);
+            sum.0 = weight.map_or(0.0, |entry| entry.1.to_f64());
+            sum.1 += lever.derivative;
+        }
+        let mut parts: Vec<((u32, u32), f64)> = Vec::with_capacity(derivatives.len());
+        for ((from, to), (weight, derivative)) in derivatives {
+            match exits.get(from as usize) {
+                Some(&exits) if exits > 0 => {
+                    parts.push(((from, to), weight * derivative.powi(2) / exits as f64));
+                }
+                _ => return Ok(None),
+            }
+        }
+        // In one order, so that the same counts give the same digits.
+        parts.sort_unstable_by_key(|part| part.0);
+        let variance = parts.iter().map(|part| part.1).sum();
+        Ok((why.risk > 0.0).then_some((why.risk, variance)))
+    }
+
     /// Returns the probability by state.
     fn values<V: Scalar>(
         &self,

@@ -37,7 +37,7 @@ const MOST_KEPT: usize = 64 * 1024;
 /// The member that names the call of an outcome that is put on record later.
 const KEY: &str = "guard_call";
 
-/// The calls that form one trace.
+/// Whose calls are one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Those of a session: what one agent has read, the agents that it starts may pass on. The main agent is also judged by
@@ -61,10 +61,10 @@ pub struct Call {
     scope: Scope,
 }
 
-/// The answer of a hook.
+/// What a hook answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The printed JSON; `None` if nothing is printed.
+    /// What it prints; nothing where there is nothing to say.
     pub json: Option<Json>,
     /// The decisions behind it.
     pub decisions: Vec<Decision>,
@@ -74,7 +74,7 @@ impl Call {
     /// Reads a call.
     ///
     /// # Errors
-    /// A message. Nothing is known of such a call, so it must not be allowed.
+    /// What is wrong with it. Nothing is known of such a call, so it must not be let through.
     pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, String> {
         Call::of(Outline::read(input)?, scope)
     }
@@ -133,7 +133,7 @@ impl Call {
         self.agent.as_deref()
     }
 
-    /// Returns the scope of its history.
+    /// How its history is told from others.
     pub fn scope(&self) -> Scope {
         self.scope
     }
@@ -151,7 +151,7 @@ impl Call {
         Outline::read(text.into_bytes())
     }
 
-    /// Returns the trace of the call: that of the session, or of the sub-agent (see [`Scope`]).
+    /// Whose history the call is judged by: that of the session, or of the sub-agent (see [`Scope`]).
     pub fn trace(&self) -> &str {
         &self.trace
     }
@@ -350,8 +350,8 @@ impl Call {
         })
     }
 
-    /// Judges the end of a turn. Pending obligations prevent it once: a turn that continues because of a hook may then end,
-    /// and the user is informed of the obligations that are still pending.
+    /// The turn is about to end. What is owed is pressed once: a turn that goes on because of a hook may then end, with
+    /// what is still owed said to the user.
     fn stop(
         &self,
         judge: &mut impl Judge,
@@ -530,7 +530,7 @@ impl Call {
         self.beside(judge, event, whole).line()
     }
 
-    /// Returns the identity of a call: its id, or its content if it has none.
+    /// What tells a call from others: its id, or what it is if it has none.
     fn key(&self) -> String {
         // What is put on record later says which call it answers.
         if let Some(key) = self.outline.text(KEY) {
@@ -548,7 +548,7 @@ impl Call {
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
-    /// Returns the agent that made the call.
+    /// Who made the call.
     fn owner(&self) -> String {
         format!(
             "{}/{}",
@@ -623,7 +623,7 @@ fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
         && fired.all(|fired| asked.contains(&fired.clause))
 }
 
-/// Returns the message to the caller: the reason, or that there is none.
+/// What is said to whoever made the call: the reason, or that there is none.
 fn told(decision: &Decision) -> String {
     let reason = decision.reason();
     if reason.is_empty() {

@@ -1,4 +1,4 @@
-//! A bounded map of pending entries: beyond the limits, the oldest is dropped.
+//! What is kept until something comes for it, within limits: the oldest goes first.
 
 use std::collections::{BTreeMap, HashMap};
 

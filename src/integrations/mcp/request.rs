@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-/// The subject of a message.
+/// What a message is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'c> {
     pub(super) tool: &'c str,

@@ -3,14 +3,14 @@
 use guard_automata::graph::NodeSet;
 
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::average;
+use super::super::solve::{average, until_within};
 use super::Checker;
 
 impl<V: Scalar> Checker<'_, V> {
     /// Returns the probability of `left U<=steps right`, or of its negation.
     ///
     /// # Limits
-    /// Steps times transitions; it ends early where a step changes nothing.
+    /// As for [`until_within`].
     pub(super) fn bounded_until(
         &self,
         left: &NodeSet,
@@ -18,18 +18,7 @@ impl<V: Scalar> Checker<'_, V> {
         steps: u64,
         wanted: bool,
     ) -> Vec<V::Estimate> {
-        let (yes, no) = if wanted {
-            (V::one(), V::zero())
-        } else {
-            (V::zero(), V::one())
-        };
-        let mut values = vec![V::Estimate::exact(no); self.states()];
-        for state in right.ones() {
-            values[state] = V::Estimate::exact(yes.clone());
-        }
-        let moving: Vec<u32> = left.difference(right).map(|state| state as u32).collect();
-        self.steps(&moving, steps, &mut values);
-        values
+        until_within(self.chain, self.predecessors(), left, right, steps, wanted)
     }
 
     /// Prepends this many steps within `left` to `values`, which hold from then on.

@@ -10,7 +10,7 @@ use guard_automata::{Atom, FormulaId, Formulas, Interval, omega};
 use super::super::chain::Chain;
 use super::super::prism::expr::{Expr, Kind, Op, Temporal, Until};
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::{Factors, Problem, solve};
+use super::super::solve::{Factors, Problem};
 use super::super::text::TextError;
 use super::path::{Window, is_state_formula};
 use super::{CheckError, Checked, Checker, Numbers, Truth};
@@ -256,7 +256,7 @@ impl<V: Scalar> Checker<'_, V> {
             trapped: V::zero(),
             factors: &Factors::default(),
         };
-        solve(&problem, &mut values, &self.options.accuracy)?;
+        self.solve(&problem, &mut values);
         let values = starts
             .into_iter()
             .map(|vertex| values[vertex as usize].clone())

@@ -21,7 +21,7 @@ mod reward;
 mod robust;
 mod steady;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use guard_automata::Limits as AutomataLimits;
@@ -31,7 +31,7 @@ use super::chain::Chain;
 use super::prism::expr::{Bounds, Compare, Expr, Kind, Measure, Op};
 use super::prism::{Definitions, Properties, Property, Scope, states_where};
 use super::scalar::Scalar;
-use super::solve::{Accuracy, Factors, NotConverged};
+use super::solve::{Accuracy, Factors, NotConverged, Problem, solve};
 use super::text::{TextError, TextPosition};
 
 pub use answer::{Answer, Numbers, Root, Single, Truth};
@@ -42,9 +42,6 @@ pub enum CheckError {
     /// Something in its text.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Numbers that did not converge.
-    #[error(transparent)]
-    NotConverged(#[from] NotConverged),
     /// An automaton or a product beyond its limit.
     #[error("{0}")]
     Limit(String),
@@ -83,6 +80,8 @@ pub struct Checker<'a, V: Scalar> {
     options: Options,
     predecessors: OnceCell<Digraph>,
     factors: Rc<Factors<V>>,
+    /// What is known less precisely than was asked for.
+    short: RefCell<Option<NotConverged>>,
 }
 
 impl<'a, V: Scalar> Checker<'a, V> {
@@ -99,6 +98,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
             options,
             predecessors: OnceCell::new(),
             factors: Rc::default(),
+            short: RefCell::default(),
         }
     }
 
@@ -121,6 +121,18 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(())
     }
 
+    /// Returns why numbers since the last call have wider bounds than asked for, if some have. Their bounds hold all the same.
+    pub fn take_shortfall(&self) -> Option<NotConverged> {
+        self.short.take()
+    }
+
+    /// Solves a system. Values that are known less precisely than asked for have their best bounds; that they are is noted.
+    fn solve(&self, problem: &Problem<'_, V>, x: &mut [V::Estimate]) {
+        if let Err(wrong) = solve(problem, x, &self.options.accuracy) {
+            self.short.borrow_mut().get_or_insert(wrong);
+        }
+    }
+
     /// Returns the chain.
     pub fn chain(&self) -> &'a Chain<V> {
         self.chain
@@ -129,7 +141,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
     /// Returns the result of a property.
     ///
     /// # Errors
-    /// Unknown names, formulas where numbers are wanted and the like, numbers that do not converge, limits.
+    /// Unknown names, formulas where numbers are wanted and the like, limits.
     pub fn check(&self, formula: &Expr) -> Checked<Answer<V>> {
         match &formula.kind {
             Kind::Filter(filter, of, states) => {

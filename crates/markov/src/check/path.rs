@@ -7,7 +7,7 @@ use guard_automata::graph::NodeSet;
 
 use super::super::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::{Problem, average, solve};
+use super::super::solve::{Problem, average};
 use super::super::text::TextError;
 use super::super::why::Goal;
 use super::{Checked, Checker, Numbers, Truth};
@@ -248,7 +248,7 @@ impl<V: Scalar> Checker<'_, V> {
             trapped: no,
             factors: &self.factors,
         };
-        solve(&problem, &mut values, &self.options.accuracy)?;
+        self.solve(&problem, &mut values);
         Ok(values)
     }
 }

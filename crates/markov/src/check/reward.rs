@@ -4,7 +4,7 @@ use guard_automata::graph::backward;
 
 use super::super::prism::expr::{Expr, Measure, Structure};
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::{Problem, average, solve};
+use super::super::solve::{Problem, collected_within};
 use super::super::text::{TextError, TextPosition};
 use super::{Checked, Checker, Numbers, Truth};
 
@@ -32,7 +32,8 @@ impl<V: Scalar> Checker<'_, V> {
             Measure::Cumulative(bound, strict) => {
                 let steps = self.steps_of(bound, *strict)?;
                 let earned = self.per_visit(which);
-                Ok(Numbers::new(self.cumulate(&earned, steps), false))
+                let values = collected_within(self.chain, self.predecessors(), &earned, steps);
+                Ok(Numbers::new(values, false))
             }
             Measure::Instantaneous(bound) => {
                 let steps = self.steps_of(bound, false)?;
@@ -134,7 +135,7 @@ impl<V: Scalar> Checker<'_, V> {
             trapped: V::zero(),
             factors: &self.factors,
         };
-        solve(&problem, &mut values, &self.options.accuracy)?;
+        self.solve(&problem, &mut values);
         let mut numbers = Numbers::new(values, false);
         numbers.infinite = infinite;
         Ok(numbers)
@@ -166,29 +167,10 @@ impl<V: Scalar> Checker<'_, V> {
             trapped: V::zero(),
             factors: &self.factors,
         };
-        solve(&problem, &mut values, &self.options.accuracy)?;
+        self.solve(&problem, &mut values);
         let mut numbers = Numbers::new(values, false);
         numbers.infinite = infinite;
         Ok(numbers)
-    }
-
-    /// Returns the reward of so many steps.
-    fn cumulate(&self, earned: &[V], steps: u64) -> Vec<V::Estimate> {
-        let mut values = vec![V::Estimate::exact(V::zero()); self.states()];
-        for _ in 0..steps {
-            values = (0..self.states() as u32)
-                .map(|state| {
-                    let mut value = average(self.chain, state, &values);
-                    let own = &earned[state as usize];
-                    if own.is_zero() {
-                        return value;
-                    }
-                    value.accumulate(own, &V::Estimate::exact(V::one()));
-                    value.rounded(2.0)
-                })
-                .collect();
-        }
-        values
     }
 
     /// Returns the truth of a formula as a reward of 1.

@@ -6,7 +6,7 @@
 //! the probability to end in each component: one more solve with the averages as boundary.
 
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::{Problem, average, solve};
+use super::super::solve::{Problem, average};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
@@ -41,7 +41,7 @@ impl<V: Scalar> Checker<'_, V> {
             trapped: V::zero(),
             factors: &self.factors,
         };
-        solve(&problem, &mut values, &self.options.accuracy)?;
+        self.solve(&problem, &mut values);
         Ok(values)
     }
 
@@ -72,7 +72,7 @@ impl<V: Scalar> Checker<'_, V> {
                 trapped: V::zero(),
                 factors: &self.factors,
             };
-            solve(&problem, scratch, &self.options.accuracy)?;
+            self.solve(&problem, scratch);
             let mut total = average(self.chain, home, scratch);
             total.accumulate(&reward[home as usize], &V::Estimate::exact(V::one()));
             Ok(total.rounded(2.0))

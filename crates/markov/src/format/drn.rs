@@ -12,7 +12,7 @@ use super::fields::{Fields, lines};
 /// The fault and its position; models that are not chains, and parameters.
 pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let mut all = lines(text, "//");
-    let (mut names, mut count) = (Vec::new(), None);
+    let mut count = None;
     let mut is_chain = false;
     // The header: entries that begin with `@`, some of which have their value on the line after.
     let mut entry = String::new();
@@ -24,9 +24,12 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
         if !whole.starts_with('@') {
             match entry.as_str() {
                 "@parameters" => {
-                    return Err(line.error(format!("the parameters `{whole}` have no values")));
+                    return Err(line
+                        .error(format!("the parameters `{whole}` have no values"))
+                        .help("instantiate parameters before exporting the file"));
                 }
-                "@reward_models" => names = split(whole),
+                // Read with the blanks that tell a structure without a name.
+                "@reward_models" => {}
                 "@nr_states" => count = Some(whole_number(whole, line.place())?),
                 "@nr_choices" => {}
                 _ => return Err(line.error(format!("unexpected `{whole}` before `@model`"))),
@@ -42,10 +45,12 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
             Some(("@type", kind)) => {
                 return Err(line.error(format!("unsupported model type `{kind}`: expected `DTMC`")));
             }
-            Some(("@value_type", "double" | "rational")) => {}
+            // A parametric model is refused by the names of its parameters; one without any is a model of fractions.
+            Some(("@value_type", "double" | "rational" | "parametric")) => {}
             Some(("@value_type", kind)) => {
-                return Err(line.error(format!("unsupported value type `{kind}`"))
-                    .help("supported value types: double, rational; instantiate parameters before exporting the file"));
+                return Err(line
+                    .error(format!("unsupported value type `{kind}`"))
+                    .help("supported value types: double, rational"));
             }
             _ => whole.clone_into(&mut entry),
         }
@@ -56,7 +61,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
             "missing `@type: DTMC`",
         ));
     }
-    let mut reading = DrnReader::<V>::new(names);
+    let mut reading = DrnReader::<V>::new(reward_names(text));
     for line in all {
         reading.line(line)?;
     }
@@ -64,8 +69,20 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     reading.finish(count)
 }
 
-fn split(names: &str) -> Vec<String> {
-    names.split_whitespace().map(str::to_owned).collect()
+/// The names of the reward structures. Storm writes a blank after each of them, so that a structure without a name leaves a
+/// blank alone: `"steps  "` is one called `steps` and one without a name.
+fn reward_names(text: &str) -> Vec<String> {
+    let mut lines = text
+        .lines()
+        .skip_while(|line| line.trim() != "@reward_models");
+    let names = lines
+        .nth(1)
+        .filter(|line| !line.starts_with('@'))
+        .unwrap_or_default();
+    match names.trim_end_matches('\r').strip_suffix(' ') {
+        Some(names) => names.split(' ').map(str::to_owned).collect(),
+        None => names.split_whitespace().map(str::to_owned).collect(),
+    }
 }
 
 fn whole_number(text: &str, place: TextPosition) -> Result<u64, TextError> {
@@ -172,6 +189,15 @@ impl<V: Scalar> DrnReader<V> {
         if line.rest().starts_with('!') {
             return Err(line.error("exit rates are only supported by continuous-time models"));
         }
+        if let Some((observation, _)) = line
+            .rest()
+            .strip_prefix('{')
+            .and_then(|rest| rest.split_once('}'))
+        {
+            return Err(line.error(format!(
+                "the observation {observation} of state {number}: observations are only supported by partially observable models"
+            )));
+        }
         let rewards = self.values(&mut line)?;
         for (structure, value) in self.rewards.iter_mut().zip(rewards) {
             structure.state.push(value);
@@ -194,7 +220,7 @@ impl<V: Scalar> DrnReader<V> {
     }
 
     /// `[a, b]`, one value for each reward structure; all zero if absent.
-    fn values(&self, line: &mut Fields<'_>) -> Result<Vec<V>, TextError> {
+    fn values(&mut self, line: &mut Fields<'_>) -> Result<Vec<V>, TextError> {
         let rest = line.rest();
         let Some(inside) = rest.strip_prefix('[') else {
             return Ok(vec![V::zero(); self.rewards.len()]);
@@ -213,6 +239,14 @@ impl<V: Scalar> DrnReader<V> {
                 "expected a list of finite numbers, found `[{list}]`"
             ))
         })?;
+        if self.rewards.is_empty() && self.builder.is_empty() && values.len() == 1 {
+            // One structure without a name, of which an editor has removed the blank.
+            self.rewards.push(Rewards {
+                name: String::new(),
+                state: Vec::new(),
+                step: Vec::new(),
+            });
+        }
         if values.len() != self.rewards.len() {
             return Err(line.error(format!(
                 "{} rewards given for {} reward models",
@@ -284,22 +318,16 @@ pub fn write_drn<V: Scalar>(chain: &Chain<V>) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     let kind = if V::EXACT { "rational" } else { "double" };
-    let names: Vec<String> = chain
+    // As Storm does, with a blank after each, so that a structure without a name is one.
+    let names: String = chain
         .rewards()
         .iter()
-        .enumerate()
-        .map(|(at, rewards)| {
-            if rewards.name.is_empty() {
-                format!("rewards{}", at + 1)
-            } else {
-                rewards.name.clone()
-            }
-        })
+        .map(|rewards| rewards.name.replace(char::is_whitespace, "_") + " ")
         .collect();
     let _ = writeln!(
         text,
         "// Exported by guard\n@type: DTMC\n@value_type: {kind}\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n@nr_choices\n{}\n@model",
-        names.join(" "),
+        names,
         chain.len(),
         chain.len()
     );

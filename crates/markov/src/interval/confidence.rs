@@ -42,16 +42,46 @@ fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Returns the interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal
-/// quantile, 1.96 for 95 %.
+/// Returns the interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal quantile,
+/// 1.96 for 95 %.
 pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
     }
-    let (x, n) = (hits as f64, trials as f64);
+    score(hits as f64, trials as f64, z)
+}
+
+/// The score interval of `x` hits in `n` trials, whole numbers or not.
+fn score(x: f64, n: f64, z: f64) -> (f64, f64) {
     let centre = (x + z * z / 2.0) / (n + z * z);
     let half = z / (n + z * z) * (x * (n - x) / n + z * z / 4.0).sqrt();
     ((centre - half).max(0.0), (centre + half).min(1.0))
+}
+
+/// Returns the quantile of the normal distribution for a two-sided interval that misses with probability `error`.
+pub fn normal_quantile(error: f64) -> f64 {
+    std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(error)
+}
+
+/// Returns an asymptotic interval for a probability that was estimated with a variance, as the delta method gives it: the
+/// share and the variance are those of `value (1 - value) / variance` trials, for which the score interval is taken, since it
+/// keeps its confidence where the symmetric one does not. `None` for an estimate of 0 or 1, or without variance, from which
+/// nothing follows.
+pub fn delta_interval(value: f64, variance: f64, error: f64) -> Option<(f64, f64)> {
+    let trials = value * (1.0 - value) / variance;
+    (value > 0.0 && value < 1.0 && trials.is_finite() && trials > 0.0)
+        .then(|| score(value * trials, trials, normal_quantile(error)))
+}
+
+/// Returns an interval for a probability of which `hits` out of `trials` were seen. It holds with probability `1 - error` at all
+/// times at once, so that any rule may stop the counting. See [`entropy_ball`].
+pub fn anytime_interval(hits: u64, trials: u64, error: f64) -> (f64, f64) {
+    if trials == 0 {
+        return (0.0, 1.0);
+    }
+    let ball = entropy_ball(&[hits, trials.saturating_sub(hits)], 1.0, error);
+    let bound = |largest| ball.extreme(&[1.0, 0.0], largest).clamp(0.0, 1.0);
+    (bound(false), bound(true))
 }
 
 /// Returns the number of entries that share the allowed error, for the row of a chain: 0 for one successor, 1 for two (the
@@ -75,6 +105,30 @@ pub fn clopper_pearson_box(counts: &[u64], error: f64) -> RowSet {
         .map(|&hits| clopper_pearson(hits, trials, error))
         .unzip();
     RowSet::Box { lower, upper }
+}
+
+/// Rows of so many successors have a second set beside the box: each entry of the box may be off by its own error at once,
+/// which adds up to more than the whole row can be.
+const MANY: usize = 10;
+
+/// Returns a set for a row that misses with probability `entries(k) * error` at most, for `k` successors and a number of
+/// trials fixed beforehand: a [box](clopper_pearson_box); for many successors with half of the error, and the other half for the
+/// distance of the whole row ([`weissman`]). Which sets there are depends on the number of successors alone, not on counts.
+pub fn fixed_set(counts: &[u64], error: f64) -> RowSet {
+    let trials: u64 = counts.iter().sum();
+    if counts.len() < MANY || trials == 0 {
+        return clopper_pearson_box(counts, error);
+    }
+    let of_row = error / 2.0 * entries(counts.len()) as f64;
+    RowSet::All(vec![
+        clopper_pearson_box(counts, error / 2.0),
+        RowSet::Near {
+            centre: (counts.iter())
+                .map(|count| *count as f64 / trials as f64)
+                .collect(),
+            distance: weissman(counts.len(), trials, of_row),
+        },
+    ])
 }
 
 /// Returns a ball of relative entropy that holds the row with probability `1 - error`, at all times at once: any rule may

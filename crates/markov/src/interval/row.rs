@@ -26,12 +26,36 @@ pub enum RowSet {
         /// The radius.
         radius: f64,
     },
+    /// What lies in each of some sets, of which there is at least one.
+    All(Vec<RowSet>),
 }
 
 /// More than the rounding of the sums here.
 const SLACK: f64 = 1e-12;
 
 impl RowSet {
+    /// Returns the set for successors in another order: entry `i` is that of `places[i]` here.
+    #[must_use]
+    pub fn permuted(&self, places: &[usize]) -> RowSet {
+        let pick = |of: &[f64]| places.iter().map(|place| of[*place]).collect();
+        match self {
+            RowSet::Point(row) => RowSet::Point(pick(row)),
+            RowSet::Box { lower, upper } => RowSet::Box {
+                lower: pick(lower),
+                upper: pick(upper),
+            },
+            RowSet::Near { centre, distance } => RowSet::Near {
+                centre: pick(centre),
+                distance: *distance,
+            },
+            RowSet::Entropy { counts, radius } => RowSet::Entropy {
+                counts: pick(counts),
+                radius: *radius,
+            },
+            RowSet::All(sets) => RowSet::All(sets.iter().map(|set| set.permuted(places)).collect()),
+        }
+    }
+
     /// Whether the set is that of a row with so many successors, and not empty; else the fault.
     pub(super) fn check(&self, successors: usize) -> Result<(), String> {
         let near_one = |sum: f64| (sum - 1.0).abs() <= super::super::chain::ROW_TOLERANCE;
@@ -60,6 +84,12 @@ impl RowSet {
                     .all(|count| *count >= 0.0 && count.is_finite());
                 counts.len() == successors && sound && successors > 0 && *radius >= 0.0
             }
+            RowSet::All(sets) => {
+                for set in sets {
+                    set.check(successors)?;
+                }
+                !sets.is_empty()
+            }
         };
         if sound && successors > 0 {
             Ok(())
@@ -69,6 +99,8 @@ impl RowSet {
     }
 
     /// Returns the largest average of some values over the set; or the smallest.
+    ///
+    /// Over several sets at once it is an outer bound: the least of what each of them allows.
     ///
     /// # Limits
     /// `O(k log k)` for `k` successors; entropy balls take a bisection.
@@ -102,6 +134,14 @@ impl RowSet {
                     moved -= taken;
                 }
                 total
+            }
+            RowSet::All(sets) => {
+                let each = sets.iter().map(|set| set.extreme(values, largest));
+                if largest {
+                    each.fold(f64::INFINITY, f64::min)
+                } else {
+                    each.fold(f64::NEG_INFINITY, f64::max)
+                }
             }
             RowSet::Entropy { counts, radius } => {
                 if largest {

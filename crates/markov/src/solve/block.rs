@@ -48,33 +48,39 @@ impl<V: Scalar> Block<V> {
         };
         block.rows.push(0);
         let (mut zeros, mut ones, mut earns) = (0, 0, false);
+        let mut exits = Vec::new();
         for &state in members {
-            let mut leaving = V::zero();
             let mut rhs = V::Estimate::exact(V::zero());
-            let mut count = 0;
+            exits.clear();
+            let scale = scale(problem.chain.row(state).filter(|entry| entry.0 != state));
+            let scaled = |value: &V| match &scale {
+                None => value.clone(),
+                Some(scale) => value.times(scale),
+            };
             if let Some(reward) = problem.reward.get(state as usize) {
                 earns |= !reward.is_zero();
-                rhs.accumulate(reward, &V::Estimate::exact(V::one()));
+                rhs.accumulate(&scaled(reward), &V::Estimate::exact(V::one()));
             }
             for (target, probability) in problem.chain.row(state) {
                 let at = local[target as usize];
                 if target == state {
                     continue;
                 }
+                let probability = scaled(probability);
                 if at != u32::MAX {
                     block.targets.push(at);
-                    block.weights.push(probability.clone());
+                    block.weights.push(probability);
                     continue;
                 }
                 let next = &x[target as usize];
-                count += 1;
                 zeros += usize::from(next.is_zero());
                 ones += usize::from(next.is_one());
-                leaving = leaving.plus(probability);
-                rhs.accumulate(probability, next);
+                rhs.accumulate(&probability, next);
+                exits.push(probability);
             }
+            let count = exits.len();
             block.rows.push(block.targets.len() as u32);
-            block.leaving.push(leaving);
+            block.leaving.push(V::sum(&exits));
             block.rhs.push(if rhs.is_zero() {
                 rhs
             } else {
@@ -95,6 +101,38 @@ impl<V: Scalar> Block<V> {
         block
     }
 
+    /// What the values lie between where nothing is earned: those of the exits, of which all are averages.
+    pub(super) fn between_exits(
+        problem: &Problem<'_, V>,
+        members: &[u32],
+        x: &[V::Estimate],
+    ) -> Option<V::Estimate> {
+        if members.iter().any(|&state| {
+            let reward = problem.reward.get(state as usize);
+            reward.is_some_and(|reward| !reward.is_zero())
+        }) {
+            return None;
+        }
+        let inside: rustc_hash::FxHashSet<u32> = members.iter().copied().collect();
+        let mut ends: Option<(V, V)> = None;
+        for &state in members {
+            for (target, _) in problem.chain.row(state) {
+                if inside.contains(&target) {
+                    continue;
+                }
+                let (low, high) = (x[target as usize].lower(), x[target as usize].upper());
+                ends = Some(match ends {
+                    None => (low, high),
+                    Some((least, most)) => (
+                        if low < least { low } else { least },
+                        if high > most { high } else { most },
+                    ),
+                });
+            }
+        }
+        ends.map(|(least, most)| V::Estimate::between(least, most))
+    }
+
     /// The number of members.
     pub(super) fn len(&self) -> usize {
         self.leaving.len()
@@ -108,4 +146,26 @@ impl<V: Scalar> Block<V> {
             .copied()
             .zip(&self.weights[range])
     }
+}
+
+/// Rows whose transitions are all below this are scaled.
+const SMALL_ROW: f64 = 1e-20;
+
+/// By what a row is multiplied so that its largest transition is near 1; none where it is not small. A power of two, so that
+/// doubles stay exact: a state that is hardly ever left is then no reason for underflow.
+///
+/// A row with a probability below the normal doubles stays as it is. Reading has cost that one digits, which nothing brings
+/// back, and its error is absolute.
+fn scale<'v, V: Scalar + 'v>(row: impl Iterator<Item = (u32, &'v V)>) -> Option<V> {
+    if V::EXACT {
+        return None;
+    }
+    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    for (_, weight) in row {
+        let weight = weight.to_f64();
+        least = least.min(weight);
+        most = most.max(weight);
+    }
+    (most < SMALL_ROW && least.is_normal())
+        .then(|| V::from_f64((-most.log2().floor()).min(1020.0).exp2()))
 }

@@ -1,335 +1,434 @@
 //! State elimination without subtraction: exact on rationals, and on doubles of small relative error whatever the condition.
 //!
-//! Eliminating touches the transitions alone, so that it is done once for any number of right-hand sides: [`factor`] keeps what
-//! was taken over by whom, and [`Factorisation::solve`] repeats it on a right-hand side.
+//! To eliminate a state `u`, every predecessor `p` takes over its transitions: `P(p,t) += P(p,u) · (P(u,t) / S(u))` with `S(u)`
+//! the sum of what leaves `u`. Eliminating touches the transitions alone, so that it is done once for any number of
+//! right-hand sides: [`factor`] keeps what was taken over by whom, and [`Factorisation::solve`] repeats it on a right-hand
+//! side.
 //!
-//! To eliminate a state `u`, every predecessor `p` takes over its transitions: `P(p,t) += P(p,u) · P(u,t) / S(u)` with `S(u)`
-//! the sum of what leaves `u`. The state with the fewest products comes next (Markowitz's rule); once what is left is
-//! nearly full it is finished as a dense matrix.
+//! The work is done in *fronts*: the states of one group of the [order](super::order), with all states that they are joined to
+//! by then, as a small dense matrix. What a front passes on waits on a stack until the group that takes it over is due, which in
+//! postorder is the group that finds it on top.
+//!
+//! # Accuracy
+//! Let `ε` be one [`UNIT`]. A matrix entry is at any time a sum of nonnegative parts (its own, those on the stack, those in the
+//! front), and each rounding changes one part, hence the entry, by a factor within `1 ± ε`. Eliminating `u` multiplies the
+//! entries of row `p` by at most 5 such factors: 2 for the sum `S(u)`, which is compensated, and one each for quotient,
+//! product and sum. If the entries of one row, the right-hand side among them, change by factors within `1 ± δ`, the solution
+//! changes by factors within `(1 ± δ)/(1 ∓ δ)`, because numerator and denominator of the matrix-tree theorem are sums of products
+//! with one factor per row. So the solution of the computed triangular system is off by at most 10 units for each pair of an
+//! eliminated state and a row that takes over from it, and going back adds `len + 4` for each row of `len` entries on the way to
+//! a root. The condition of the system does not occur: a birth-death chain of 10^6 states is solved to 10^-8, where the
+//! condition is 10^12.
+//!
+//! That is why no general sparse LU is used here: its diagonal is a difference, so that its result could only be proven from the
+//! residual, where the condition counts.
+//!
+//! This holds as long as no product underflows. Where one may have, nothing is claimed, and the result is
+//! [proven](super::prove) from its residual.
 //!
 //! # Source
-//! Grassmann, Taksar, Heyman 1985 for the arithmetic; C. Daws, "Symbolic and parametric model checking of discrete-time
-//! Markov chains", ICTAC 2004 for elimination of states; H. Markowitz, "The elimination form of the inverse", 1957 for
-//! the order.
+//! W. Grassmann, M. Taksar, D. Heyman 1985 for the arithmetic; C. O'Cinneide 1993 for the error; I. Duff, J. Reid, "The
+//! multifrontal solution of indefinite sparse symmetric linear systems", ACM TOMS 9(3), 1983.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::super::scalar::{Estimate, Scalar};
+use super::super::scalar::{Estimate, Scalar, compounded};
 use super::block::Block;
+use super::order::{NONE, Order};
 
-/// Products below this may have lost digits to underflow; then nothing is claimed.
-const UNDERFLOW: f64 = 1e-280;
+/// Products below this may have lost digits to underflow.
+const UNDERFLOW: f64 = 1e-290;
 
-/// What is left becomes a dense matrix once this part of it is filled…
-const DENSE_FILL: f64 = 0.25;
-/// …and it is at least this large, below which the sparse form does as well.
-const DENSE_MIN: usize = 16;
+/// So many states of a front are eliminated from its other rows in one pass over them: their rows stay in the cache.
+const PANEL: usize = 8;
 
-/// A state that was eliminated.
-#[derive(Debug)]
-struct Pivot<V> {
-    state: u32,
-    /// Its transitions to states that were left, which it is computed from once they are known.
-    row: Vec<(u32, V)>,
-    sum: V,
-    /// Its predecessors that were left, each with the share of its right-hand side that they take over.
-    shares: Vec<(u32, V)>,
-}
-
-/// What was left when it was nearly full.
-#[derive(Debug)]
-struct Dense<V> {
-    states: Vec<u32>,
-    /// Row by row: left of the diagonal what a state is computed from, right of it what was taken over.
-    matrix: Vec<V>,
-    sums: Vec<V>,
+/// Where the numbers of a front are.
+#[derive(Clone, Copy, Debug)]
+struct Front {
+    /// The first of its states: those that it eliminates, then those that take over.
+    states: usize,
+    /// The first of its numbers: for each eliminated state the sum of what leaves it, its transitions to the later states of
+    /// the front as parts of this sum, and the transitions of these to it.
+    numbers: usize,
+    /// How many it eliminates.
+    pivots: u32,
+    /// How many states it has.
+    size: u32,
 }
 
 /// A block after elimination, ready for right-hand sides.
 #[derive(Debug)]
 pub(super) struct Factorisation<V> {
-    pivots: Vec<Pivot<V>>,
-    dense: Dense<V>,
+    fronts: Vec<Front>,
+    states: Vec<u32>,
+    numbers: Vec<V>,
     /// Units of relative error.
     units: f64,
-    /// Whether products were so small that nothing can be claimed.
+    /// Whether products were so small that the units do not tell the error.
     underflow: bool,
+    /// The smallest of the numbers but 0.
+    least: f64,
 }
 
-struct Elimination<V> {
-    rows: Vec<Vec<(u32, V)>>,
-    /// Predecessors, among them some that were eliminated since.
-    before: Vec<Vec<u32>>,
-    /// How many of them are left.
-    n_before: Vec<u32>,
-    leaving: Vec<V>,
-    alive: Vec<bool>,
-    /// Units of relative error so far.
-    units: f64,
-    underflow: bool,
+/// The transitions of a block by their target.
+struct Columns {
+    start: Vec<u32>,
+    sources: Vec<u32>,
+    /// Which weight of the block.
+    weights: Vec<u32>,
 }
 
-/// Eliminates a block; none if that takes more than `max_updates` updates of entries.
-pub(super) fn factor<V: Scalar>(block: &Block<V>, max_updates: f64) -> Option<Factorisation<V>> {
-    let n = block.len();
-    let mut work = Elimination::new(block);
-    let mut queue: BinaryHeap<Reverse<(u64, u32)>> = (0..n as u32)
-        .map(|state| Reverse((work.cost(state), state)))
-        .collect();
-    // For each target its place in the row at hand.
-    let mut place = vec![u32::MAX; n];
-    let mut pivots: Vec<Pivot<V>> = Vec::with_capacity(n);
-    let mut entries: usize = block.targets.len();
-    let mut updates = 0.0;
-    let mut left = n;
-    while let Some(Reverse((cost, state))) = queue.pop() {
-        if !work.alive[state as usize] {
-            continue;
+impl Columns {
+    fn new<V: Scalar>(block: &Block<V>) -> Columns {
+        let n = block.len();
+        let mut start = vec![0u32; n + 2];
+        for &target in &block.targets {
+            start[target as usize + 2] += 1;
         }
-        let now = work.cost(state);
-        if now > cost {
-            queue.push(Reverse((now, state)));
-            continue;
+        for at in 2..start.len() {
+            start[at] += start[at - 1];
         }
-        if left >= DENSE_MIN && entries as f64 > DENSE_FILL * (left * left) as f64 {
-            let cube = (left as f64).powi(3) / 3.0;
-            // A dense update is several times cheaper than a sparse one.
-            if updates + cube / 8.0 > max_updates {
-                return None;
+        let mut columns = Columns {
+            sources: vec![0; block.targets.len()],
+            weights: vec![0; block.targets.len()],
+            start,
+        };
+        for state in 0..n {
+            for edge in block.rows[state]..block.rows[state + 1] {
+                let next = &mut columns.start[block.targets[edge as usize] as usize + 1];
+                columns.sources[*next as usize] = state as u32;
+                columns.weights[*next as usize] = edge;
+                *next += 1;
             }
-            break;
         }
-        updates += now as f64;
-        if updates > max_updates {
-            return None;
-        }
-        entries = work.remove(state, entries, &mut place, &mut pivots);
-        left -= 1;
+        columns.start.pop();
+        columns
     }
-    let dense = work.finish_dense();
-    Some(Factorisation {
-        pivots,
-        dense,
-        units: work.units,
-        underflow: work.underflow && !V::EXACT,
-    })
+
+    fn of(&self, target: u32) -> impl Iterator<Item = (u32, u32)> {
+        let range = self.start[target as usize] as usize..self.start[target as usize + 1] as usize;
+        let weights = self.weights[range.clone()].iter().copied();
+        self.sources[range].iter().copied().zip(weights)
+    }
+}
+
+/// Eliminates all states of a block.
+///
+/// # Limits
+/// Memory: two numbers for each pair of an eliminated state and one that it is joined to, and the matrices that wait.
+pub(super) fn factor<V: Scalar>(block: &Block<V>, order: &Order) -> Factorisation<V> {
+    let n = block.len();
+    let columns = Columns::new(block);
+    let mut rank = vec![0u32; n];
+    for (at, &state) in order.states.iter().enumerate() {
+        rank[state as usize] = at as u32;
+    }
+    let n_groups = order.parents.len();
+    let mut factors = Factorisation {
+        fronts: Vec::with_capacity(n_groups),
+        states: Vec::with_capacity(2 * n),
+        numbers: Vec::with_capacity(3 * n),
+        // Each entry of the input may be a rounded decimal; what leaves the block is a rounded sum of them.
+        units: 4.0 * n as f64 + 2.0 * block.exits as f64,
+        underflow: !V::EXACT && (block.weights.iter().chain(&block.leaving)).any(is_tiny),
+        least: 1.0,
+    };
+    let mut place = vec![NONE; n];
+    let mut work = Work {
+        matrix: Vec::new(),
+        width: 0,
+    };
+    // Matrices that wait, one after the other, and the fronts that they come from.
+    let (mut stack, mut waiting): (Vec<V>, Vec<u32>) = (Vec::new(), Vec::new());
+    for group in 0..n_groups {
+        let range = order.groups[group] as usize..order.groups[group + 1] as usize;
+        let begin = factors.states.len();
+        factors
+            .states
+            .extend_from_slice(&order.states[range.clone()]);
+        let children = waiting
+            .iter()
+            .rev()
+            .take_while(|&&child| order.parents[child as usize] == group as u32)
+            .count();
+        let first = waiting.len() - children;
+        for (at, state) in factors.states[begin..].iter().enumerate() {
+            place[*state as usize] = at as u32;
+        }
+        let states = &mut factors.states;
+        let mut join = |state: u32, states: &mut Vec<u32>| {
+            if place[state as usize] == NONE {
+                place[state as usize] = (states.len() - begin) as u32;
+                states.push(state);
+            }
+        };
+        for &child in &waiting[first..] {
+            for at in factors.fronts[child as usize].border() {
+                join(states[at], states);
+            }
+        }
+        let is_left = |state: u32| rank[state as usize] as usize >= range.end;
+        for at in begin..begin + range.len() {
+            let state = states[at];
+            for (other, _) in block.row(state as usize).filter(|entry| is_left(entry.0)) {
+                join(other, states);
+            }
+            for (other, _) in columns.of(state).filter(|entry| is_left(entry.0)) {
+                join(other, states);
+            }
+        }
+        let front = Front {
+            states: begin,
+            numbers: factors.numbers.len(),
+            pivots: range.len() as u32,
+            size: (states.len() - begin) as u32,
+        };
+        work.assemble(block, &columns, &factors.states, front, &place);
+        let mut top = stack.len();
+        for &child in waiting[first..].iter().rev() {
+            let child = factors.fronts[child as usize];
+            let states = &factors.states[child.border()];
+            top -= states.len() * (states.len() + 1);
+            work.add(&stack[top..], states, &place);
+            factors.units += 2.0 * states.len() as f64;
+        }
+        stack.truncate(top);
+        waiting.truncate(first);
+        work.eliminate(front.pivots as usize, &mut factors);
+        for state in &factors.states[begin..] {
+            place[*state as usize] = NONE;
+        }
+        if order.parents[group] != NONE {
+            work.pass_on(front.pivots as usize, &mut stack);
+            waiting.push(group as u32);
+        }
+        factors.fronts.push(front);
+    }
+    factors.units += factors.longest_way_back(order);
+    factors.units = compounded(factors.units);
+    factors
+}
+
+fn is_tiny<V: Scalar>(value: &V) -> bool {
+    !value.is_zero() && value.to_f64() < UNDERFLOW
+}
+
+impl Front {
+    /// Where its states are that take over.
+    fn border(&self) -> std::ops::Range<usize> {
+        self.states + self.pivots as usize..self.states + self.size as usize
+    }
+}
+
+/// The dense matrix of the front at hand: a row for each state, with a column for each and one for what leaves the block.
+struct Work<V> {
+    matrix: Vec<V>,
+    width: usize,
+}
+
+impl<V: Scalar> Work<V> {
+    /// Fills in the transitions from and to the states that are eliminated.
+    fn assemble(
+        &mut self,
+        block: &Block<V>,
+        columns: &Columns,
+        states: &[u32],
+        front: Front,
+        place: &[u32],
+    ) {
+        let size = front.size as usize;
+        self.width = size + 1;
+        self.matrix.clear();
+        self.matrix.resize(size * (size + 1), V::zero());
+        let pivots = front.pivots as usize;
+        for (at, &state) in states[front.states..front.states + pivots]
+            .iter()
+            .enumerate()
+        {
+            let row = &mut self.matrix[at * self.width..][..self.width];
+            row[size] = block.leaving[state as usize].clone();
+            for (target, weight) in block.row(state as usize) {
+                // Transitions to states that are gone were taken up when these were eliminated.
+                let to = place[target as usize];
+                if to != NONE {
+                    row[to as usize] = weight.clone();
+                }
+            }
+            for (source, weight) in columns.of(state) {
+                let from = place[source as usize];
+                if from != NONE && from as usize >= pivots {
+                    self.matrix[from as usize * self.width + at] =
+                        block.weights[weight as usize].clone();
+                }
+            }
+        }
+    }
+
+    /// Adds a matrix that waited.
+    fn add(&mut self, waited: &[V], states: &[u32], place: &[u32]) {
+        let count = states.len();
+        let size = self.width - 1;
+        for (row, &state) in waited.chunks_exact(count + 1).zip(states) {
+            let into = &mut self.matrix[place[state as usize] as usize * self.width..][..=size];
+            for (value, &state) in row.iter().zip(states) {
+                let entry = &mut into[place[state as usize] as usize];
+                *entry = entry.plus(value);
+            }
+            into[size] = into[size].plus(&row[count]);
+        }
+    }
+
+    /// Eliminates the first states, and keeps what right-hand sides need of them.
+    fn eliminate(&mut self, pivots: usize, factors: &mut Factorisation<V>) {
+        let (width, size) = (self.width, self.width - 1);
+        let mut begin = 0;
+        while begin < pivots {
+            let end = (begin + PANEL).min(pivots);
+            for pivot in begin..end {
+                let (before, after) = self.matrix.split_at_mut((pivot + 1) * width);
+                let row = &mut before[pivot * width + pivot + 1..];
+                let sum = V::sum(row);
+                let mut smallest = 1.0f64;
+                for entry in row.iter_mut().filter(|entry| !entry.is_zero()) {
+                    *entry = entry.over(&sum);
+                    if !V::EXACT {
+                        smallest = smallest.min(entry.to_f64());
+                    }
+                }
+                let mut touched = 0usize;
+                let mut least = 1.0f64;
+                for (below, other) in after.chunks_exact_mut(width).enumerate() {
+                    let (left, right) = other.split_at_mut(pivot + 1);
+                    let weight = &left[pivot];
+                    if weight.is_zero() {
+                        continue;
+                    }
+                    touched += 1;
+                    if !V::EXACT {
+                        least = least.min(weight.to_f64());
+                    }
+                    // Rows of the panel are needed whole, of the others only what the panel eliminates.
+                    let until = if pivot + 1 + below < end { width } else { end };
+                    for (entry, onward) in right[..until - pivot - 1].iter_mut().zip(&*row) {
+                        entry.accumulate(weight, onward);
+                    }
+                }
+                // A sum of 0 has itself lost all there was.
+                factors.least = factors.least.min(least).min(smallest);
+                factors.underflow |=
+                    !V::EXACT && (least * smallest < UNDERFLOW || sum.to_f64() < UNDERFLOW);
+                factors.units += 10.0 * touched as f64;
+                factors.numbers.push(sum);
+                factors.numbers.extend_from_slice(&row[..size - pivot - 1]);
+                let column = after.chunks_exact(width).map(|other| other[pivot].clone());
+                factors.numbers.extend(column);
+            }
+            let (panel, below) = self.matrix.split_at_mut(end * width);
+            for other in below.chunks_exact_mut(width) {
+                let (weights, rest) = other.split_at_mut(end);
+                for (pivot, weight) in (begin..end).zip(&weights[begin..]) {
+                    if weight.is_zero() {
+                        continue;
+                    }
+                    let row = &panel[pivot * width + end..(pivot + 1) * width];
+                    for (entry, onward) in rest.iter_mut().zip(row) {
+                        entry.accumulate(weight, onward);
+                    }
+                }
+            }
+            begin = end;
+        }
+    }
+
+    /// Puts what is left of the front on the stack.
+    fn pass_on(&self, pivots: usize, stack: &mut Vec<V>) {
+        for row in self.matrix.chunks_exact(self.width).skip(pivots) {
+            stack.extend_from_slice(&row[pivots..]);
+        }
+    }
 }
 
 impl<V: Scalar> Factorisation<V> {
-    /// The solution for a right-hand side.
-    pub(super) fn solve(&self, mut rhs: Vec<V::Estimate>) -> Vec<V::Estimate> {
-        for pivot in &self.pivots {
-            let own = rhs[pivot.state as usize].clone();
-            if own.is_zero() {
-                continue;
-            }
-            for (before, share) in &pivot.shares {
-                rhs[*before as usize].accumulate(share, &own);
-            }
-        }
-        self.dense.solve(&mut rhs);
-        for pivot in self.pivots.iter().rev() {
-            let mut sum = rhs[pivot.state as usize].clone();
-            for (target, weight) in &pivot.row {
-                sum.accumulate(weight, &rhs[*target as usize]);
-            }
-            sum.divide(&pivot.sum);
-            rhs[pivot.state as usize] = sum;
-        }
-        rhs.into_iter()
-            .map(|value| {
-                let value = value.rounded(self.units);
-                if self.underflow {
-                    value.widened(f64::INFINITY)
-                } else {
-                    value
+    /// Returns the solution for a right-hand side, and whether its errors are proven; they are not if a product may have
+    /// underflowed.
+    pub(super) fn solve(&self, mut rhs: Vec<V::Estimate>) -> (Vec<V::Estimate>, bool) {
+        let mut least = 1.0f64;
+        for front in &self.fronts {
+            let states = &self.states[front.states..][..front.size as usize];
+            let mut numbers = &self.numbers[front.numbers..];
+            for pivot in 0..front.pivots as usize {
+                let later = &states[pivot + 1..];
+                let (own, rest) = numbers.split_at(2 * later.len() + 1);
+                numbers = rest;
+                let value = &mut rhs[states[pivot] as usize];
+                if value.is_zero() {
+                    continue;
                 }
-            })
-            .collect()
+                value.divide(&own[0]);
+                let value = value.clone();
+                if !V::EXACT {
+                    least = least.min(value.value().to_f64());
+                }
+                for (&before, weight) in later.iter().zip(&own[1 + later.len()..]) {
+                    if !weight.is_zero() {
+                        rhs[before as usize].accumulate(weight, &value);
+                    }
+                }
+            }
+        }
+        for front in self.fronts.iter().rev() {
+            let states = &self.states[front.states..][..front.size as usize];
+            let mut end = front.numbers + front.numbers();
+            for pivot in (0..front.pivots as usize).rev() {
+                let later = &states[pivot + 1..];
+                end -= 2 * later.len() + 1;
+                let own = &self.numbers[end..][..1 + later.len()];
+                let mut sum = rhs[states[pivot] as usize].clone();
+                for (&target, weight) in later.iter().zip(&own[1..]) {
+                    // 0 times infinity, where a sum has underflowed, is not 0.
+                    if !weight.is_zero() {
+                        sum.accumulate(weight, &rhs[target as usize]);
+                    }
+                }
+                rhs[states[pivot] as usize] = sum;
+            }
+        }
+        for value in &mut rhs {
+            if !V::EXACT && !value.is_zero() {
+                least = least.min(value.value().to_f64());
+            }
+            *value = value.clone().rounded(self.units);
+        }
+        let proven = !self.underflow && least * self.least > UNDERFLOW;
+        (rhs, proven || V::EXACT)
     }
 
     /// How many numbers it holds.
     pub(super) fn numbers(&self) -> usize {
-        let pivots = self.pivots.iter();
-        let sparse: usize = pivots.map(|p| p.row.len() + p.shares.len() + 1).sum();
-        sparse + self.dense.matrix.len() + self.dense.sums.len()
-    }
-}
-
-impl<V: Scalar> Dense<V> {
-    /// Puts the solution in the place of the right-hand side.
-    fn solve(&self, rhs: &mut [V::Estimate]) {
-        let n = self.states.len();
-        for u in (0..n).rev() {
-            let own = rhs[self.states[u] as usize].clone();
-            for p in 0..u {
-                let share = &self.matrix[p * n + u];
-                if !share.is_zero() {
-                    rhs[self.states[p] as usize].accumulate(share, &own);
-                }
-            }
-        }
-        for u in 0..n {
-            let mut sum = rhs[self.states[u] as usize].clone();
-            for (t, weight) in self.matrix[u * n..u * n + u].iter().enumerate() {
-                sum.accumulate(weight, &rhs[self.states[t] as usize]);
-            }
-            sum.divide(&self.sums[u]);
-            rhs[self.states[u] as usize] = sum;
-        }
-    }
-}
-
-impl<V: Scalar> Elimination<V> {
-    fn new(block: &Block<V>) -> Elimination<V> {
-        let n = block.len();
-        let mut before = vec![Vec::new(); n];
-        let rows: Vec<Vec<(u32, V)>> = (0..n)
-            .map(|state| {
-                block
-                    .row(state)
-                    .map(|(target, weight)| {
-                        before[target as usize].push(state as u32);
-                        (target, weight.clone())
-                    })
-                    .collect()
-            })
-            .collect();
-        Elimination {
-            rows,
-            n_before: before.iter().map(|list| list.len() as u32).collect(),
-            before,
-            leaving: block.leaving.clone(),
-            alive: vec![true; n],
-            // The entries of the input are rounded decimals.
-            units: 4.0 * n as f64,
-            underflow: false,
-        }
+        self.numbers.len()
     }
 
-    /// How many entries the elimination of a state touches.
-    fn cost(&self, state: u32) -> u64 {
-        u64::from(self.n_before[state as usize]) * (self.rows[state as usize].len() as u64 + 2)
-    }
-
-    /// Eliminates one state; returns how many entries are left.
-    fn remove(
-        &mut self,
-        state: u32,
-        mut entries: usize,
-        place: &mut [u32],
-        pivots: &mut Vec<Pivot<V>>,
-    ) -> usize {
-        let at = state as usize;
-        self.alive[at] = false;
-        let row = std::mem::take(&mut self.rows[at]);
-        let mut sum = self.leaving[at].clone();
-        for (target, weight) in &row {
-            sum = sum.plus(weight);
-            self.n_before[*target as usize] -= 1;
-        }
-        entries -= row.len();
-        let leaving = self.leaving[at].clone();
-        let mut shares = Vec::new();
-        for before in std::mem::take(&mut self.before[at]) {
-            let p = before as usize;
-            if !self.alive[p] {
-                continue;
-            }
-            let Some(found) = self.rows[p].iter().position(|entry| entry.0 == state) else {
-                continue;
+    /// Units of error that going back adds, at most.
+    fn longest_way_back(&self, order: &Order) -> f64 {
+        let mut longest = 0.0f64;
+        let mut way = vec![0.0; self.fronts.len()];
+        for (group, front) in self.fronts.iter().enumerate().rev() {
+            let parent = order.parents[group];
+            let begin = if parent == NONE {
+                0.0
+            } else {
+                way[parent as usize]
             };
-            let (_, weight) = self.rows[p].swap_remove(found);
-            entries -= 1;
-            let share = weight.over(&sum);
-            self.leaving[p].accumulate(&share, &leaving);
-            for (slot, entry) in self.rows[p].iter().enumerate() {
-                place[entry.0 as usize] = slot as u32;
-            }
-            for (target, onward) in &row {
-                if *target == before {
-                    continue;
-                }
-                let more = share.times(onward);
-                self.underflow |= more.to_f64() < UNDERFLOW;
-                let slot = place[*target as usize];
-                if slot == u32::MAX {
-                    self.rows[p].push((*target, more));
-                    self.before[*target as usize].push(before);
-                    self.n_before[*target as usize] += 1;
-                    entries += 1;
-                } else {
-                    let entry = &mut self.rows[p][slot as usize].1;
-                    *entry = entry.plus(&more);
-                }
-            }
-            for entry in &self.rows[p] {
-                place[entry.0 as usize] = u32::MAX;
-            }
-            shares.push((before, share));
+            let (pivots, size) = (f64::from(front.pivots), f64::from(front.size));
+            way[group] = begin + pivots * (size + 4.0);
+            longest = longest.max(way[group]);
         }
-        self.count(shares.len(), row.len());
-        pivots.push(Pivot {
-            state,
-            row,
-            sum,
-            shares,
-        });
-        entries
+        longest
     }
+}
 
-    /// Accounts for one elimination: a row of `len` entries into `touched` others, and its use when going back.
-    fn count(&mut self, touched: usize, len: usize) {
-        self.units += (2.0 * touched as f64 + 1.0) * (len as f64 + 6.0);
-    }
-
-    /// Eliminates what is left as a dense matrix, in the same way.
-    fn finish_dense(&mut self) -> Dense<V> {
-        let states: Vec<u32> = (0..self.alive.len() as u32)
-            .filter(|&state| self.alive[state as usize])
-            .collect();
-        let left = states.len();
-        let mut number = vec![usize::MAX; self.alive.len()];
-        for (at, &state) in states.iter().enumerate() {
-            number[state as usize] = at;
-        }
-        let mut matrix = vec![V::zero(); left * left];
-        for (at, &state) in states.iter().enumerate() {
-            for (target, weight) in &self.rows[state as usize] {
-                matrix[at * left + number[*target as usize]] = weight.clone();
-            }
-        }
-        let mut sums = vec![V::zero(); left];
-        for u in (0..left).rev() {
-            let (upper, lower) = matrix.split_at_mut(u * left);
-            let row = &lower[..u];
-            let leaving = self.leaving[states[u] as usize].clone();
-            let mut sum = leaving.clone();
-            for weight in row {
-                sum = sum.plus(weight);
-            }
-            for p in 0..u {
-                let weight = &upper[p * left + u];
-                if weight.is_zero() {
-                    continue;
-                }
-                let share = weight.over(&sum);
-                self.underflow |= share.to_f64() < UNDERFLOW;
-                self.leaving[states[p] as usize].accumulate(&share, &leaving);
-                // The entry on the diagonal grows too; it is never read.
-                for (entry, onward) in upper[p * left..p * left + u].iter_mut().zip(row) {
-                    entry.accumulate(&share, onward);
-                }
-                upper[p * left + u] = share;
-            }
-            sums[u] = sum;
-            self.count(u, u);
-        }
-        Dense {
-            states,
-            matrix,
-            sums,
-        }
+impl Front {
+    fn numbers(&self) -> usize {
+        let (pivots, size) = (self.pivots as usize, self.size as usize);
+        // 1 + 2 (size - 1 - i) for each i below `pivots`.
+        pivots + pivots * (2 * size - pivots - 1)
     }
 }

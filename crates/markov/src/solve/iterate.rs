@@ -1,23 +1,14 @@
-//! Iteration for components too large to eliminate, with a certificate that does not trust it.
+//! Iteration for components too large to eliminate; what it comes to is [proven](super::prove), not trusted.
 //!
-//! Gauss-Seidel sweeps approach the solution; how near they are follows from a second vector. With the rows divided by
-//! what leaves each state, the system is `x = b + Q x`. Let `v` be the iterate, `θ` such that `|b + Q v - v| ≤ θ v`, and `w`
-//! any vector with `w - Q w ≥ v`; then `v - θ w ≤ x ≤ v + θ w`: both ends are inductive, and `Q` is substochastic with no
-//! closed part, so that bounds which a step does not push outwards hold. `w` is found by the same sweeps, and needs few: it is done as soon as
-//! `w - Q w ≥ v / 2` everywhere, and is then doubled.
-//!
-//! # Accuracy
-//! The certificate is checked with the rounding of its own sums added, so it holds for the numbers as computed. Rounding of
-//! the divided entries is a relative change of the rows, accounted for as in elimination.
-//!
-//! # Source
-//! The test for bounds from one side is that of optimistic value iteration: A. Hartmanns, B. Kaminski, CAV 2020. Using a
-//! second solution instead of a scaled first one lets it succeed at states that do not leave the component directly.
+//! With the rows divided by what leaves each state the system is `x = b + Q x`, which Gauss-Seidel sweeps approach; where these
+//! are slow, a [Krylov method](krylov) guesses for them. The same methods find the vector that proves the error, of which
+//! one digit is enough.
 
-use super::super::scalar::{Estimate, Scalar, UNIT};
+use super::super::scalar::{Estimate, Scalar};
 use super::block::Block;
 use super::eliminate::{self, Factorisation};
-use super::{Accuracy, NotConverged, krylov};
+use super::order::{self, Order};
+use super::{Accuracy, krylov, prove};
 
 /// Rows divided by what leaves each state, so that a sweep is sums of products.
 pub(super) struct Sweeps {
@@ -26,8 +17,8 @@ pub(super) struct Sweeps {
     later: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<f64>,
-    /// Units of rounding in a row sum.
-    units: f64,
+    /// By how much each row was divided.
+    sums: Vec<f64>,
 }
 
 /// Components up to this size are iterated to [`FINE`], whatever was asked for: it costs next to nothing.
@@ -45,123 +36,237 @@ const MOST_JUMPED: usize = 4_000;
 /// About the most that doubles give.
 const FINE: f64 = 1e-11;
 
+/// The vector of a proof is found to so much; if that does not prove anything, to a tenth, and so on.
+const COARSE: f64 = 0.1;
+
+/// How many times it is refined before the values themselves are.
+const MOST_COARSE: usize = 8;
+
+/// So many multiplications of elimination take as long as one transition of a sweep.
+const UPDATES_A_STEP: f64 = 4.0;
+
+/// Elimination that takes no longer than so many sweeps is not put off for a Krylov method.
+const SHORT: f64 = 1_000.0;
+
 /// How the iteration of a block ends.
 pub(super) enum Iterated<V: Scalar> {
-    /// With what was asked for.
-    Solution(Vec<V::Estimate>),
+    /// With values and proven errors, or none where nothing could be proven within the limits; and how many sweeps it took.
+    Values(Option<Vec<V::Estimate>>, usize),
     /// It was slow, and the block small enough to be eliminated after all.
     Eliminated(Factorisation<V>),
 }
 
-/// Iterates a block.
-pub(super) fn iterate<V: Scalar>(
-    block: &Block<V>,
-    accuracy: &Accuracy,
-) -> Result<Iterated<V>, NotConverged> {
-    let n = block.len();
-    let mut longest = 0;
-    let mut sweeps = Sweeps {
-        rows: block.rows.clone(),
-        later: Vec::with_capacity(n),
-        targets: Vec::with_capacity(block.targets.len()),
-        weights: Vec::with_capacity(block.weights.len()),
-        units: 0.0,
-    };
-    let (mut b, mut known) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    for state in 0..n {
-        let mut sum = Sum::of(block.leaving[state].to_f64());
-        let mut count = 0;
-        for (_, weight) in block.row(state) {
-            sum.add(weight.to_f64());
-            count += 1;
-        }
-        longest = longest.max(count);
-        let sum = sum.value();
-        for is_later in [false, true] {
-            if is_later {
-                sweeps.later.push(sweeps.targets.len() as u32);
-            }
-            for (target, weight) in block.row(state) {
-                if (target < state as u32) == is_later {
-                    sweeps.targets.push(target);
-                    sweeps.weights.push(weight.to_f64() / sum);
-                }
-            }
-        }
-        b.push(block.rhs[state].value().to_f64() / sum);
-        let error = block.rhs[state].upper().to_f64() - block.rhs[state].value().to_f64();
-        known.push(error.max(0.0) / sum);
-    }
-    sweeps.units = longest as f64 + 4.0;
+/// How an approach ends.
+#[derive(PartialEq)]
+enum Approach {
+    /// The last sweep changed little.
+    Near,
+    /// Elimination is faster than the sweeps to come.
+    Slow,
+    /// The limit of sweeps is reached.
+    Spent,
+}
 
+/// Iterates a block, or eliminates it where that is faster, if it takes no more updates than allowed.
+pub(super) fn iterate<V: Scalar>(block: &Block<V>, accuracy: &Accuracy) -> Iterated<V> {
+    let n = block.len();
+    let sweeps = Sweeps::new(block);
+    let divided =
+        |of: &[f64]| -> Vec<f64> { of.iter().zip(&sweeps.sums).map(|(a, b)| a / b).collect() };
+    let rhs: Vec<f64> = block.rhs.iter().map(|of| of.value().to_f64()).collect();
+    let b = divided(&rhs);
     let mut v = b.clone();
-    let mut done = 0;
-    let accuracy = &Accuracy {
-        precision: if n <= CHEAP {
-            accuracy.precision.min(FINE)
-        } else {
-            accuracy.precision
-        },
-        ..*accuracy
+    let precision = if n <= CHEAP {
+        accuracy.precision.min(FINE)
+    } else {
+        accuracy.precision
     };
-    let mut target = accuracy.precision * 0.1;
-    let (mut may_eliminate, mut jumps) = (true, 0);
+    let mut spent = 0;
+    let mut target = precision * 0.1;
+    let mut elimination = Elimination::new(block, accuracy);
+    let mut best: Option<Vec<V::Estimate>> = None;
+    let mut narrowest = f64::INFINITY;
     loop {
-        // Sweep until the relative change is small; how fast it shrinks tells whether to go on.
-        let (mut last, mut probe) = (f64::INFINITY, (done, f64::INFINITY));
-        while last > target {
-            last = sweeps.sweep(&b, &mut v);
-            done += 1;
-            if done > accuracy.max_sweeps {
-                return Err(NotConverged {
-                    states: n,
-                    precision: accuracy.precision,
-                    sweeps: done,
-                });
+        let patience = Some(&mut elimination);
+        let found = sweeps.approach(&b, &mut v, target, accuracy, &mut spent, patience);
+        if let (Approach::Slow, Some(order)) = (&found, &elimination.order) {
+            return Iterated::Eliminated(eliminate::factor(block, order));
+        }
+        let residuals = prove::residuals(block, &v);
+        let scaled = divided(&residuals);
+        let mut w = scaled.clone();
+        let mut coarse = COARSE;
+        let mut proven = None;
+        for _ in 0..MOST_COARSE {
+            let end = sweeps.approach(
+                &scaled,
+                &mut w,
+                coarse,
+                accuracy,
+                &mut spent,
+                None::<&mut Elimination<'_, V>>,
+            );
+            proven = prove::proven(block, &v, &w, &residuals);
+            if proven.is_some() || end == Approach::Spent {
+                break;
             }
-            if may_eliminate && done == probe.0 + 32 {
-                let rate = (last / probe.1).powf(1.0 / 32.0);
-                let more = if rate < 1.0 {
-                    ((target / last).ln() / rate.ln()).max(0.0)
-                } else {
-                    f64::INFINITY
-                };
-                // A sparse update costs as much as dozens of steps of a sweep.
-                let cost = (more * block.targets.len() as f64 / 64.0).min(accuracy.max_updates);
-                if more > SLOW && jumps < MOST_JUMPS && probe.1.is_finite() {
-                    // From values far too small it leads nowhere; from those after more sweeps it may.
-                    jumps += 1;
-                    let most = accuracy.max_sweeps.saturating_sub(done).min(MOST_JUMPED);
-                    if let Some(work) = krylov::improve(&sweeps, &b, &mut v, target, most) {
-                        done += work;
-                        last = f64::INFINITY;
-                    }
-                } else if more > 256.0 && probe.1.is_finite() {
-                    may_eliminate = false;
-                    if let Some(factorisation) = eliminate::factor(block, cost) {
-                        return Ok(Iterated::Eliminated(factorisation));
-                    }
-                }
-                probe = (done, last);
-            } else if done == 1 {
-                probe = (done, last);
+            coarse *= 0.1;
+        }
+        let Some(proven) = proven else {
+            if found == Approach::Spent || target < 1e-17 {
+                return Iterated::Values(best, spent);
             }
+            target *= 0.01;
+            continue;
+        };
+        let width = widest::<V>(&proven);
+        // Rounding alone keeps a residual from shrinking further.
+        let stuck = width > 0.5 * narrowest;
+        if width < narrowest {
+            narrowest = width;
+            best = Some(proven);
         }
-        if let Some(solution) = sweeps.certify::<V>(&b, &known, &v, accuracy, &mut done)? {
-            return Ok(Iterated::Solution(solution));
+        if narrowest <= precision || stuck || found == Approach::Spent || target < 1e-17 {
+            return Iterated::Values(best, spent);
         }
-        target *= 0.01;
-        if target < 1e-18 {
-            return Err(NotConverged {
-                states: n,
-                precision: accuracy.precision,
-                sweeps: done,
-            });
-        }
+        target *= (0.3 * precision / narrowest).clamp(1e-4, 0.1);
     }
 }
 
+/// What elimination of the block would cost; found when it is first asked for.
+struct Elimination<'a, V: Scalar> {
+    block: &'a Block<V>,
+    max_updates: f64,
+    order: Option<Order>,
+    sweeps: Option<f64>,
+}
+
+impl<'a, V: Scalar> Elimination<'a, V> {
+    fn new(block: &'a Block<V>, accuracy: &Accuracy) -> Self {
+        Elimination {
+            block,
+            max_updates: accuracy.max_updates,
+            order: None,
+            sweeps: None,
+        }
+    }
+
+    /// How many sweeps take as long; infinite if it takes more updates than allowed.
+    fn sweeps(&mut self) -> f64 {
+        *self.sweeps.get_or_insert_with(|| {
+            self.order = order::order(self.block, self.max_updates);
+            let work = self
+                .order
+                .as_ref()
+                .map_or(f64::INFINITY, |order| order.work);
+            work / (self.block.targets.len() as f64 * UPDATES_A_STEP)
+        })
+    }
+}
+
+/// The largest relative width of some numbers, infinite if one is not known at all; those that are as good as 0 have none.
+pub(super) fn widest<V: Scalar>(values: &[V::Estimate]) -> f64 {
+    let mut widest = 0.0f64;
+    for value in values.iter().filter(|value| !value.is_exact()) {
+        let width = value.upper().to_f64() - value.lower().to_f64();
+        if width < NOTHING {
+            continue;
+        }
+        let relative = width / value.value().to_f64();
+        widest = if relative.is_nan() {
+            f64::INFINITY
+        } else {
+            widest.max(relative)
+        };
+    }
+    widest
+}
+
+/// A width below this is none.
+const NOTHING: f64 = 1e-200;
+
 impl Sweeps {
+    fn new<V: Scalar>(block: &Block<V>) -> Sweeps {
+        let n = block.len();
+        let mut sweeps = Sweeps {
+            rows: block.rows.clone(),
+            later: Vec::with_capacity(n),
+            targets: Vec::with_capacity(block.targets.len()),
+            weights: Vec::with_capacity(block.weights.len()),
+            sums: Vec::with_capacity(n),
+        };
+        for state in 0..n {
+            let weights = block.row(state).map(|entry| entry.1.to_f64());
+            let sum = block.leaving[state].to_f64() + weights.sum::<f64>();
+            for is_later in [false, true] {
+                if is_later {
+                    sweeps.later.push(sweeps.targets.len() as u32);
+                }
+                for (target, weight) in block.row(state) {
+                    if (target < state as u32) == is_later {
+                        sweeps.targets.push(target);
+                        sweeps.weights.push(weight.to_f64() / sum);
+                    }
+                }
+            }
+            sweeps.sums.push(sum);
+        }
+        sweeps
+    }
+
+    /// Sweeps until the relative change is at most `tolerance`; how fast it shrinks tells how many more there will be, and
+    /// whether elimination, if that is given, is faster.
+    fn approach<V: Scalar>(
+        &self,
+        b: &[f64],
+        v: &mut [f64],
+        tolerance: f64,
+        accuracy: &Accuracy,
+        spent: &mut usize,
+        mut elimination: Option<&mut Elimination<'_, V>>,
+    ) -> Approach {
+        let (mut last, mut jumps, mut swept) = (f64::INFINITY, 0, 0);
+        let mut probe = (0, f64::INFINITY);
+        while last > tolerance {
+            last = self.sweep(b, v);
+            swept += 1;
+            *spent += 1;
+            if *spent > accuracy.max_sweeps {
+                return Approach::Spent;
+            }
+            if swept == 1 {
+                probe = (swept, last);
+            }
+            if swept < probe.0 + 32 || last <= tolerance {
+                continue;
+            }
+            let rate = (last / probe.1).powf(1.0 / 32.0);
+            let more = if rate < 1.0 {
+                ((tolerance / last).ln() / rate.ln()).max(0.0)
+            } else {
+                f64::INFINITY
+            };
+            // From values far too small a Krylov method leads nowhere; from those after more sweeps it may.
+            if more > SLOW && probe.1.is_finite() {
+                let direct = (elimination.as_mut()).map_or(f64::INFINITY, |other| other.sweeps());
+                if direct < more && (direct <= SHORT || *spent as f64 >= direct) {
+                    return Approach::Slow;
+                }
+                if jumps < MOST_JUMPS {
+                    jumps += 1;
+                    let left = accuracy.max_sweeps.saturating_sub(*spent);
+                    let most = left.min(MOST_JUMPED).min(direct as usize);
+                    if let Some(work) = krylov::improve(self, b, v, tolerance, most) {
+                        *spent += work;
+                        last = f64::INFINITY;
+                    }
+                }
+            }
+            probe = (swept, last);
+        }
+        Approach::Near
+    }
+
     fn len(&self) -> usize {
         self.rows.len() - 1
     }
@@ -177,29 +282,41 @@ impl Sweeps {
         sum
     }
 
-    /// `(I - Q) x`, in unknowns relative to `scale`.
-    pub(super) fn apply(&self, x: &[f64], scale: &[f64], into: &mut [f64]) {
-        for state in 0..self.len() {
+    /// The weights for unknowns relative to a scale.
+    pub(super) fn scaled(&self, scale: &[f64]) -> Vec<f64> {
+        let mut weights = Vec::with_capacity(self.weights.len());
+        for (state, own) in scale.iter().enumerate() {
             let range = self.rows[state] as usize..self.rows[state + 1] as usize;
-            let mut sum = 0.0;
             let entries = self.targets[range.clone()].iter().zip(&self.weights[range]);
-            for (&target, &weight) in entries {
-                sum += weight * scale[target as usize] * x[target as usize];
-            }
-            into[state] = x[state] - sum / scale[state];
+            weights
+                .extend(entries.map(|(&target, weight)| weight * (scale[target as usize] / own)));
         }
+        weights
     }
 
-    /// Applies one sweep from 0 to a remainder, relative to `scale`.
-    pub(super) fn precondition(&self, x: &[f64], scale: &[f64], into: &mut [f64]) {
+    /// Applies one sweep from 0 to a remainder, and `I - Q` to the result. The sweep has solved for the transitions to states
+    /// that it visits first, so that only those to the others are left to multiply (S. Eisenstat, "Efficient implementation of a
+    /// class of preconditioned conjugate gradient methods", SIAM J. Sci. Stat. Comput. 2, 1981).
+    pub(super) fn precondition(
+        &self,
+        weights: &[f64],
+        x: &[f64],
+        into: &mut [f64],
+        image: &mut [f64],
+    ) {
+        let sum = |range: std::ops::Range<usize>, of: &[f64]| -> f64 {
+            let entries = self.targets[range.clone()].iter().zip(&weights[range]);
+            entries
+                .map(|(&target, &weight)| weight * of[target as usize])
+                .sum()
+        };
         for state in (0..self.len()).rev() {
-            let range = self.rows[state] as usize..self.later[state] as usize;
-            let mut sum = 0.0;
-            let entries = self.targets[range.clone()].iter().zip(&self.weights[range]);
-            for (&target, &weight) in entries {
-                sum += weight * scale[target as usize] * into[target as usize];
-            }
-            into[state] = x[state] + sum / scale[state];
+            let first = self.rows[state] as usize..self.later[state] as usize;
+            into[state] = x[state] + sum(first, into);
+        }
+        for state in 0..self.len() {
+            let rest = self.later[state] as usize..self.rows[state + 1] as usize;
+            image[state] = x[state] - sum(rest, into);
         }
     }
 
@@ -218,122 +335,5 @@ impl Sweeps {
             v[state] = next;
         }
         change
-    }
-
-    /// The solution with its error, if the iterate is good enough.
-    fn certify<V: Scalar>(
-        &self,
-        b: &[f64],
-        known: &[f64],
-        v: &[f64],
-        accuracy: &Accuracy,
-        done: &mut usize,
-    ) -> Result<Option<Vec<V::Estimate>>, NotConverged> {
-        let n = self.len();
-        let unit = self.units * UNIT;
-        // θ, with the rounding of the sums that it is computed from.
-        let mut theta = 0.0f64;
-        for state in 0..n {
-            let image = self.image(state, b[state], v);
-            theta = theta.max(((image - v[state]).abs() + 2.0 * unit * image) / v[state]);
-        }
-        let w = self.dominate(v, accuracy, done)?;
-        // What the boundary does not know exactly is the solution of the same system for its errors.
-        let boundary = if known.iter().all(|error| *error == 0.0) {
-            vec![0.0; n]
-        } else {
-            let scale: Vec<f64> = known
-                .iter()
-                .zip(v)
-                .map(|(error, value)| error.max(value * UNIT))
-                .collect();
-            self.dominate(&scale, accuracy, done)?
-        };
-        // The rounding of entries changes every row relatively.
-        let entries = 2.0 * n as f64 * 8.0;
-        let mut solution = Vec::with_capacity(n);
-        for state in 0..n {
-            let error = (theta * w[state] + boundary[state]) * (1.0 + 1e-9);
-            let wide = theta * w[state] > 0.5 * accuracy.precision * v[state];
-            // A remainder near the rounding of the sums cannot be made smaller.
-            if !(error.is_finite() && (!wide || theta < 8.0 * unit)) {
-                return Ok(None);
-            }
-            let value = V::from_f64(v[state]);
-            solution.push(V::Estimate::exact(value).widened(error).rounded(entries));
-        }
-        Ok(Some(solution))
-    }
-
-    /// A vector `w` with `w - Q w ≥ r` for a positive `r`.
-    fn dominate(
-        &self,
-        r: &[f64],
-        accuracy: &Accuracy,
-        done: &mut usize,
-    ) -> Result<Vec<f64>, NotConverged> {
-        let unit = self.units * UNIT;
-        let mut w = r.to_vec();
-        let mut swept = 0usize;
-        loop {
-            self.sweep(r, &mut w);
-            *done += 1;
-            swept += 1;
-            // Checking costs as much as a sweep, so it is not done after each.
-            if !swept.is_multiple_of(4) {
-                continue;
-            }
-            if swept == 16 {
-                // Half of what is asked for is enough, so that a coarse solution will do.
-                let most = accuracy.max_sweeps.saturating_sub(*done).min(MOST_JUMPED);
-                *done += krylov::improve(self, r, &mut w, 1e-3, most).unwrap_or(0);
-            }
-            let holds = (0..self.len()).all(|state| {
-                let image = self.image(state, 0.0, &w);
-                w[state] - image - 2.0 * unit * (image + w[state]) >= 0.5 * r[state]
-            });
-            if holds {
-                for value in &mut w {
-                    *value *= 2.0;
-                }
-                return Ok(w);
-            }
-            if *done > accuracy.max_sweeps {
-                return Err(NotConverged {
-                    states: self.len(),
-                    precision: accuracy.precision,
-                    sweeps: *done,
-                });
-            }
-        }
-    }
-}
-
-/// A sum whose error is that of one rounding, however many terms it has (A. Neumaier 1974).
-struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    fn of(first: f64) -> Sum {
-        Sum {
-            sum: first,
-            lost: 0.0,
-        }
-    }
-
-    fn add(&mut self, term: f64) {
-        let sum = self.sum + term;
-        self.lost += if self.sum.abs() >= term.abs() {
-            (self.sum - sum) + term
-        } else {
-            (term - sum) + self.sum
-        };
-        self.sum = sum;
-    }
-
-    fn value(&self) -> f64 {
-        self.sum + self.lost
     }
 }

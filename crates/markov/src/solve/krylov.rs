@@ -35,6 +35,7 @@ pub(super) fn improve(
     let mut remainder: Vec<f64> = (0..n)
         .map(|state| (sweeps.image(state, b[state], v) - v[state]) / scale[state])
         .collect();
+    let weights = sweeps.scaled(&scale);
     let shadow = remainder.clone();
     let mut x = vec![0.0; n];
     let (mut p, mut ap) = (vec![0.0; n], vec![0.0; n]);
@@ -47,7 +48,7 @@ pub(super) fn improve(
         if work > most {
             break;
         }
-        work += 4;
+        work += 3;
         let next = dot(&shadow, &remainder);
         if !next.is_finite() || next == 0.0 {
             break;
@@ -57,8 +58,7 @@ pub(super) fn improve(
         for at in 0..n {
             p[at] = remainder[at] + beta * (p[at] - omega * ap[at]);
         }
-        sweeps.precondition(&p, &scale, &mut before);
-        sweeps.apply(&before, &scale, &mut ap);
+        sweeps.precondition(&weights, &p, &mut before, &mut ap);
         alpha = rho / dot(&shadow, &ap);
         if !alpha.is_finite() {
             break;
@@ -66,8 +66,7 @@ pub(super) fn improve(
         for at in 0..n {
             remainder[at] -= alpha * ap[at];
         }
-        sweeps.precondition(&remainder, &scale, &mut after);
-        sweeps.apply(&after, &scale, &mut image);
+        sweeps.precondition(&weights, &remainder, &mut after, &mut image);
         let size = dot(&image, &image);
         omega = if size > 0.0 {
             dot(&image, &remainder) / size

@@ -14,9 +14,8 @@
 //!   precomputation (prob0, prob1), without a pass of its own, and no rounding can disturb it.
 //! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is the sum of
 //!   what leaves, never `1 - P(s,s)`, so nothing is subtracted.
-//! - A larger component is [eliminated](eliminate) state by state, [once](Factors) for all that is asked about it; or, where
-//!   that would cost too much, [iterated](iterate) with a certificate; where sweeps are slow, a [Krylov method](krylov)
-//!   guesses for them.
+//! - A larger component is [eliminated](eliminate) in an [order](order) of little fill, [once](Factors) for all that is asked
+//!   about it; or, where that would cost too much, [iterated](iterate), and the result [proven](prove).
 //!
 //! # Accuracy
 //! Every result carries a proven bound on its error. For single states and elimination it rests on this: the solution is a
@@ -34,22 +33,29 @@ mod eliminate;
 mod factors;
 mod iterate;
 mod krylov;
+mod order;
+mod prove;
+#[cfg(test)]
+mod tests;
+mod within;
 
 use guard_automata::graph::{NodeSet, for_each_component};
 
 use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
 use block::Block;
+use eliminate::Factorisation;
 use iterate::Iterated;
 
 pub use factors::{Factors, Uses};
+pub use within::{collected_within, until_within};
 
 /// How systems are solved.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
-    /// The relative width that iterated results are certified to; whatever is solved directly is far more exact.
+    /// The relative width that results are proven to; whatever is eliminated is far more exact.
     pub precision: f64,
-    /// How many updates of matrix entries the elimination of one component may take before it is iterated instead.
+    /// How many updates of matrix entries the elimination of one component may take where iterating it is slow.
     /// Exact arithmetic cannot iterate and has no limit.
     pub max_updates: f64,
     /// How many sweeps over one component an iteration may take.
@@ -62,24 +68,26 @@ impl Default for Accuracy {
     fn default() -> Accuracy {
         Accuracy {
             precision: 1e-6,
-            max_updates: 4e8,
+            max_updates: 2e11,
             max_sweeps: 1_000_000,
             max_kept: 1 << 24,
         }
     }
 }
 
-/// A component that could not be solved to the precision asked for.
+/// A component whose values are known less precisely than was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "a component of {states} states did not converge to a relative width of {precision} after \
-     {sweeps} sweeps; increase the limit, or reduce the precision"
+    "the values of a component of {states} states are proven to a relative width of {width:.1e} only, not {precision}, \
+     after {sweeps} sweeps; increase the limits or the precision, or use --exact"
 )]
 pub struct NotConverged {
     /// The size of the component.
     pub states: usize,
     /// The precision that was asked for.
     pub precision: f64,
+    /// The largest relative width of a value; infinite where nothing could be proven.
+    pub width: f64,
     /// The sweeps that were made.
     pub sweeps: usize,
 }
@@ -102,7 +110,8 @@ pub struct Problem<'a, V> {
 /// Solves for the unknown states; `x` holds the known values of all others and receives the result.
 ///
 /// # Errors
-/// [`NotConverged`], only where a component is too large to eliminate.
+/// [`NotConverged`] for the first component whose values are known less precisely than asked for. All values have their best
+/// bounds then as well.
 ///
 /// # Limits
 /// Linear in the transitions, apart from components with cycles.
@@ -113,21 +122,18 @@ pub fn solve<V: Scalar>(
 ) -> Result<(), NotConverged> {
     let graph = problem.chain.graph();
     let mut local = Vec::new();
-    let mut failure = None;
+    let mut short = None;
     for_each_component(graph, Some(problem.unknown), |members| {
-        if failure.is_some() {
-            return;
-        }
         if let &[state] = members {
             let value = single(problem, state, x);
             x[state as usize] = value;
             return;
         }
         if let Err(wrong) = component(problem, members, &mut local, x, accuracy) {
-            failure = Some(wrong);
+            short.get_or_insert(wrong);
         }
     });
-    failure.map_or(Ok(()), Err)
+    short.map_or(Ok(()), Err)
 }
 
 /// The average of known values over the successors of a state, its own loop included.
@@ -158,6 +164,10 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
         sum.rounded(count as f64 + 2.0)
     }
 }
+
+/// Where less than this leaves a state, probabilities are divided by it first. Otherwise products that make up a result above
+/// 1e-250, below which more is allowed for, could be near the smallest doubles.
+const SMALL_LEAVING: f64 = 1e-30;
 
 /// Solves a component of one state.
 #[inline]
@@ -195,7 +205,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
         None if ones == exits => return V::Estimate::exact(V::one()),
         _ => {}
     }
-    if leaving.to_f64() < 1e-100 {
+    if leaving.to_f64() < SMALL_LEAVING {
         // The products may have underflowed: weights first, so that they are of the order of 1.
         sum = V::Estimate::exact(V::zero());
         if let Some(reward) = reward {
@@ -234,39 +244,102 @@ fn component<V: Scalar>(
         }
         return Ok(());
     }
-    let solution = match kept {
-        Some(ref kept) => kept.factorisation.solve(block.rhs),
-        None => solve_block(block, members, problem.factors, accuracy)?,
+    let (solution, sweeps) = match kept {
+        Some(ref kept) => (back_solve(&block, &kept.factorisation, accuracy), 0),
+        None => solve_block(&block, members, problem.factors, accuracy),
     };
-    for (at, value) in solution.into_iter().enumerate() {
-        write(x, at, value);
+    let width = match solution {
+        Some(solution) => {
+            let width = iterate::widest::<V>(&solution);
+            for (at, value) in solution.into_iter().enumerate() {
+                write(x, at, value);
+            }
+            width
+        }
+        None => {
+            let unknown = V::Estimate::exact(V::zero()).widened(f64::INFINITY);
+            let value = Block::between_exits(problem, members, x).unwrap_or(unknown);
+            for at in 0..members.len() {
+                write(x, at, value.clone());
+            }
+            f64::INFINITY
+        }
+    };
+    if width <= accuracy.precision {
+        return Ok(());
     }
-    Ok(())
+    Err(NotConverged {
+        states: members.len(),
+        precision: accuracy.precision,
+        width,
+        sweeps,
+    })
 }
 
-/// Components up to this size are eliminated at once; larger ones first show how fast they converge.
+/// Components up to this size are eliminated at once; larger ones if that costs no more than [`CHEAP_UPDATES`].
 pub const SMALL: usize = 300;
 
+/// Updates for each transition that take as long as a good iteration.
+const CHEAP_UPDATES: f64 = 400.0;
+
+/// The values of a block, with their errors as far as they can be proven; none where nothing is. And how many sweeps it took.
 fn solve_block<V: Scalar>(
-    mut block: Block<V>,
+    block: &Block<V>,
     members: &[u32],
     factors: &Factors<V>,
     accuracy: &Accuracy,
-) -> Result<Vec<V::Estimate>, NotConverged> {
-    let most = if V::EXACT {
+) -> (Option<Vec<V::Estimate>>, usize) {
+    let at_once = if V::EXACT {
         f64::INFINITY
-    } else {
+    } else if block.len() <= SMALL {
         accuracy.max_updates
+    } else {
+        (CHEAP_UPDATES * block.targets.len() as f64).min(accuracy.max_updates)
     };
-    let at_once = V::EXACT || block.len() <= SMALL;
-    let factorisation = match at_once.then(|| eliminate::factor(&block, most)).flatten() {
-        Some(factorisation) => factorisation,
-        None => match iterate::iterate(&block, accuracy)? {
-            Iterated::Solution(solution) => return Ok(solution),
+    let factorisation = match order::order(block, at_once) {
+        Some(order) => eliminate::factor(block, &order),
+        None => match iterate::iterate(block, accuracy) {
+            Iterated::Values(values, sweeps) => return (values, sweeps),
             Iterated::Eliminated(factorisation) => factorisation,
         },
     };
-    let solution = factorisation.solve(std::mem::take(&mut block.rhs));
+    let solution = back_solve(block, &factorisation, accuracy);
     factors.keep(members, factorisation, accuracy.max_kept);
-    Ok(solution)
+    (solution, 0)
+}
+
+/// The solution by factors. Where these alone do not tell the error, or not to the precision asked for, it is proven; none
+/// where it cannot be.
+fn back_solve<V: Scalar>(
+    block: &Block<V>,
+    factorisation: &Factorisation<V>,
+    accuracy: &Accuracy,
+) -> Option<Vec<V::Estimate>> {
+    let (solution, claimed) = factorisation.solve(block.rhs.clone());
+    if claimed && (V::EXACT || iterate::widest::<V>(&solution) <= accuracy.precision) {
+        return Some(solution);
+    }
+    let x: Vec<f64> = (solution.iter())
+        .map(|value| value.value().to_f64())
+        .collect();
+    let residuals = prove::residuals(block, &x);
+    let exact = |of: &f64| V::Estimate::exact(V::from_f64(*of));
+    let (v, _) = factorisation.solve(residuals.iter().map(exact).collect());
+    let v: Vec<f64> = v.iter().map(|value| value.value().to_f64()).collect();
+    let proven = prove::proven::<V>(block, &x, &v, &residuals);
+    if !claimed {
+        return proven;
+    }
+    let Some(proven) = proven else {
+        return Some(solution);
+    };
+    let width = |of: &V::Estimate| of.upper().to_f64() - of.lower().to_f64();
+    let narrower = |(one, other): (V::Estimate, V::Estimate)| {
+        if width(&other) < width(&one) {
+            other
+        } else {
+            one
+        }
+    };
+    Some(solution.into_iter().zip(proven).map(narrower).collect())
 }

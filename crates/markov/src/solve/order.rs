@@ -1,0 +1,460 @@
+//! The order in which states are eliminated: approximate minimum degree on the quotient graph.
+//!
+//! A state's neighbours are all that its transitions lead to or come from. Eliminating it makes them neighbours of one
+//! another; instead of all these pairs the graph keeps one *element*, the list of them, so that it never grows. The degree
+//! of a state is bounded by what its elements hold outside of the newest one, which one pass over the newest element's states
+//! finds for all of them. States that have become indistinguishable are eliminated together, as one [group](Order::groups).
+//!
+//! On a path or a tree the work is linear; on a grid of `n` states the fill is `O(n log n)` in practice.
+//!
+//! # Source
+//! P. Amestoy, T. Davis, I. Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17(4), 1996.
+
+use super::super::scalar::Scalar;
+use super::block::Block;
+
+/// No state, no group.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A state with more than so many times √n neighbours waits until the end: as a neighbour of everything it would be looked
+/// at in every step, and it does not change the order of the others.
+const HUB: f64 = 10.0;
+
+/// An order of elimination.
+///
+/// # Shape
+/// Group `g` is `states[groups[g]..groups[g + 1]]`. Groups are in postorder: those that lead into group `g` stand directly
+/// before it, the last one nearest.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The states in the order in which they are eliminated.
+    pub(super) states: Vec<u32>,
+    /// Where each group begins, and the end.
+    pub(super) groups: Vec<u32>,
+    /// The group that takes over what is left of a group; [`NONE`] for those that leave nothing.
+    pub(super) parents: Vec<u32>,
+    /// How many multiplications elimination takes, about.
+    pub(super) work: f64,
+}
+
+/// The neighbours of each state, loops left out.
+struct Neighbours {
+    start: Vec<usize>,
+    lists: Vec<u32>,
+}
+
+impl Neighbours {
+    /// Transitions of a block in both directions, without duplicates.
+    fn new<V: Scalar>(block: &Block<V>) -> Neighbours {
+        let n = block.len();
+        let mut start = vec![0usize; n + 2];
+        for state in 0..n {
+            start[state + 2] += (block.rows[state + 1] - block.rows[state]) as usize;
+        }
+        for &target in &block.targets {
+            start[target as usize + 2] += 1;
+        }
+        for at in 2..start.len() {
+            start[at] += start[at - 1];
+        }
+        let mut lists = vec![0u32; 2 * block.targets.len()];
+        for state in 0..n {
+            for edge in block.rows[state]..block.rows[state + 1] {
+                let target = block.targets[edge as usize] as usize;
+                lists[start[state + 1]] = target as u32;
+                start[state + 1] += 1;
+                lists[start[target + 1]] = state as u32;
+                start[target + 1] += 1;
+            }
+        }
+        start.pop();
+        // A pair of opposite transitions has given two entries each.
+        let mut seen = vec![NONE; n];
+        let (mut write, mut begin) = (0, 0);
+        for state in 0..n {
+            let end = start[state + 1];
+            start[state] = write;
+            for read in begin..end {
+                let neighbour = lists[read];
+                if seen[neighbour as usize] != state as u32 {
+                    seen[neighbour as usize] = state as u32;
+                    lists[write] = neighbour;
+                    write += 1;
+                }
+            }
+            begin = end;
+        }
+        start[n] = write;
+        lists.truncate(write);
+        Neighbours { start, lists }
+    }
+}
+
+/// The states that are left and the elements that stand for those that are not.
+///
+/// A state has in `lists`, from `start` on, its elements and then the neighbours that no element accounts for. An element
+/// has the number of the state that made it; its list holds the states that were left then.
+struct Quotient {
+    lists: Vec<u32>,
+    start: Vec<usize>,
+    /// How many elements a state's list begins with.
+    elements: Vec<u32>,
+    length: Vec<u32>,
+    /// How many states one stands for; 0 once it is gone.
+    weight: Vec<u32>,
+    /// Of a state, a bound on how many others its elimination joins; of an element, how many it holds.
+    degree: Vec<u32>,
+    /// Whether this is an element that was not absorbed.
+    live: Vec<bool>,
+    /// States that are eliminated together with one, as a list.
+    next: Vec<u32>,
+    last: Vec<u32>,
+    /// By degree, the first state; and the neighbours in these lists.
+    heads: Vec<u32>,
+    after: Vec<u32>,
+    before: Vec<u32>,
+    least: usize,
+}
+
+impl Quotient {
+    fn new(neighbours: Neighbours, hubs: &[bool]) -> Quotient {
+        let n = hubs.len();
+        let Neighbours { start, lists } = neighbours;
+        let mut quotient = Quotient {
+            lists,
+            elements: vec![0; n],
+            length: (0..n).map(|i| (start[i + 1] - start[i]) as u32).collect(),
+            start,
+            weight: hubs.iter().map(|hub| u32::from(!hub)).collect(),
+            degree: vec![0; n],
+            live: vec![false; n],
+            next: vec![NONE; n],
+            last: (0..n as u32).collect(),
+            heads: vec![NONE; n.max(1)],
+            after: vec![NONE; n],
+            before: vec![NONE; n],
+            least: 0,
+        };
+        for state in (0..n as u32).rev() {
+            if !hubs[state as usize] {
+                quotient.degree[state as usize] = quotient.length[state as usize];
+                quotient.link(state);
+            }
+        }
+        quotient.least = 0;
+        quotient
+    }
+
+    fn link(&mut self, state: u32) {
+        let degree = self.degree[state as usize] as usize;
+        let head = self.heads[degree];
+        self.after[state as usize] = head;
+        self.before[state as usize] = NONE;
+        if head != NONE {
+            self.before[head as usize] = state;
+        }
+        self.heads[degree] = state;
+        self.least = self.least.min(degree);
+    }
+
+    fn unlink(&mut self, state: u32) {
+        let (before, after) = (self.before[state as usize], self.after[state as usize]);
+        if after != NONE {
+            self.before[after as usize] = before;
+        }
+        if before == NONE {
+            self.heads[self.degree[state as usize] as usize] = after;
+        } else {
+            self.after[before as usize] = after;
+        }
+    }
+
+    /// A state of least degree, taken out of the lists.
+    fn take(&mut self) -> Option<u32> {
+        while self.least < self.heads.len() {
+            let state = self.heads[self.least];
+            if state != NONE {
+                self.unlink(state);
+                return Some(state);
+            }
+            self.least += 1;
+        }
+        None
+    }
+
+    fn range(&self, of: u32) -> std::ops::Range<usize> {
+        let begin = self.start[of as usize];
+        begin..begin + self.length[of as usize] as usize
+    }
+
+    /// Joins the states that `other` stands for to those of `one`.
+    fn merge(&mut self, one: u32, other: u32) {
+        let last = self.last[one as usize];
+        self.next[last as usize] = other;
+        self.last[one as usize] = self.last[other as usize];
+        self.weight[one as usize] += self.weight[other as usize];
+        self.weight[other as usize] = 0;
+    }
+}
+
+/// Orders the states of a block; none if elimination would take more than `max_work` multiplications.
+///
+/// # Limits
+/// Memory linear in the transitions and in what is left over at each group.
+pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order> {
+    let n = block.len();
+    let neighbours = Neighbours::new(block);
+    let most = ((n as f64).sqrt() * HUB).max(32.0) as usize;
+    let hubs: Vec<bool> = (0..n)
+        .map(|state| neighbours.start[state + 1] - neighbours.start[state] > most)
+        .collect();
+    let n_hubs = hubs.iter().filter(|hub| **hub).count();
+    let mut graph = Quotient::new(neighbours, &hubs);
+    let mut left = (n - n_hubs) as u32;
+    let mut parents = vec![NONE; n];
+    let mut pivots = Vec::new();
+    // The hubs come last, as a dense matrix, and may be neighbours of any group.
+    let mut work = (n_hubs as f64).powi(3) / 3.0;
+    // Marks are the pivot of the round, so that none need clearing.
+    let (mut marked, mut compared) = (vec![NONE; n], vec![NONE; n]);
+    let (mut outside, mut touched) = (vec![0u32; n], vec![NONE; n]);
+    let (mut rest, mut alike): (Vec<u32>, Vec<(u64, u32)>) = (Vec::new(), Vec::new());
+    while left > 0 {
+        let pivot = graph.take()?;
+        let p = pivot as usize;
+        // The new element: all neighbours, those by way of elements among them.
+        let begin = graph.lists.len();
+        marked[p] = pivot;
+        let mut own = std::mem::take(&mut graph.weight[p]);
+        let mut size = 0;
+        let n_elements = graph.elements[p] as usize;
+        for (place, at) in graph.range(pivot).enumerate() {
+            let neighbour = graph.lists[at];
+            let through = if place < n_elements {
+                graph.live[neighbour as usize] = false;
+                parents[neighbour as usize] = pivot;
+                graph.range(neighbour)
+            } else {
+                at..at + 1
+            };
+            for at in through {
+                let state = graph.lists[at];
+                let weight = graph.weight[state as usize];
+                if weight > 0 && marked[state as usize] != pivot {
+                    marked[state as usize] = pivot;
+                    size += weight;
+                    graph.lists.push(state);
+                }
+            }
+        }
+        let end = graph.lists.len();
+        // What each neighbouring element holds outside of the new one.
+        for at in begin..end {
+            let state = graph.lists[at];
+            let elements = graph.start[state as usize]..;
+            for at in elements.take(graph.elements[state as usize] as usize) {
+                let element = graph.lists[at] as usize;
+                if !graph.live[element] {
+                    continue;
+                }
+                if touched[element] != pivot {
+                    touched[element] = pivot;
+                    outside[element] = graph.degree[element];
+                }
+                outside[element] -= graph.weight[state as usize];
+            }
+        }
+        // Lists without what the new element accounts for, and degrees.
+        alike.clear();
+        for at in begin..end {
+            let state = graph.lists[at];
+            let i = state as usize;
+            graph.unlink(state);
+            let range = graph.range(state);
+            let middle = range.start + graph.elements[i] as usize;
+            rest.clear();
+            rest.extend_from_slice(&graph.lists[middle..range.end]);
+            let mut write = range.start;
+            let (mut degree, mut hash) = (0u32, 0u64);
+            for read in range.start..middle {
+                let element = graph.lists[read];
+                let e = element as usize;
+                if !graph.live[e] {
+                    continue;
+                }
+                if outside[e] == 0 {
+                    // All of it is in the new element.
+                    graph.live[e] = false;
+                    parents[e] = pivot;
+                    continue;
+                }
+                degree += outside[e];
+                hash = hash.wrapping_add(u64::from(element));
+                graph.lists[write] = element;
+                write += 1;
+            }
+            let kept_elements = write - range.start;
+            rest.retain(|&other| {
+                let keep = graph.weight[other as usize] > 0 && marked[other as usize] != pivot;
+                if keep {
+                    degree += graph.weight[other as usize];
+                    hash = hash.wrapping_add(u64::from(other));
+                }
+                keep
+            });
+            if degree == 0 {
+                // Its neighbours are those of the pivot.
+                let weight = graph.weight[i];
+                size -= weight;
+                own += weight;
+                graph.merge(pivot, state);
+                continue;
+            }
+            // The pivot, or an element of it, has left the list, so that there is room for the new one.
+            graph.lists[write] = pivot;
+            graph.lists[write + 1..write + 1 + rest.len()].copy_from_slice(&rest);
+            graph.elements[i] = kept_elements as u32 + 1;
+            graph.length[i] = (kept_elements + 1 + rest.len()) as u32;
+            outside[i] = degree;
+            alike.push((hash, state));
+        }
+        graph.weight[p] = 0;
+        left -= own;
+        merge_alike(&mut graph, &mut alike, &mut compared);
+        // What is left of the element, and the degrees of its states.
+        let mut write = begin;
+        for at in begin..end {
+            let state = graph.lists[at];
+            let weight = graph.weight[state as usize];
+            if weight == 0 {
+                continue;
+            }
+            graph.lists[write] = state;
+            write += 1;
+            let others = size - weight;
+            let degree = (graph.degree[state as usize] + others)
+                .min(outside[state as usize] + others)
+                .min(left - weight);
+            graph.degree[state as usize] = degree;
+            graph.link(state);
+        }
+        graph.lists.truncate(write);
+        graph.start[p] = begin;
+        graph.length[p] = (write - begin) as u32;
+        graph.degree[p] = size;
+        graph.live[p] = size > 0;
+        pivots.push(pivot);
+        let all = f64::from(size + own) + n_hubs.min(4) as f64;
+        let beyond = all - f64::from(own);
+        work += (all.powi(3) - beyond.powi(3)) / 3.0;
+        if work > max_work {
+            return None;
+        }
+    }
+    let hubs = (0..n as u32).filter(|&state| hubs[state as usize]);
+    Some(postorder(&graph, &pivots, &parents, hubs.collect(), work))
+}
+
+/// Joins states of the newest element whose lists are the same.
+fn merge_alike(graph: &mut Quotient, alike: &mut [(u64, u32)], compared: &mut [u32]) {
+    alike.sort_unstable();
+    for at in 0..alike.len() {
+        let (hash, one) = alike[at];
+        if graph.weight[one as usize] == 0 || alike.get(at + 1).is_none_or(|next| next.0 != hash) {
+            continue;
+        }
+        for at in graph.range(one) {
+            compared[graph.lists[at] as usize] = one;
+        }
+        for &(_, other) in alike[at + 1..].iter().take_while(|next| next.0 == hash) {
+            let (i, j) = (one as usize, other as usize);
+            let same = graph.weight[j] > 0
+                && graph.length[i] == graph.length[j]
+                && graph.elements[i] == graph.elements[j]
+                && graph
+                    .range(other)
+                    .all(|at| compared[graph.lists[at] as usize] == one);
+            if same {
+                graph.merge(one, other);
+            }
+        }
+        // The marks of a list must not pass for those of a state compared in a later round.
+        for at in graph.range(one) {
+            compared[graph.lists[at] as usize] = NONE;
+        }
+    }
+}
+
+/// The groups such that each follows those that lead into it.
+fn postorder(
+    graph: &Quotient,
+    pivots: &[u32],
+    parents: &[u32],
+    hubs: Vec<u32>,
+    work: f64,
+) -> Order {
+    let n = parents.len();
+    let n_groups = pivots.len() + usize::from(!hubs.is_empty());
+    let mut number = vec![NONE; n];
+    for (at, &pivot) in pivots.iter().enumerate() {
+        number[pivot as usize] = at as u32;
+    }
+    let last = if hubs.is_empty() {
+        NONE
+    } else {
+        pivots.len() as u32
+    };
+    let up: Vec<u32> = pivots
+        .iter()
+        .map(|&pivot| match parents[pivot as usize] {
+            NONE => last,
+            parent => number[parent as usize],
+        })
+        .chain((!hubs.is_empty()).then_some(NONE))
+        .collect();
+    // Children as lists; the later a child, the nearer to its parent.
+    let (mut first, mut sibling) = (vec![NONE; n_groups], vec![NONE; n_groups]);
+    for group in (0..n_groups).rev() {
+        if up[group] != NONE {
+            sibling[group] = std::mem::replace(&mut first[up[group] as usize], group as u32);
+        }
+    }
+    let mut order = Order {
+        states: Vec::with_capacity(n),
+        groups: Vec::with_capacity(n_groups + 1),
+        parents: vec![NONE; n_groups],
+        work,
+    };
+    let mut placed = vec![NONE; n_groups];
+    let mut stack = Vec::new();
+    for root in (0..n_groups).filter(|&group| up[group] == NONE) {
+        stack.push(root as u32);
+        while let Some(&group) = stack.last() {
+            let child = first[group as usize];
+            if child != NONE {
+                first[group as usize] = sibling[child as usize];
+                stack.push(child);
+                continue;
+            }
+            stack.pop();
+            placed[group as usize] = order.groups.len() as u32;
+            order.groups.push(order.states.len() as u32);
+            if group == last {
+                order.states.extend_from_slice(&hubs);
+                continue;
+            }
+            let mut member = pivots[group as usize];
+            while member != NONE {
+                order.states.push(member);
+                member = graph.next[member as usize];
+            }
+        }
+    }
+    order.groups.push(order.states.len() as u32);
+    for group in 0..n_groups {
+        if up[group] != NONE {
+            order.parents[placed[group] as usize] = placed[up[group] as usize];
+        }
+    }
+    order
+}

@@ -1,0 +1,324 @@
+//! Proven intervals against exact fractions, on chains made to be hard.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+
+use super::super::chain::{Chain, ChainBuilder};
+use super::super::scalar::{Approx, Estimate, Scalar};
+use super::{Accuracy, Factors, Problem, solve};
+
+/// A small generator with a fixed seed (Knuth's linear congruential one).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn fraction(over: u64, under: u64) -> BigRational {
+    BigRational::new(BigInt::from(over), BigInt::from(under))
+}
+
+/// 10 to the power of `-exponent`.
+fn tenth(exponent: usize) -> BigRational {
+    BigRational::new(BigInt::from(1), num_traits::pow(BigInt::from(10), exponent))
+}
+
+type Rows = Vec<Vec<(u32, BigRational)>>;
+
+/// The chain of some rows; what is missing to 1 stays where it is. State 0 is initial.
+fn chain<V: Scalar>(rows: &Rows) -> Chain<V> {
+    let mut builder = ChainBuilder::default();
+    for (state, row) in (0u32..).zip(rows) {
+        let mut left = fraction(1, 1);
+        for (target, probability) in row {
+            left -= probability;
+            builder.transition(*target, V::from_rational(probability));
+        }
+        builder.transition(state, V::from_rational(&left));
+        builder.end_row().unwrap();
+    }
+    builder.finish([0], None).unwrap()
+}
+
+/// Whether one state of the last `ends` is reached before the others, and what is earned until then.
+fn solved<V: Scalar>(
+    rows: &Rows,
+    ends: usize,
+    rewards: Option<&[BigRational]>,
+    accuracy: &Accuracy,
+) -> (Vec<V::Estimate>, bool) {
+    let chain = chain::<V>(rows);
+    let inner = rows.len() - ends;
+    let unknown = chain.graph().set(0..inner as u32);
+    let rewards: Vec<V> = (rewards.unwrap_or_default().iter())
+        .map(V::from_rational)
+        .collect();
+    let mut x = vec![V::Estimate::exact(V::zero()); rows.len()];
+    if rewards.is_empty() {
+        x[inner] = V::Estimate::exact(V::one());
+    }
+    let problem = Problem {
+        chain: &chain,
+        unknown: &unknown,
+        reward: &rewards,
+        trapped: V::zero(),
+        factors: &Factors::default(),
+    };
+    let proven = solve(&problem, &mut x, accuracy).is_ok();
+    x.truncate(inner);
+    (x, proven)
+}
+
+#[track_caller]
+fn holds(truth: &[BigRational], found: &[Approx]) {
+    for (truth, found) in truth.iter().zip(found) {
+        let low = BigRational::from_float(found.lower()).unwrap();
+        let high = found.upper();
+        assert!(low <= *truth, "{found:?} is not around {truth}");
+        if high.is_finite() {
+            let high = BigRational::from_float(high).unwrap();
+            assert!(*truth <= high, "{found:?} is not around {truth}");
+        }
+    }
+}
+
+/// All ways of solving, on probabilities and rewards; each interval must hold the exact fraction. Returns the widest relative
+/// width of what counts as proven.
+#[track_caller]
+fn check(rows: &Rows, ends: usize) -> f64 {
+    let inner = rows.len() - ends;
+    let rewards: Vec<BigRational> = (0..inner as u64).map(|at| fraction(at % 4, 3)).collect();
+    let eliminated = Accuracy::default();
+    let iterated = Accuracy {
+        max_updates: 0.0,
+        max_sweeps: 20_000,
+        ..eliminated
+    };
+    let mut widest = 0.0f64;
+    for rewards in [None, Some(&rewards[..])] {
+        let (truth, _) = solved::<BigRational>(rows, ends, rewards, &eliminated);
+        for accuracy in [&eliminated, &iterated] {
+            let (found, proven) = solved::<f64>(rows, ends, rewards, accuracy);
+            holds(&truth, &found);
+            if proven {
+                widest = widest.max(super::iterate::widest::<f64>(&found));
+            }
+        }
+    }
+    widest
+}
+
+/// A component of `inner` states in a ring with random chords, left to two ends.
+fn random(random: &mut Random, inner: usize, leave: &BigRational) -> Rows {
+    let mut rows: Rows = (0..inner)
+        .map(|state| {
+            let mut weights = vec![((state as u32 + 1) % inner as u32, 1 + random.below(20))];
+            for _ in 0..random.below(4) {
+                let target = random.below(inner as u64) as u32;
+                let weight = 1 + random.below(20);
+                if target != state as u32 {
+                    weights.push((target, weight));
+                }
+            }
+            let sum: u64 = weights.iter().map(|entry| entry.1).sum();
+            // A part stays for rows that end, so that their sum is 1.
+            let share = fraction(1 + random.below(4), 5);
+            let mut row: Vec<(u32, BigRational)> = weights
+                .iter()
+                .map(|(target, weight)| (*target, fraction(*weight, sum) * &share))
+                .collect();
+            if random.below(5) == 0 && share < fraction(1, 1) {
+                row.push((inner as u32 + random.below(2) as u32, leave.clone()));
+            }
+            row
+        })
+        .collect();
+    rows[0] = vec![
+        (1, fraction(1, 2)),
+        (inner as u32, leave.clone()),
+        (inner as u32 + 1, leave.clone()),
+    ];
+    rows.push(vec![]);
+    rows.push(vec![]);
+    rows
+}
+
+#[test]
+fn random_chains() {
+    let mut source = Random(1);
+    for inner in [2, 3, 5, 9, 20, 40] {
+        for _ in 0..6 {
+            let rows = random(&mut source, inner, &fraction(1, 10));
+            assert!(check(&rows, 2) <= 1e-6);
+        }
+    }
+}
+
+#[test]
+fn components_that_are_hardly_ever_left() {
+    let mut source = Random(2);
+    for exponent in [3, 9, 15, 18, 60, 290, 307, 320] {
+        let rows = random(&mut source, 12, &tenth(exponent));
+        check(&rows, 2);
+        if exponent <= 60 {
+            let (truth, _) = solved::<BigRational>(&rows, 2, None, &Accuracy::default());
+            let (found, proven) = solved::<f64>(&rows, 2, None, &Accuracy::default());
+            holds(&truth, &found);
+            // Elimination does not depend on the condition.
+            assert!(proven && super::iterate::widest::<f64>(&found) < 1e-11);
+        }
+    }
+}
+
+#[test]
+fn nearly_uncoupled_parts_and_periods() {
+    let mut source = Random(3);
+    for exponent in [2, 8, 14, 100] {
+        // Parts that are rings of period 4, coupled by rare transitions.
+        let (parts, length) = (4usize, 4usize);
+        let inner = parts * length;
+        let mut rows: Rows = (0..inner)
+            .map(|state| {
+                let (part, at) = (state / length, state % length);
+                let next = (part * length + (at + 1) % length) as u32;
+                if at > 0 {
+                    return vec![(next, fraction(1, 1))];
+                }
+                let other = (source.below(parts as u64) as usize * length) as u32;
+                let rare = tenth(exponent);
+                let mut row = vec![(next, fraction(1, 1) - &rare - &rare)];
+                row.push((inner as u32 + u32::from(part == 0), rare.clone()));
+                row.push((if other == state as u32 { next } else { other }, rare));
+                row
+            })
+            .collect();
+        rows.push(vec![]);
+        rows.push(vec![]);
+        check(&rows, 2);
+    }
+}
+
+#[test]
+fn rare_transitions_inside() {
+    let mut source = Random(4);
+    for round in 0..24 {
+        let mut rows = random(&mut source, 10, &fraction(1, 10));
+        // Any transition may be as rare as doubles can say, and rarer.
+        for row in &mut rows {
+            for entry in row.iter_mut() {
+                if source.below(3) == 0 {
+                    entry.1 = tenth([10, 100, 200, 305, 315, 322][source.below(6) as usize]);
+                }
+            }
+        }
+        let reached = round % 2 == 0;
+        if reached {
+            rows[3].push((10, tenth(300)));
+        }
+        check(&rows, 2);
+    }
+}
+
+#[test]
+fn birth_and_death() {
+    for (up, size) in [
+        ((1, 2), 60usize),
+        ((9, 20), 60),
+        ((19, 20), 60),
+        ((1, 50), 320),
+    ] {
+        let up = fraction(up.0, up.1);
+        let down = fraction(1, 1) - &up;
+        let mut rows: Rows = (0..size)
+            .map(|state| {
+                let above = if state + 1 < size { state + 1 } else { size };
+                let below = if state > 0 { state - 1 } else { size + 1 };
+                vec![(above as u32, up.clone()), (below as u32, down.clone())]
+            })
+            .collect();
+        rows.push(vec![]);
+        rows.push(vec![]);
+        assert!(check(&rows, 2) <= 1e-6);
+    }
+}
+
+/// A walk in two or three dimensions whose last state is the end; from everywhere it may start anew.
+fn walk(size: usize, dimensions: u32, anew: bool) -> Rows {
+    let inner = size.pow(dimensions);
+    let mut rows: Rows = (0..inner)
+        .map(|state| {
+            let mut row = Vec::new();
+            for dimension in 0..dimensions {
+                let step = size.pow(dimension);
+                let at = state / step % size;
+                for (target, weight) in [
+                    ((at + 1 < size).then(|| state + step), 3),
+                    ((at > 0).then(|| state.wrapping_sub(step)), 2),
+                ] {
+                    if let Some(target) = target {
+                        row.push((target as u32, fraction(weight, 6 * u64::from(dimensions))));
+                    }
+                }
+            }
+            if anew && state > 0 {
+                row.push((0, fraction(1, 1000)));
+            }
+            if state == inner - 1 {
+                row.push((inner as u32, fraction(1, 10)));
+            }
+            if state == 0 {
+                row.push((inner as u32 + 1, fraction(1, 100)));
+            }
+            row.retain(|entry| entry.0 != state as u32);
+            row
+        })
+        .collect();
+    rows.push(vec![]);
+    rows.push(vec![]);
+    rows
+}
+
+#[test]
+fn walks() {
+    for (size, dimensions, anew) in [(6, 2, false), (7, 2, true), (4, 3, false), (19, 2, true)] {
+        if size < 10 {
+            assert!(check(&walk(size, dimensions, anew), 2) <= 1e-6);
+            continue;
+        }
+        // Too large for all of it in fractions: two ways must agree.
+        let rows = walk(size, dimensions, anew);
+        let direct = Accuracy::default();
+        let iterated = Accuracy {
+            max_updates: 0.0,
+            ..direct
+        };
+        let (one, _) = solved::<f64>(&rows, 2, None, &direct);
+        let (other, proven) = solved::<f64>(&rows, 2, None, &iterated);
+        assert!(proven);
+        for (one, other) in one.iter().zip(&other) {
+            assert!(one.lower() <= other.upper() && other.lower() <= one.upper());
+        }
+    }
+}
+
+#[test]
+fn limits_leave_bounds_that_hold() {
+    let rows = walk(19, 2, false);
+    let accuracy = Accuracy {
+        max_updates: 0.0,
+        max_sweeps: 3,
+        ..Accuracy::default()
+    };
+    let (found, proven) = solved::<f64>(&rows, 2, None, &accuracy);
+    assert!(!proven);
+    let (truth, _) = solved::<f64>(&rows, 2, None, &Accuracy::default());
+    for (truth, found) in truth.iter().zip(&found) {
+        assert!(found.lower() <= truth.value && truth.value <= found.upper());
+    }
+}
