@@ -1,7 +1,10 @@
 //! Calls: definitions with parameters, predicates, tracks, and functions of the past.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use super::names::ItemRef;
-use super::scope::{Binding, Scope};
+use super::scope::{Binding, Condition, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Expr, Window};
@@ -21,7 +24,7 @@ impl<'a> Checker<'a> {
     ) -> Typed {
         if let ExprKind::Name(name) = &callee.kind {
             match self.binding(scope, name) {
-                Some(Binding::Predicate(expr, inner, _)) => {
+                Some(Binding::Predicate(expr, inner)) => {
                     let (expr, inner) = (*expr, inner.clone());
                     return match self.predicate_of(&inner, expr) {
                         Some(item) => self.call_item(scope, item, args, span),
@@ -86,7 +89,7 @@ impl<'a> Checker<'a> {
         expr: &'a ast::Expr,
     ) -> Option<ItemRef> {
         if let ExprKind::Name(name) = &expr.kind
-            && let Some(Binding::Predicate(expr, inner, _)) = self.binding(scope, name)
+            && let Some(Binding::Predicate(expr, inner)) = self.binding(scope, name)
         {
             let (expr, inner) = (*expr, inner.clone());
             return self.predicate_of(&inner, expr);
@@ -290,7 +293,13 @@ impl<'a> Checker<'a> {
     ) -> Option<Binding<'a>> {
         match param.ty.as_ref().map(|ty| &ty.kind) {
             Some(TypeKind::Pred(types)) if types.is_empty() => {
-                Some(Binding::Condition(arg, scope.clone()))
+                Some(Binding::Condition(Rc::new(Condition {
+                    expr: arg,
+                    scope: scope.clone(),
+                    depth: self.open.len(),
+                    formula: OnceCell::new(),
+                    value: OnceCell::new(),
+                })))
             }
             Some(TypeKind::Pred(types)) => {
                 if let ExprKind::Name(name) = &arg.kind
@@ -326,7 +335,7 @@ impl<'a> Checker<'a> {
                     );
                     return None;
                 }
-                Some(Binding::Predicate(arg, scope.clone(), types.len()))
+                Some(Binding::Predicate(arg, scope.clone()))
             }
             _ => {
                 let ty = match &param.ty {

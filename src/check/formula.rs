@@ -165,9 +165,9 @@ impl<'a> Checker<'a> {
                     .add(Formula::Binary(Binary::Unless, None, not_then, first))
             }
             ExprKind::Name(name) => match self.binding(scope, name) {
-                Some(Binding::Condition(bound, inner) | Binding::Predicate(bound, inner, 0)) => {
-                    let (bound, inner) = (*bound, inner.clone());
-                    self.formula(&inner, bound)
+                Some(Binding::Condition(argument)) => {
+                    let argument = std::rc::Rc::clone(argument);
+                    self.argument_formula(&argument)
                 }
                 Some(_) => self.leaf(scope, expr),
                 None => match self.item_of(scope, expr) {

@@ -272,6 +272,10 @@ impl<'a> Checker<'a> {
             let span = *clause.span;
             let word = match &clause.kind {
                 TraceClauseKind::Meta(_) => continue,
+                TraceClauseKind::Join(join) => {
+                    self.join_clause(scope, join, span);
+                    continue;
+                }
                 TraceClauseKind::EventsFrom(_) | TraceClauseKind::EventsFromLines => "events from",
                 TraceClauseKind::Each(_) => "each",
                 TraceClauseKind::OrderBy(_) => "order by",
@@ -372,7 +376,7 @@ impl<'a> Checker<'a> {
                     }
                     layout.format = Some(name.text.clone());
                 }
-                TraceClauseKind::Meta(_) => {}
+                TraceClauseKind::Meta(_) | TraceClauseKind::Join(_) => {}
             }
         }
         if layout.each.is_none() {

@@ -36,6 +36,11 @@ impl<'a> Checker<'a> {
             }
             return typed.clone();
         }
+        if let ExprKind::Name(owner) = &base.kind
+            && let Some(join) = self.join_named(scope, owner)
+        {
+            return self.joined_field(join, owner, name, span);
+        }
         match self.qualifier(scope, base) {
             Some(Qualifier::Type(item)) => {
                 self.used.insert(item);

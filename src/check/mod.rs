@@ -26,6 +26,8 @@ mod enforce;
 mod expr;
 mod formula;
 mod functions;
+mod join;
+mod kept;
 mod layout;
 mod links;
 mod literal;
@@ -76,6 +78,8 @@ pub struct Limits {
     pub depth: usize,
     /// The greatest nesting of definitions that use each other.
     pub definitions: usize,
+    /// The largest bound in steps of a formula with `where`, which is written out step by step.
+    pub kept_steps: u32,
 }
 
 impl Default for Limits {
@@ -83,6 +87,7 @@ impl Default for Limits {
         Limits {
             depth: 2_000,
             definitions: 100,
+            kept_steps: 256,
         }
     }
 }
@@ -142,6 +147,8 @@ struct Checker<'a> {
     field_spans: Vec<(Span, Span)>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
+    /// The joins of the `trace` block.
+    joins: Vec<join::Join>,
     /// Systems, components and compositions that were declared.
     system_ids: HashMap<names::ItemRef, SystemId>,
     /// Definitions that were inlined already, with the arguments they had: a definition that uses another twice costs no
@@ -224,6 +231,7 @@ impl<'a> Checker<'a> {
             types: HashMap::new(),
             field_spans: Vec::new(),
             tracks: HashMap::new(),
+            joins: Vec::new(),
             system_ids: HashMap::new(),
             made: HashMap::new(),
             made_formulas: HashMap::new(),

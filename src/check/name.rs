@@ -1,13 +1,16 @@
 //! Names: what they stand for, and definitions inlined in their place.
 
+use std::rc::Rc;
+
 use smol_str::SmolStr;
 
+use super::branching::Place;
 use super::names::{ItemRef, Space};
-use super::scope::{Binding, Scope};
+use super::scope::{Binding, Condition, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
-use crate::ids::ExprId;
+use crate::ids::{ExprId, FormulaId};
 use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
@@ -51,13 +54,9 @@ impl<'a> Checker<'a> {
     ) -> Typed {
         match self.binding(scope, name) {
             Some(Binding::Value(typed)) => return typed.clone(),
-            Some(Binding::Condition(expr, inner)) => {
-                let (expr, inner) = (*expr, inner.clone());
-                return self.value(&inner, expr, Some(&Type::Bool));
-            }
-            Some(Binding::Predicate(expr, inner, 0)) => {
-                let (expr, inner) = (*expr, inner.clone());
-                return self.value(&inner, expr, Some(&Type::Bool));
+            Some(Binding::Condition(argument)) => {
+                let argument = Rc::clone(argument);
+                return self.argument_value(&argument);
             }
             Some(Binding::Predicate(..) | Binding::AnyPredicate(_)) => {
                 self.report(
@@ -93,6 +92,48 @@ impl<'a> Checker<'a> {
         }
         self.unknown_name(scope, name, expected);
         self.wrong()
+    }
+
+    /// Elaborates an argument where a definition uses it, as part of the call: what the definition knows to be not null is
+    /// unknown there.
+    fn in_call<T>(&mut self, argument: &Condition<'a>, run: impl FnOnce(&mut Self) -> T) -> T {
+        let within = self.open.split_off(argument.depth.min(self.open.len()));
+        let made = self.by_itself(run);
+        self.open.truncate(argument.depth);
+        self.open.extend(within);
+        made
+    }
+
+    /// Returns the value that an argument stands for.
+    fn argument_value(&mut self, argument: &Condition<'a>) -> Typed {
+        let made =
+            |checker: &mut Self| checker.value(&argument.scope, argument.expr, Some(&Type::Bool));
+        match argument.value.get() {
+            Some(known) if self.place == Place::Events => known.clone(),
+            _ => {
+                let typed = self.in_call(argument, made);
+                if self.place == Place::Events {
+                    argument.value.get_or_init(|| typed.clone());
+                }
+                typed
+            }
+        }
+    }
+
+    /// Returns the formula that an argument stands for.
+    pub(super) fn argument_formula(&mut self, argument: &Condition<'a>) -> FormulaId {
+        match argument.formula.get() {
+            Some(known) if self.place == Place::Events => *known,
+            _ => {
+                let made = self.in_call(argument, |checker| {
+                    checker.formula(&argument.scope, argument.expr)
+                });
+                if self.place == Place::Events {
+                    argument.formula.get_or_init(|| made);
+                }
+                made
+            }
+        }
     }
 
     /// Returns a field of the event.
@@ -139,6 +180,8 @@ impl<'a> Checker<'a> {
         candidates.extend(values.iter().map(SmolStr::as_str));
         if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        } else if self.join_named(scope, name).is_some() {
+            diagnostic = diagnostic.note(format!("`{name}` is a join: write `{name}.FIELD`"));
         } else if self.find(scope.module, Space::Property, name).is_some() {
             diagnostic = diagnostic.note("a property has this name, but a property is not a value");
         } else if let Some(of) = self

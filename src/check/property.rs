@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
             &def.name,
             PropertyKind::Ltl,
             attributes,
-            &def.formula,
+            (&def.formula, def.kept.as_ref()),
             None,
             message,
         );
@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
             &def.name,
             PropertyKind::Requirement,
             attributes,
-            &def.formal,
+            (&def.formal, def.kept.as_ref()),
             text,
             None,
         );
@@ -283,13 +283,18 @@ impl<'a> Checker<'a> {
             return;
         };
         let formula = self.response(trigger, response, Some(bound), def.within.or_end);
+        let formula = self.where_kept(scope, formula, def.kept.as_ref());
         let message = def
             .message
             .as_ref()
             .map(|message| self.text(&inner, message));
         let range = vec![None; names.len()];
         let quantified = self.quantified(true, names, range, formula, *item.span);
-        let span = def.trigger.span.to(*def.within.span);
+        let end = def
+            .kept
+            .as_ref()
+            .map_or(*def.within.span, |kept| *kept.span);
+        let span = def.trigger.span.to(end);
         self.push(
             item,
             &def.name,
@@ -315,7 +320,7 @@ impl<'a> Checker<'a> {
         name: &'a ast::Name,
         kind: PropertyKind,
         attributes: Attributes,
-        expr: &'a ast::Expr,
+        (expr, kept): (&'a ast::Expr, Option<&'a ast::Expr>),
         requirement: Option<SmolStr>,
         message: Option<&'a ast::Message>,
     ) {
@@ -345,7 +350,7 @@ impl<'a> Checker<'a> {
         }
         let taken = self.unquantified(scope, expr, 0);
         self.ranges.clear();
-        let Some(taken) = taken else {
+        let Some(mut taken) = taken else {
             return;
         };
         // A message may name what is quantified.
@@ -356,6 +361,7 @@ impl<'a> Checker<'a> {
         }
         let message = message.map(|message| self.text(&inner, message));
         self.past_at_the_start(taken.formula, expr, !taken.names.is_empty());
+        taken.formula = self.where_kept(scope, taken.formula, kept);
         let quantified = self.quantified(
             taken.universal,
             taken.names,
@@ -370,7 +376,7 @@ impl<'a> Checker<'a> {
             attributes,
             quantified,
             taken.formula,
-            *expr.span,
+            kept.map_or(*expr.span, |kept| expr.span.to(*kept.span)),
             requirement,
             message,
         );

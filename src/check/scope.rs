@@ -1,11 +1,12 @@
 //! The meanings of names at a place.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use smol_str::SmolStr;
 
 use super::Typed;
-use crate::ids::ExprId;
+use crate::ids::{ExprId, FormulaId};
 use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast;
@@ -32,11 +33,25 @@ pub(super) enum Binding<'a> {
     /// A value: a local variable, a quantified one, an argument that is a value.
     Value(Typed),
     /// An argument that is a condition, elaborated where it is used: it may be a formula.
-    Condition(&'a ast::Expr, Scope<'a>),
+    Condition(Rc<Condition<'a>>),
     /// An argument that names a predicate, to be called with arguments.
-    Predicate(&'a ast::Expr, Scope<'a>, usize),
+    Predicate(&'a ast::Expr, Scope<'a>),
     /// A parameter of type `pred(T, …)` of a template that is checked on its own.
     AnyPredicate(usize),
+}
+
+/// An argument that is a condition.
+#[derive(Debug)]
+pub(super) struct Condition<'a> {
+    pub(super) expr: &'a ast::Expr,
+    /// The scope of the call.
+    pub(super) scope: Scope<'a>,
+    /// The number of definitions that the call lies in. The argument lies in those only, not in the definition that uses
+    /// it: `T(T(a))` is no recursion.
+    pub(super) depth: usize,
+    /// What it became, as a formula and as a value. A definition may use it many times, and arguments may be nested.
+    pub(super) formula: OnceCell<FormulaId>,
+    pub(super) value: OnceCell<Typed>,
 }
 
 impl<'a> Scope<'a> {

@@ -57,8 +57,8 @@ impl<'a> Checker<'a> {
                 .iter()
                 .any(|arm| arm.condition.as_ref().is_some_and(|c| any(&[c])) || any(&[&arm.value])),
             ExprKind::Name(name) => match self.binding(scope, name) {
-                Some(Binding::Condition(expr, inner) | Binding::Predicate(expr, inner, 0)) => {
-                    self.temporal_within(inner, expr, depth)
+                Some(Binding::Condition(argument)) => {
+                    self.temporal_within(&argument.scope, argument.expr, depth)
                 }
                 Some(_) => false,
                 None => match self.item_of(scope, expr) {
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             },
             ExprKind::Call { callee, .. } => {
                 if let ExprKind::Name(name) = &callee.kind
-                    && let Some(Binding::Predicate(expr, inner, _)) = self.binding(scope, name)
+                    && let Some(Binding::Predicate(expr, inner)) = self.binding(scope, name)
                 {
                     return self
                         .item_of(inner, expr)

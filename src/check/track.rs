@@ -6,6 +6,7 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::outline::{Arm, Cases};
 use crate::hir::{self, Expr, reads};
 use crate::ids::{ExprId, TrackId};
 use crate::source::Span;
@@ -88,16 +89,18 @@ impl<'a> Checker<'a> {
         });
         // Within its own update a definition that reads the track is no cycle: the track is known by now.
         let open = std::mem::take(&mut self.open);
-        let update = self.value_as(&inner, &def.then, &ty);
+        let update = self.scoped(|checker| checker.track_update(&inner, id, &def.arms, &ty));
         self.open = open;
         let (mut compared, mut constants) = (Vec::new(), Vec::new());
         for idx in 0..def.params.len() {
-            let found = self.compared(&[update.id], &Expr::Param(idx));
+            let found = self.compared(&[update], &Expr::Param(idx));
             if !found.element_terms.is_empty() {
+                let arms = def.arms.first().zip(def.arms.last());
+                let update = arms.map_or(*def.init.span, |(first, last)| first.span.to(*last.span));
                 self.report(
                     Diagnostic::new(
                         Code::G0320,
-                        def.then.span,
+                        update,
                         "a track parameter can only be compared with single values",
                     )
                     .label("compared with the elements of a list"),
@@ -107,9 +110,54 @@ impl<'a> Checker<'a> {
             constants.push(found.constants);
         }
         let track = &mut self.spec.tracks[id.index()];
-        track.update = update.id;
+        track.update = update;
         (track.compared, track.constants) = (compared, constants);
         Some(id)
+    }
+
+    /// Returns the value of a track after an event: that of the first arm whose condition holds, else the one it has.
+    fn track_update(
+        &mut self,
+        scope: &Scope<'a>,
+        track: TrackId,
+        arms: &'a [ast::TrackArm],
+        ty: &Type,
+    ) -> ExprId {
+        let mut made = Vec::new();
+        for arm in arms {
+            let Some(condition) = &arm.condition else {
+                return self.value_as(scope, &arm.value, ty).id;
+            };
+            let condition = self.boolean(scope, condition);
+            let value = self.scoped(|checker| {
+                checker.note(condition, true);
+                checker.value_as(scope, &arm.value, ty).id
+            });
+            self.note(condition, false);
+            made.push(Arm {
+                span: *arm.span,
+                condition,
+                value,
+            });
+        }
+        let params = self.spec.tracks[track.index()].params.clone();
+        let keys = params.into_iter().enumerate().map(|(idx, (_, ty))| {
+            let param = self.add(Expr::Param(idx), ty, Span::default());
+            param.id
+        });
+        let keys: Vec<ExprId> = keys.collect();
+        let same = Expr::Track(track, keys.into());
+        let same = self.add(same, ty.clone(), Span::default()).id;
+        let update = made.iter().rev().fold(same, |otherwise, arm| {
+            let choice = Expr::If(arm.condition, arm.value, otherwise);
+            self.add(choice, ty.clone(), arm.span).id
+        });
+        self.spec.outline.cases.push(Cases {
+            arms: made,
+            otherwise: same,
+            generic: self.generic,
+        });
+        update
     }
 
     /// Checks a `const` of the spec by itself.

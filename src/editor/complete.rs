@@ -8,7 +8,7 @@ use crate::check;
 use crate::modules::ModuleIdx;
 use crate::source::FileId;
 use crate::stdlib;
-use crate::syntax::ast::{Item, ItemKind};
+use crate::syntax::ast::{Item, ItemKind, TraceClauseKind};
 use crate::syntax::lexer::{self, Lexeme};
 use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, Token, temporal_words};
 
@@ -262,7 +262,7 @@ impl Analysis {
         }
     }
 
-    /// Returns what may follow `owner.`: items of a module, values of an enum, fields of `meta`, members of a record.
+    /// Returns what may follow `owner.`: items of a module, values of an enum, fields of `meta` or of a join, members of a record.
     fn members(&self, owner: &str, found: &mut Found) {
         if let Some(module) = self.module_called(owner) {
             self.items(module, found, |_| true);
@@ -270,6 +270,19 @@ impl Analysis {
         if owner == "meta" {
             self.parts_of(found, |item, kind| {
                 kind == Kind::Field && matches!(item.kind, ItemKind::Trace(_))
+            });
+        }
+        let joins = |item: &Item| match &item.kind {
+            ItemKind::Trace(trace) => trace.clauses.iter().any(|clause| match &clause.kind {
+                TraceClauseKind::Join(join) => join.name.as_str() == owner,
+                _ => false,
+            }),
+            _ => false,
+        };
+        let mut modules = self.checked.project.modules.iter();
+        if modules.any(|module| module.tree.items.iter().any(joins)) {
+            self.parts_of(found, |item, kind| {
+                kind == Kind::Field && matches!(item.kind, ItemKind::Event(_))
             });
         }
         self.parts_of(found, |item, kind| {
@@ -350,6 +363,7 @@ impl Analysis {
         self.parts_of(found, |item, kind| match kind {
             Kind::Field => matches!(item.kind, ItemKind::Event(_)),
             Kind::EnumValue => true,
+            Kind::Variable => matches!(item.kind, ItemKind::Trace(_)),
             _ => false,
         });
         // What the item at the cursor declares for itself.

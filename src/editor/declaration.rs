@@ -36,7 +36,7 @@ pub enum Kind {
     State,
     /// A parameter.
     Parameter,
-    /// A quantified or chosen name.
+    /// A quantified or chosen name, or that of a join.
     Variable,
 }
 
@@ -161,8 +161,14 @@ fn parts(item: &ast::Item) -> Vec<Part<'_>> {
         }
         ItemKind::Trace(trace) => {
             for clause in &trace.clauses {
-                if let TraceClauseKind::Meta(field) = &clause.kind {
-                    all.push(part(Kind::Field, &field.name, *field.span, &field.docs));
+                match &clause.kind {
+                    TraceClauseKind::Meta(field) => {
+                        all.push(part(Kind::Field, &field.name, *field.span, &field.docs));
+                    }
+                    TraceClauseKind::Join(join) => {
+                        all.push(part(Kind::Variable, &join.name, *clause.span, &[]));
+                    }
+                    _ => {}
                 }
             }
         }

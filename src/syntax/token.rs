@@ -115,6 +115,7 @@ tokens! {
         Abstraction "abstraction", Model "model", Query "query", Enforce "enforce",
         System "system", Component "component", Compose "compose", Test "test",
         Ordered "ordered", Events "events", Lines "lines", Each "each", Records "records",
+        Join "join",
         Id "id", Meta "meta", Complete "complete", Where "where", Format "format", From "from",
         Message "message", Step "step", Steps "steps", End "end", Formal "formal", Over "over",
         Valid "valid", Absorbing "absorbing", Terminal "terminal", Reward "reward",

@@ -139,7 +139,10 @@ pub(crate) fn item_expressions<'a>(item: &'a Item, f: &mut dyn FnMut(&'a Expr)) 
         ItemKind::Track(it) => {
             params(&it.params, f);
             f(&it.init);
-            f(&it.then);
+            for arm in &it.arms {
+                arm.condition.iter().for_each(&mut *f);
+                f(&arm.value);
+            }
         }
         ItemKind::Unsafe(it) => {
             f(&it.value);
@@ -147,19 +150,24 @@ pub(crate) fn item_expressions<'a>(item: &'a Item, f: &mut dyn FnMut(&'a Expr)) 
         }
         ItemKind::Property(it) => {
             f(&it.formula);
+            it.kept.iter().for_each(&mut *f);
             it.message.iter().for_each(|m| message_expressions(m, f));
         }
         ItemKind::Rule(it) => {
             params(&it.params, f);
             f(&it.trigger);
             f(&it.response);
+            it.kept.iter().for_each(&mut *f);
             it.message.iter().for_each(|m| message_expressions(m, f));
         }
         ItemKind::Template(it) => {
             params(&it.params, f);
             f(&it.formula);
         }
-        ItemKind::Requirement(it) => f(&it.formal),
+        ItemKind::Requirement(it) => {
+            f(&it.formal);
+            it.kept.iter().for_each(f);
+        }
         ItemKind::Abstraction(it) => {
             it.clauses
                 .iter()
@@ -215,6 +223,10 @@ fn trace_clause<'a>(clause: &'a TraceClause, f: &mut dyn FnMut(&'a Expr)) {
         TraceClauseKind::Where(e)
         | TraceClauseKind::RecordsWhere(e)
         | TraceClauseKind::Complete(e) => f(e),
+        TraceClauseKind::Join(join) => {
+            f(&join.key);
+            f(&join.condition);
+        }
         TraceClauseKind::Meta(meta) => field(meta, f),
         TraceClauseKind::Id(IdSource::Message(message)) => message_expressions(message, f),
     }

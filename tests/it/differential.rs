@@ -37,6 +37,8 @@ track triple(x: json, y: json, z: json): int = 0
 track fixed(x: json): bool = false then if a and x == \"x\" then true else if b and x in [\"y\", \"z\"] then false else fixed(x)
 track later(x: json): int = 0 then if holder(x) == \"y\" then 2 else if m == 1 then 0 else later(x)
 track first(x: json): string? = null then if first(x) == null and k == x then j else first(x)
+track held(x: json): string? = null when a and k == x then j when b and k == x then null
+template after(c: pred, f: pred): ltl = X (not c U (c and f))
 ";
 
 /// Conditions on a step.
@@ -94,6 +96,12 @@ const LETTERS: &[&str] = &[
     "max(m, 2) == 2",
     "abs(m) == 1",
     "todo(\"to be written\")",
+    "held(k) == holder(k)",
+    "held(\"x\") == j",
+    "earlier.m == 2",
+    "earlier.j == j and earlier.b == true",
+    "after(a, b)",
+    "after(b, after(a, k == \"x\"))",
 ];
 
 /// Conditions on a step that a quantified name `x` takes part in.
@@ -197,8 +205,14 @@ const QUANTIFIERS: &[(&str, usize)] = &[
     ("forall x in xs: forall (y, z):", 3),
 ];
 
-/// Events that may be no steps.
-const WHERE: &str = "trace { where m != 3 }\n";
+/// Steps are tied to earlier ones, and all events are steps.
+const JOIN: &str = "trace { join earlier on k when a }\n";
+
+/// The same, and some events may be no steps.
+const WHERE: &str = "trace { where m != 3 join earlier on k when a }\n";
+
+/// Conditions under which a formula is about a step.
+const KEPT: &[&str] = &["a", "k == \"x\"", "not b and m > 1", "once b", "flag"];
 
 /// A property to be declared as `NAME`.
 #[derive(Clone, Debug)]
@@ -241,7 +255,7 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
     let mut with_both = with_x.clone();
     with_both.extend(SECOND);
     let with_x = || formula(with_x.clone(), timed);
-    prop_oneof![
+    let formula_of = prop_oneof![
         4 => formula(LETTERS.to_vec(), timed).prop_map(|f| format!("F true and ({f})")),
         2 => with_x().prop_map(|f| format!("forall x: F (k == x or true) and ({f})")),
         1 => with_x().prop_map(|f| format!("exists x: F (j == x) and ({f})")),
@@ -251,12 +265,21 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
             .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
         4 => of_several(timed),
         3 => of_related(timed),
+    ];
+    (formula_of, kept())
+        .prop_map(move |(f, kept)| Declared {
+            text: format!("property NAME = {f}{kept}"),
+            timed,
+        })
+        .boxed()
+}
+
+/// Mostly nothing: `where` makes formulas longer.
+fn kept() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => Just(String::new()),
+        1 => prop::sample::select(KEPT).prop_map(|condition| format!(" where {condition}")),
     ]
-    .prop_map(move |f| Declared {
-        text: format!("property NAME = {f}"),
-        timed,
-    })
-    .boxed()
 }
 
 /// What is asked of a name with a range, which may be related to a step in any way.
@@ -315,12 +338,11 @@ fn rule() -> impl Strategy<Value = Declared> {
         2 => (0u32..3, 0u32..3).prop_map(|(lo, width)| (format!("{lo}..{} steps", lo + width), false)),
         1 => (0u32..3).prop_map(|seconds| (format!("{seconds}s"), true)),
     ];
-    (sides, within, prop::sample::select(vec!["", " or end"])).prop_map(
-        |(sides, (within, timed), end)| Declared {
-            text: format!("{sides} within {within}{end}"),
-            timed,
-        },
-    )
+    let end = prop::sample::select(vec!["", " or end"]);
+    (sides, within, end, kept()).prop_map(|(sides, (within, timed), end, kept)| Declared {
+        text: format!("{sides} within {within}{end}{kept}"),
+        timed,
+    })
 }
 
 /// What is asked of many values at once, most of which nothing is owed.
@@ -423,11 +445,7 @@ fn many_steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec>) {
-    let mut text = if filtered {
-        format!("{WHERE}{HEAD}")
-    } else {
-        HEAD.to_owned()
-    };
+    let mut text = format!("{}{HEAD}", if filtered { WHERE } else { JOIN });
     for (idx, property) in properties.iter().enumerate() {
         writeln!(
             text,
@@ -765,6 +783,117 @@ proptest! {
         unrolled in prop::sample::select(vec![0u32, 512]),
     ) {
         agree(&properties, &choices, complete, filtered, unrolled)?;
+    }
+}
+
+/// What is said of the steps that are kept is what is said of a trace that has no others.
+fn kept_steps_alone(f: &str, choices: &[Vec<u8>], complete: bool) -> Result<(), TestCaseError> {
+    let of = |kept: &str| Declared {
+        text: format!("property NAME = {f}{kept}"),
+        timed: false,
+    };
+    let programs: Vec<(hir::Spec, Program)> = [(of(" where m != 3"), false), (of(""), true)]
+        .into_iter()
+        .filter_map(|(property, filtered)| compile(&[property], filtered).1)
+        .filter_map(|spec| {
+            let program = Program::compile(&spec, &eval::Limits::default()).ok()?;
+            Some((spec, program))
+        })
+        .collect();
+    let [(kept, in_formula), (filtered, in_trace)] = programs.as_slice() else {
+        return Err(TestCaseError::fail("no program"));
+    };
+    let (record, other) = (
+        record(kept, choices, complete),
+        record(filtered, choices, complete),
+    );
+    let verdict = |program: &Program, record: &Record| {
+        program.judge(record.clone()).unwrap().verdicts[0].verdict
+    };
+    prop_assert_eq!(
+        verdict(in_formula, &record),
+        verdict(in_trace, &other),
+        "{}\n{:?}",
+        f,
+        choices
+    );
+    let source = |record: &Record| TraceSource {
+        origin: record.origin.clone(),
+        id: record.id.clone(),
+        meta: record.meta.clone(),
+    };
+    let (mut state, mut alone) = (
+        in_formula.open(source(&record)),
+        in_trace.open(source(&other)),
+    );
+    for (step, other) in record.steps.iter().zip(&other.steps) {
+        state.push(step);
+        alone.push(other);
+        if alone.last() == Some(step.index) {
+            let verdicts = |current: Vec<eval::Current>| {
+                current.iter().map(|line| line.verdict).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(
+                verdicts(state.verdicts()),
+                verdicts(alone.verdicts()),
+                "{} after step {}\n{:?}",
+                f,
+                step.index,
+                choices
+            );
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::support::random::cases(600))]
+
+    #[test]
+    fn where_after_a_formula_is_where_in_the_trace(
+        f in formula(vec!["a", "b", "p", "k == \"x\"", "not a", "j == \"y\""], false),
+        mut choices in prop::collection::vec(prop::collection::vec(0u8..12, 8), 0..7),
+        complete in any::<bool>(),
+    ) {
+        // Whether a step is kept is known.
+        for row in &mut choices {
+            row[4] = row[4].max(1);
+        }
+        kept_steps_alone(&format!("F false or ({f})"), &choices, complete)?;
+        kept_steps_alone(&format!("G true and ({f})"), &choices, complete)?;
+    }
+
+    #[test]
+    fn a_join_is_the_latest_step_with_the_key(choices in prop::collection::vec(prop::collection::vec(1u8..12, 8), 0..8)) {
+        let property = |text: &str| Declared { text: format!("property NAME = always ({text})"), timed: false };
+        let properties = [property("earlier.m == m"), property("earlier.j != null")];
+        let (text, spec) = compile(&properties, false);
+        let spec = spec.ok_or_else(|| TestCaseError::fail("no spec"))?;
+        let record = record(&spec, &choices, true);
+        let field = |name: &str| spec.schema.fields.iter().position(|field| field.name == name).unwrap();
+        let cell = |step: &Step, name: &str| match &step.cells[field(name)] {
+            Cell::Known(value) => value.clone(),
+            Cell::Unknown => unreachable!(),
+        };
+        let earlier = |at: usize, name: &str| {
+            let key = cell(&record.steps[at], "k");
+            let mut before = record.steps[..=at].iter().rev();
+            let found = before.find(|step| {
+                !key.is_null() && cell(step, "a") == Value::Bool(true) && cell(step, "k") == key
+            });
+            found.map_or(Value::Null, |step| cell(step, name))
+        };
+        let first = |fails: &dyn Fn(usize) -> bool| (0..record.steps.len()).find(|at| fails(*at));
+        let meant = [
+            first(&|at| earlier(at, "m") != cell(&record.steps[at], "m")),
+            first(&|at| earlier(at, "j").is_null()),
+        ];
+        let program = Program::compile(&spec, &eval::Limits::default()).unwrap();
+        let report = program.judge(record.clone()).unwrap();
+        for (meant, line) in meant.into_iter().zip(&report.verdicts) {
+            let violated = (line.verdict == Verdict::Violated).then_some(line.at).flatten();
+            prop_assert_eq!(violated, meant.map(|at| at as u32), "{}\n{:?}", text, choices);
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the guides say is true: their examples are specs that check, and the command line is described as it is.
 //!
 //! A block ```` ```guard ```` is a whole spec. ```` ```guard fragment ```` stands below an event block and a few predicates
-//! (see `PRELUDE`; what the fragment declares itself is left out). ```` ```guard wrong ```` is a fragment with an error, of
-//! the code that a comment in it names. Blocks with tests are also run.
+//! (see `PRELUDE`; what the fragment declares itself is left out), or below the ```` ```guard event ```` block of its page.
+//! ```` ```guard wrong ```` is a fragment with an error, of the code that a comment in it names. Blocks with tests are also
+//! run.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ struct Block {
     /// What stands after the fence.
     info: String,
     text: String,
+    /// The ```` ```guard event ```` block of the page, if it has one.
+    event: Option<String>,
 }
 
 fn root() -> PathBuf {
@@ -90,6 +93,7 @@ fn blocks_of(file: &PathBuf) -> Vec<Block> {
                     place: format!("{name}:{}", number + 1),
                     info: info.trim().to_owned(),
                     text: String::new(),
+                    event: None,
                 });
             }
             (Some(_), Some(_)) => found.extend(open.take()),
@@ -101,16 +105,26 @@ fn blocks_of(file: &PathBuf) -> Vec<Block> {
         }
     }
     assert!(open.is_none(), "{name}: a block is not closed");
+    found.retain(|block: &Block| block.info.split_whitespace().next() == Some("guard"));
+    let events: Vec<String> = found
+        .iter()
+        .filter(|block| block.info == "guard event")
+        .map(|block| block.text.clone())
+        .collect();
+    assert!(events.len() <= 1, "{name}: two event blocks");
+    for block in &mut found {
+        block.event = events.first().cloned();
+    }
     found
-        .into_iter()
-        .filter(|block| block.info.split_whitespace().next() == Some("guard"))
-        .collect()
 }
 
 /// The block as a whole spec.
 fn whole(block: &Block) -> String {
-    if block.info == "guard" {
+    if ["guard", "guard event"].contains(&block.info.as_str()) {
         return block.text.clone();
+    }
+    if let Some(event) = &block.event {
+        return format!("{event}{}", block.text);
     }
     let mut spec = String::new();
     for (begins, item) in PRELUDE {
@@ -141,7 +155,7 @@ fn every_example_checks() {
             .filter(|diagnostic| diagnostic.is_error())
             .collect();
         match block.info.as_str() {
-            "guard" | "guard fragment" => failures.extend(
+            "guard" | "guard event" | "guard fragment" => failures.extend(
                 errors
                     .iter()
                     .map(|error| format!("{}: [{}] {}", block.place, error.code, error.message)),
@@ -176,6 +190,49 @@ fn tests_within_examples_pass() {
         ran += 1;
     }
     assert!(ran >= 2);
+}
+
+/// A page of requirements: each section has one snippet with traces and verdicts, and each of these is run.
+#[test]
+fn every_shape_of_how_do_i_say_is_run() {
+    let path = root().join("docs/how-do-i-say.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let sections: Vec<&str> = page.split("\n### ").skip(1).collect();
+    assert!(sections.len() >= 14, "{}", sections.len());
+    for section in sections {
+        let title = section.lines().next().unwrap();
+        assert_eq!(section.matches("```guard").count(), 1, "{title}");
+    }
+    let blocks = blocks_of(&path);
+    let (event, shapes) = blocks.split_first().unwrap();
+    assert_eq!(event.info, "guard event");
+    assert_eq!(shapes.len(), page.matches("\n### ").count());
+    for block in shapes {
+        assert_eq!(block.info, "guard fragment", "{}", block.place);
+        let spec = whole(block);
+        let folder = Folder::new(&[("a.guard", &spec), ("shape.guard", &block.text)]);
+        let check = folder.guard(&["check", "a.guard", "--format", "json"]);
+        for line in check.out.lines().map(timeless) {
+            assert_eq!(line["severity"], "hint", "{}: {line}", block.place);
+        }
+        let layout = folder.guard(&["fmt", "--check", "shape.guard"]);
+        assert_eq!(layout.code, 0, "{}: {}", block.place, layout.out);
+        let run = folder.guard(&["test", "a.guard", "--format", "json"]);
+        assert_eq!(run.code, 0, "{}\n{}{}", block.place, run.out, run.err);
+        let ran = run.out.lines().map(timeless);
+        let ran = ran.filter(|line| line["status"] == "pass").count();
+        assert_eq!(
+            ran,
+            block.text.matches("\n  given [").count(),
+            "{}",
+            block.place
+        );
+        // The traces tell the property from one that always holds, and from one that never does.
+        for verdict in ["satisfied", "violated"] {
+            let shown = block.text.contains(&format!(" {verdict}"));
+            assert!(shown, "{}: no trace is {verdict}", block.place);
+        }
+    }
 }
 
 /// The long flags that the help of a verb tells.
@@ -318,6 +375,147 @@ fn guarantees_name_tests_that_exist() {
         named += 1;
     }
     assert!(named > 30);
+}
+
+#[test]
+fn every_lint_that_can_be_allowed_is_listed() {
+    let guide = std::fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let listed = guide.split("- `@allow(lint)`").nth(1).unwrap();
+    let listed = listed.split("\n\n").next().unwrap();
+    let mut names = Vec::new();
+    for code in Code::ALL {
+        if code.severity() != guard_lang::diagnostic::Severity::Error {
+            let name = code.name().replace('-', "_");
+            assert!(listed.contains(&name), "{name}");
+            names.push(name);
+        }
+    }
+    let spec = format!(
+        "event {{ kind: string }}\n@allow({})\nproperty p = never kind == \"x\"\n",
+        names.join(", ")
+    );
+    let checked = front("a.guard", &spec, &NoFiles, check::Limits::default());
+    assert!(checked.spec.is_some(), "{:?}", checked.diagnostics);
+}
+
+#[test]
+fn names_of_traces_are_as_described() {
+    let spec = "event { kind: string }\n\
+        trace { events from \"/events\"  id = \"{file}|{dir}|{stem}|{n}|{line}\" }\n\
+        property p = always kind == \"a\"\n";
+    let records = "{\"events\":[{\"kind\":\"b\"}]}\n{\"events\":[{\"kind\":\"b\"}]}\n";
+    let folder = Folder::new(&[
+        ("s.guard", spec),
+        ("runs/a.json", records),
+        ("runs/x/b.jsonl", records),
+    ]);
+    let names = |args: &[&str], input: &str| -> Vec<String> {
+        let all = [&["audit", "s.guard", "--format", "json"], args].concat();
+        let lines = folder.guard_with(&all, input).out;
+        let lines = lines.lines().map(timeless);
+        let traces = lines.filter(|line| line["type"] == "trace");
+        traces
+            .map(|line| line["trace"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        names(&["runs"], ""),
+        [
+            "a.json||a|0|1",
+            "a.json||a|1|2",
+            "x/b.jsonl|x|b|0|1",
+            "x/b.jsonl|x|b|1|2"
+        ]
+    );
+    assert_eq!(names(&["runs/x/b.jsonl"], "")[1], "b.jsonl||b|1|2");
+    assert_eq!(names(&["-"], records)[1], "<stdin>||<stdin>|1|2");
+}
+
+/// The spec with fields of its own over a format reads what the page says.
+#[test]
+fn own_fields_read_the_canonical_event() {
+    let blocks = blocks_of(&root().join("docs/formats.md"));
+    let block = blocks
+        .iter()
+        .find(|block| block.text.contains("/item/finish_reason"))
+        .unwrap();
+    let call = |finish: &str| {
+        let call = serde_json::json!({"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+        serde_json::json!({"task": "t", "messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "finish_reason": finish, "content": null, "tool_calls": [call]},
+        ]})
+        .to_string()
+    };
+    let folder = Folder::new(&[
+        (
+            "s.guard",
+            &format!(
+                "{}property typed = always (kind == \"call\" -> kind_of_call == \"function\" and meta.task == \"t\")\n",
+                block.text
+            ),
+        ),
+        ("good.json", &call("tool_calls")),
+        ("bad.json", &call("length")),
+    ]);
+    assert_eq!(folder.guard(&["audit", "s.guard", "good.json"]).code, 0);
+    let bad = folder.guard(&["audit", "s.guard", "bad.json"]);
+    assert_eq!(bad.code, 1);
+    assert!(
+        bad.out.contains("finished") && !bad.out.contains("violated typed"),
+        "{}",
+        bad.out
+    );
+}
+
+#[test]
+fn a_clock_that_runs_back_gains_no_time() {
+    let spec = "event { kind: string  at: time from \"/t\" }\n\
+        property soon = always (kind == \"a\" -> F[0,10s] kind == \"b\")\n\
+        property recorded = never (before(at) != null and at - before(at) < 0s)\n";
+    let trace =
+        r#"{"id":"x","events":[{"kind":"a","t":100},{"kind":"c","t":115},{"kind":"b","t":105}]}"#;
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", trace)]);
+    let run = folder.guard(&["audit", "s.guard", "t.jsonl", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = run.out.lines().map(timeless).collect();
+    let verdict = |name: &str| {
+        let line = lines
+            .iter()
+            .find(|line| line["property"] == name && line["type"] == "verdict");
+        line.map(|line| (line["verdict"].clone(), line["at"].clone()))
+    };
+    // The `b` counts as 115, not as 105.
+    assert_eq!(
+        verdict("soon"),
+        Some(("violated".into(), 1.into())),
+        "{}",
+        run.out
+    );
+    assert_eq!(
+        verdict("recorded"),
+        Some(("violated".into(), 2.into())),
+        "{}",
+        run.out
+    );
+    let problem = lines.iter().find(|line| line["type"] == "problem").unwrap();
+    assert_eq!(
+        (&problem["step"], &problem["field"]),
+        (&2.into(), &"at".into())
+    );
+}
+
+#[test]
+fn without_enforce_every_decision_is_allow() {
+    let spec = "event { kind: string }\nproperty p = never kind == \"x\"\n";
+    let folder = Folder::new(&[("s.guard", spec)]);
+    let line = r#"{"phase":"act","event":{"trace":"t","kind":"x"}}"#;
+    let run = folder.guard_with(
+        &["monitor", "s.guard", "--clock", "none"],
+        &format!("{line}\n"),
+    );
+    let decision = timeless(run.out.lines().next().unwrap());
+    assert_eq!(decision["decision"], "allow", "{decision}");
+    assert_eq!(decision["verdicts"]["p"], "violated", "{decision}");
 }
 
 #[test]

@@ -56,6 +56,7 @@ mod input_open;
 mod instance_scale;
 mod kripke_conformance;
 mod kripke_properties;
+mod language_forms;
 mod learn;
 mod lint_properties;
 mod lsp;

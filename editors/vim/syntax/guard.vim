@@ -16,7 +16,7 @@ let s:reserved = 'if then else cases when forall exists'
 let s:generic_types = 'list set map'
 let s:constants = 'true false null'
 let s:look_ahead = 'any all count'
-let s:contextual = 'ordered events lines each records id meta complete where format from message step steps end
+let s:contextual = 'ordered events lines each records join id meta complete where format from message step steps end
   \ formal over valid absorbing terminal reward learn load import smoothing by order pac epsilon
   \ delta on violated satisfied presumably_violated presumably_satisfied unknown for unseen log warn
   \ reflect ask invoke block stop error allow state init label assume guarantee given expect at C I'

@@ -149,9 +149,10 @@ impl Draft {
         self
     }
 
-    /// Returns the event; `item` is the source item that contains it.
-    pub(super) fn build(self, item: &Value) -> Value {
+    /// Returns the event; `item` is the source item that contains it, at this position.
+    pub(super) fn build(self, index: u32, item: &Value) -> Value {
         let members = [
+            ("index", Some(Value::int(index.into()))),
             ("kind", Some(string(self.kind.name()))),
             ("role", self.role),
             ("text", self.text),

@@ -165,7 +165,7 @@ impl Trace {
         self.trace.events.push(CanonicalEvent {
             index: item.index,
             line: item.line,
-            value: draft.build(&item.value),
+            value: draft.build(item.index, &item.value),
         });
     }
 

@@ -220,6 +220,8 @@ pub enum TraceClauseKind {
     Where(Expr),
     /// `records where e`.
     RecordsWhere(Expr),
+    /// `join call on id when kind == "call"`.
+    Join(Box<Join>),
     /// `meta m: T from P`.
     Meta(Field),
     /// `id = "…"` or `id from "/run_id"`.
@@ -230,6 +232,17 @@ pub enum TraceClauseKind {
     Complete(Expr),
     /// `format claude_code`.
     Format(Name),
+}
+
+/// `join call on id when kind == "call"`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Join {
+    /// Its name.
+    pub name: Name,
+    /// What is equal at the two steps.
+    pub key: Expr,
+    /// Holds at the steps that others are joined with.
+    pub condition: Expr,
 }
 
 /// The source of the id of a trace.
@@ -298,7 +311,7 @@ pub struct Predicate {
     pub value: Expr,
 }
 
-/// `track t(x: T): U = init then e`.
+/// `track t(x: T): U = init then e`, `track t(x: T): U = init when c then e`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     /// Its name.
@@ -309,8 +322,19 @@ pub struct Track {
     pub ty: Option<Type>,
     /// Its value before the first event.
     pub init: Expr,
-    /// Its value after an event.
-    pub then: Expr,
+    /// Its value after an event: that of the first arm whose condition holds; without one, it keeps its value.
+    pub arms: Vec<TrackArm>,
+}
+
+/// `then e`, the only arm, or `when c then e`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrackArm {
+    /// The condition, if there is one.
+    pub condition: Option<Expr>,
+    /// The value after an event for which it holds.
+    pub value: Expr,
+    /// Where it stands.
+    pub span: Loc,
 }
 
 /// `unsafe u = e message "…"`.
@@ -324,7 +348,7 @@ pub struct Unsafe {
     pub message: Option<Message>,
 }
 
-/// `property p: ltl = formula on m`.
+/// `property p: ltl = formula where e`, `property p: ltl = formula on m`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Its name.
@@ -333,6 +357,8 @@ pub struct Property {
     pub logic: Option<(Logic, Loc)>,
     /// The formula.
     pub formula: Expr,
+    /// The condition on the steps that the formula is about; `None` for all steps.
+    pub kept: Option<Expr>,
     /// The model or system.
     pub on: Option<Name>,
     /// The message if it is violated.
@@ -363,6 +389,8 @@ pub struct Rule {
     pub response: Expr,
     /// The window.
     pub within: Window,
+    /// The condition on the steps that the rule is about; `None` for all steps.
+    pub kept: Option<Expr>,
     /// The message if it is violated.
     pub message: Option<Message>,
 }
@@ -389,6 +417,8 @@ pub struct Requirement {
     pub text: StringLit,
     /// The formula.
     pub formal: Expr,
+    /// The condition on the steps that the formula is about; `None` for all steps.
+    pub kept: Option<Expr>,
     /// The model or system.
     pub on: Option<Name>,
 }

@@ -32,8 +32,8 @@ pub use expr::{
 pub use guard_automata::{Binary as TemporalInfixOp, Unary as TemporalPrefixOp};
 pub use item::{
     Absent, Attribute, Broken, Const, Enum, EnumValue, Event, Field, FieldSource, IdSource, Item,
-    ItemKind, Let, Logic, Param, Predicate, Property, Record, RecordField, Requirement, Rule,
-    Template, Trace, TraceClause, TraceClauseKind, Track, Unsafe, Use, UseMember,
+    ItemKind, Join, Let, Logic, Param, Predicate, Property, Record, RecordField, Requirement, Rule,
+    Template, Trace, TraceClause, TraceClauseKind, Track, TrackArm, Unsafe, Use, UseMember,
 };
 pub use ty::{PrimitiveType, Type, TypeKind};
 

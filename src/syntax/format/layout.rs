@@ -21,11 +21,11 @@ pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> St
         let lines = lines(&pieces, &marks, roles);
         let Some(long) = lines
             .iter()
-            .find(|line| line.width > WIDTH && can_break(&pieces, &marks, line))
+            .find(|line| line.width > WIDTH && can_break(&pieces, &marks, roles, line))
         else {
             return draw(&pieces, &marks, roles, &lines);
         };
-        break_line(&mut pieces, &marks, long);
+        break_line(&mut pieces, &marks, roles, long);
         settle(&mut pieces, &marks, roles);
     }
     let lines = lines(&pieces, &marks, roles);
@@ -284,12 +284,12 @@ const COMMA: u8 = 8;
 const ASSIGN: u8 = 9;
 
 /// Ranks of the places before pieces of a line.
-fn ranks(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Vec<(usize, Rank)> {
+fn ranks(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> Vec<(usize, Rank)> {
     let mut out = Vec::new();
     let mut depth = 0usize;
     let mut before: Option<Token> = None;
     for index in line.from..line.to {
-        let Some(token) = pieces.get(index).and_then(|p| p.token) else {
+        let Some((token, start)) = pieces.get(index).and_then(|p| Some((p.token?, p.start))) else {
             continue;
         };
         if matches!(token, Token::RParen | Token::RBracket | Token::RBrace) {
@@ -297,7 +297,8 @@ fn ranks(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Vec<(usize, Rank)
         }
         let after_operand = before.is_some_and(Token::ends_operand);
         let rank = match token {
-            Token::Message | Token::On if after_operand => Some(0),
+            Token::Message | Token::On | Token::Where if after_operand => Some(0),
+            Token::When if roles.updates.contains(&start) => Some(0),
             Token::Then if !marks.get(index).is_some_and(|mark| mark.of_if) => Some(1),
             Token::Precedes | Token::Within => Some(1),
             Token::DoubleArrow | Token::DoubleFatArrow => Some(2),
@@ -346,8 +347,8 @@ fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> 
     })
 }
 
-fn can_break(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> bool {
-    block_on(pieces, marks, line).is_some() || !ranks(pieces, marks, line).is_empty()
+fn can_break(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> bool {
+    block_on(pieces, marks, line).is_some() || !ranks(pieces, marks, roles, line).is_empty()
 }
 
 /// Breaks after the opening bracket around a piece, and before the closing one.
@@ -362,12 +363,12 @@ fn open_up(pieces: &mut [Piece<'_>], marks: &[Mark], index: usize) {
 }
 
 /// Breaks a line at its first block, or else at the loosest places of the least depth.
-fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], line: &Line) {
+fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) {
     if let Some(open) = block_on(pieces, marks, line) {
         set_break(pieces, open + 1, true);
         return;
     }
-    let places = ranks(pieces, marks, line);
+    let places = ranks(pieces, marks, roles, line);
     // the definition sign only when there is nothing else
     let Some(best) = places
         .iter()

@@ -9,6 +9,8 @@ use rustc_hash::FxHashSet;
 pub(super) struct Roles {
     /// First byte of each clause, field, arm, member and value.
     pub(super) clauses: FxHashSet<u32>,
+    /// First byte of each update of a track.
+    pub(super) updates: FxHashSet<u32>,
     /// End of what is called or indexed: the bracket follows without a space.
     pub(super) callees: FxHashSet<u32>,
     /// First byte of each `{ idle, busy }` that is a type.
@@ -44,6 +46,10 @@ impl Roles {
         match &item.kind {
             ItemKind::Enum(it) => clauses.extend(it.values.iter().map(|v| v.name.span.start)),
             ItemKind::Record(it) => clauses.extend(it.fields.iter().map(|f| f.name.span.start)),
+            ItemKind::Track(it) => {
+                self.updates
+                    .extend(it.arms.iter().map(|arm| arm.span.start));
+            }
             ItemKind::Trace(it) => clauses.extend(it.clauses.iter().map(|c| c.span.start)),
             ItemKind::Event(it) => clauses.extend(it.fields.iter().map(|f| f.span.start)),
             ItemKind::Abstraction(it) => clauses.extend(it.clauses.iter().map(|c| c.span.start)),

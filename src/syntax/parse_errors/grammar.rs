@@ -89,6 +89,15 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
                 .label("this compares the result of a comparison")
                 .note("join two comparisons with `and`")
         }
+        Token::Within if expected.is_operator() => named(
+            Code::G0101,
+            "`within` belongs to `leads to` and to rules".to_owned(),
+        )
+        .label("not allowed after this condition")
+        .note(
+            "for a condition that holds from here on within a window, write `eventually[0,5] a` (steps) or \
+             `eventually[0,15s] a` (time); looking back, `once[0,15s] a`",
+        ),
         Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
             Code::G0101,
             format!("`{text}` cannot be chained and must be outermost"),

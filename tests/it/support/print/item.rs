@@ -58,8 +58,14 @@ impl Printer {
             ItemKind::Track(it) => {
                 self.head("track", &it.name, &it.params, it.ty.as_ref());
                 self.equals(&it.init);
-                self.put(" then ");
-                self.any(&it.then);
+                for arm in &it.arms {
+                    if let Some(condition) = &arm.condition {
+                        self.put(" when ");
+                        self.any(condition);
+                    }
+                    self.put(" then ");
+                    self.any(&arm.value);
+                }
             }
             ItemKind::Unsafe(it) => {
                 self.head("unsafe", &it.name, &[], None);
@@ -70,6 +76,7 @@ impl Printer {
                 self.head("property", &it.name, &[], None);
                 self.logic(it.logic);
                 self.equals(&it.formula);
+                self.kept(it.kept.as_ref());
                 self.on(it.on.as_ref());
                 self.say(it.message.as_ref());
             }
@@ -81,6 +88,7 @@ impl Printer {
                 self.closed(&it.response);
                 self.put(" ");
                 self.window(&it.within);
+                self.kept(it.kept.as_ref());
                 self.say(it.message.as_ref());
             }
             ItemKind::Template(it) => {
@@ -94,6 +102,7 @@ impl Printer {
                 self.string(&it.text);
                 self.put(" {\n  formal ");
                 self.any(&it.formal);
+                self.kept(it.kept.as_ref());
                 self.on(it.on.as_ref());
                 self.put("\n}");
             }
@@ -197,6 +206,12 @@ impl Printer {
         }
     }
 
+    fn kept(&mut self, kept: Option<&Expr>) {
+        if let Some(kept) = kept {
+            self.clause(" where ", kept);
+        }
+    }
+
     fn on(&mut self, on: Option<&Name>) {
         if let Some(on) = on {
             self.put(" on ");
@@ -296,6 +311,12 @@ impl Printer {
             }
             TraceClauseKind::Where(e) => self.clause("where ", e),
             TraceClauseKind::RecordsWhere(e) => self.clause("records where ", e),
+            TraceClauseKind::Join(join) => {
+                self.put("join ");
+                self.put(&join.name.text);
+                self.clause(" on ", &join.key);
+                self.clause(" when ", &join.condition);
+            }
             TraceClauseKind::Meta(field) => {
                 self.put("meta ");
                 self.field(field);

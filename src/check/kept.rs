@@ -1,0 +1,268 @@
+//! `φ where c`: φ about the steps at which `c` holds, as if the trace had no others.
+//!
+//! The formula is rewritten so that each temporal operator passes over the other steps. The result is an ordinary formula:
+//! every engine judges it, and positions are those of the whole trace.
+
+use rustc_hash::FxHashMap;
+
+use super::Checker;
+use super::scope::Scope;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::ids::FormulaId;
+use crate::syntax::ast;
+
+/// A formula being rewritten.
+struct Kept<'f> {
+    formulas: &'f mut Formulas,
+    /// Holds at the steps that are kept.
+    kept: FormulaId,
+    /// What formulas became, at a step that is kept.
+    made: FxHashMap<FormulaId, FormulaId>,
+    /// What formulas became, at the start.
+    first: FxHashMap<FormulaId, FormulaId>,
+    /// The largest bound in steps.
+    steps: u32,
+}
+
+impl<'a> Checker<'a> {
+    /// Returns the formula about the steps at which the condition holds; the formula itself if there is no condition.
+    pub(super) fn where_kept(
+        &mut self,
+        scope: &Scope<'a>,
+        formula: FormulaId,
+        condition: Option<&'a ast::Expr>,
+    ) -> FormulaId {
+        let Some(condition) = condition else {
+            return formula;
+        };
+        let kept = self.formula(scope, condition);
+        if !self.is_state(kept) {
+            self.report(
+                Diagnostic::new(
+                    Code::G0310,
+                    condition.span,
+                    "`where` cannot depend on later steps",
+                )
+                .label("reads the future")
+                .note(
+                    "a step is kept or dropped when it happens: use conditions and past operators",
+                ),
+            );
+            return formula;
+        }
+        let mut rewriting = Kept {
+            formulas: &mut self.spec.formulas,
+            kept,
+            made: FxHashMap::default(),
+            first: FxHashMap::default(),
+            steps: 0,
+        };
+        let made = rewriting.from_the_start(formula);
+        if rewriting.steps > self.limits.kept_steps {
+            let steps = rewriting.steps;
+            self.report(
+                Diagnostic::new(
+                    Code::G0314,
+                    condition.span,
+                    format!("a bound of {steps} steps is too large for `where`"),
+                )
+                .label(format!("at most {} steps", self.limits.kept_steps))
+                .note("limit: `check.kept_steps`; `where` in the `trace` block has none"),
+            );
+            return formula;
+        }
+        made
+    }
+}
+
+impl Kept<'_> {
+    fn unary(&mut self, op: Unary, bound: Option<Bound>, operand: FormulaId) -> FormulaId {
+        self.formulas.add(Formula::Unary(op, bound, operand))
+    }
+
+    fn not(&mut self, operand: FormulaId) -> FormulaId {
+        self.formulas.add(Formula::Not(operand))
+    }
+
+    /// Returns a formula: the step is kept, and the formula holds.
+    fn and(&mut self, formula: FormulaId) -> FormulaId {
+        self.formulas.add(Formula::And(self.kept, formula))
+    }
+
+    /// Returns a formula: if the step is kept, the formula holds. Triggers stay where lints and reports look for them.
+    fn if_kept(&mut self, formula: FormulaId) -> FormulaId {
+        match *self.formulas.get(formula) {
+            Formula::Implies(condition, rest) => {
+                let condition = self.and(condition);
+                self.formulas.add(Formula::Implies(condition, rest))
+            }
+            Formula::Not(operand) => {
+                let operand = self.and(operand);
+                self.not(operand)
+            }
+            _ => self.formulas.add(Formula::Implies(self.kept, formula)),
+        }
+    }
+
+    /// Returns a formula: at the next step that is kept (`ahead`), or the one before, the formula holds. There must be such a
+    /// step, unless `weak`.
+    fn beside(&mut self, ahead: bool, weak: bool, formula: FormulaId) -> FormulaId {
+        let skipped = self.not(self.kept);
+        let there = self.and(formula);
+        let (step, until) = match (ahead, weak) {
+            (true, false) => (Unary::Next, Binary::Until),
+            (true, true) => (Unary::WeakNext, Binary::Unless),
+            (false, false) => (Unary::Previously, Binary::Since),
+            (false, true) => (Unary::WeakPreviously, Binary::BackTo),
+        };
+        let found = Formula::Binary(until, None, skipped, there);
+        let found = self.formulas.add(found);
+        self.unary(step, None, found)
+    }
+
+    /// Rewrites a formula for the first step that is kept; if there is none, its value on the empty trace.
+    fn from_the_start(&mut self, id: FormulaId) -> FormulaId {
+        if let Some(known) = self.first.get(&id) {
+            return *known;
+        }
+        let made = match *self.formulas.get(id) {
+            Formula::True | Formula::False => id,
+            Formula::Not(_)
+            | Formula::And(..)
+            | Formula::Or(..)
+            | Formula::Implies(..)
+            | Formula::Iff(..) => {
+                let operands = self.formulas.operands(id);
+                let made: Vec<FormulaId> = operands
+                    .into_iter()
+                    .map(|operand| self.from_the_start(operand))
+                    .collect();
+                self.formulas.with_operands(id, &made)
+            }
+            // These look for the steps that are kept themselves.
+            Formula::Unary(Unary::Always | Unary::Eventually, None, _)
+            | Formula::Binary(
+                Binary::Until | Binary::Unless | Binary::Release | Binary::StrongRelease,
+                None,
+                ..,
+            ) => self.at_kept(id),
+            Formula::Atom(_) | Formula::Last | Formula::Unary(..) | Formula::Binary(..) => {
+                // `last` is `not next true`, which no step has to make true.
+                let empty = matches!(
+                    self.formulas.get(id),
+                    Formula::Last
+                        | Formula::Unary(
+                            Unary::WeakNext
+                                | Unary::Always
+                                | Unary::WeakPreviously
+                                | Unary::Historically,
+                            ..
+                        )
+                        | Formula::Binary(Binary::BackTo, ..)
+                );
+                let formula = self.at_kept(id);
+                let skipped = self.not(self.kept);
+                let there = self.and(formula);
+                let op = if empty { Binary::Unless } else { Binary::Until };
+                self.formulas.add(Formula::Binary(op, None, skipped, there))
+            }
+        };
+        self.first.insert(id, made);
+        made
+    }
+
+    /// Rewrites a formula for a step that is kept.
+    fn at_kept(&mut self, id: FormulaId) -> FormulaId {
+        if let Some(known) = self.made.get(&id) {
+            return *known;
+        }
+        let operands = self.formulas.operands(id);
+        let operands: Vec<FormulaId> = operands
+            .into_iter()
+            .map(|operand| self.at_kept(operand))
+            .collect();
+        let made = match (self.formulas.get(id).clone(), operands.as_slice()) {
+            (Formula::Last, _) => {
+                let anything = self.formulas.constant(true);
+                let more = self.beside(true, false, anything);
+                self.not(more)
+            }
+            (Formula::Unary(op, bound, _), [a]) => self.unary_at_kept(op, bound, *a),
+            (Formula::Binary(op, bound, ..), [a, b]) => self.binary_at_kept(op, bound, *a, *b),
+            _ => self.formulas.with_operands(id, &operands),
+        };
+        self.made.insert(id, made);
+        made
+    }
+
+    fn unary_at_kept(&mut self, op: Unary, bound: Option<Bound>, a: FormulaId) -> FormulaId {
+        let ahead = matches!(
+            op,
+            Unary::Next | Unary::WeakNext | Unary::Eventually | Unary::Always
+        );
+        let somewhere = matches!(op, Unary::Eventually | Unary::Once);
+        match (op, bound) {
+            (Unary::Next | Unary::Previously, _) => self.beside(ahead, false, a),
+            (Unary::WeakNext | Unary::WeakPreviously, _) => self.beside(ahead, true, a),
+            (_, None | Some(Bound::Time(..))) => {
+                let a = if somewhere {
+                    self.and(a)
+                } else {
+                    self.if_kept(a)
+                };
+                self.unary(op, bound, a)
+            }
+            (_, Some(Bound::Steps(low, high))) => {
+                let mut made = a;
+                for step in (0..self.counted(high)).rev() {
+                    made = self.beside(ahead, !somewhere, made);
+                    if step >= low {
+                        made = self.formulas.add(if somewhere {
+                            Formula::Or(a, made)
+                        } else {
+                            Formula::And(a, made)
+                        });
+                    }
+                }
+                made
+            }
+        }
+    }
+
+    fn binary_at_kept(
+        &mut self,
+        op: Binary,
+        bound: Option<Bound>,
+        a: FormulaId,
+        b: FormulaId,
+    ) -> FormulaId {
+        if let Some(Bound::Steps(low, high)) = bound {
+            let mut made = b;
+            for step in (0..self.counted(high)).rev() {
+                made = self.beside(true, false, made);
+                made = self.formulas.add(Formula::And(a, made));
+                if step >= low {
+                    made = self.formulas.add(Formula::Or(b, made));
+                }
+            }
+            return made;
+        }
+        let (a, b) = match op {
+            Binary::Release | Binary::StrongRelease => (self.and(a), self.if_kept(b)),
+            Binary::Until | Binary::Unless | Binary::Since | Binary::BackTo => {
+                (self.if_kept(a), self.and(b))
+            }
+        };
+        self.formulas.add(Formula::Binary(op, bound, a, b))
+    }
+
+    /// Returns the number of steps that a bound is written out for. A bound beyond every limit is not, and will be refused.
+    fn counted(&mut self, high: u32) -> u32 {
+        self.steps = self.steps.max(high);
+        high.min(WRITTEN)
+    }
+}
+
+/// No limit allows bounds of more steps.
+const WRITTEN: u32 = 4_096;
