@@ -27,11 +27,6 @@ use crate::input_schema::{FieldSource, InputSchema, Path};
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
-/// Members of the canonical event.
-const CANONICAL: [&str; 12] = [
-    "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent", "raw", "item",
-];
-
 /// The number of bytes that format detection reads; more if they contain no whole value.
 const HEAD: usize = 256 << 10;
 
@@ -219,7 +214,7 @@ fn is_canonical(schema: &InputSchema) -> bool {
         && schema.fields.iter().all(|field| match &field.source {
             FieldSource::Event(Path::Pointer(tokens)) => tokens
                 .first()
-                .is_some_and(|token| CANONICAL.contains(&token.as_str())),
+                .is_some_and(|token| formats::MEMBERS.contains(&token.as_str())),
             _ => false,
         })
 }

@@ -157,3 +157,14 @@ fn declared_and_told() {
         );
     }
 }
+
+/// The event of the library has the members that readers produce, no more and no fewer, in the same order.
+#[test]
+fn the_library_declares_the_canonical_event() {
+    let spec = "use std.agent\nproperty p = never kind == \"x\"\n";
+    let limits = guard_lang::check::Limits::default();
+    let checked = guard_lang::front("a.guard", spec, &guard_lang::modules::NoFiles, limits);
+    let fields = checked.spec.unwrap().schema.fields;
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, guard_lang::input::formats::MEMBERS);
+}

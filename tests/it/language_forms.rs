@@ -99,7 +99,7 @@ requirement R1 \"words\" {{ formal always n == 1 where kind == \"x\" }}
     );
     let (tree, diagnostics) = syntax::parse(&SourceFile::new("a", text.as_str()));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let printed = syntax::print_file(&tree);
+    let printed = crate::support::print::print_file(&tree);
     let (again, diagnostics) = syntax::parse(&SourceFile::new("a", printed.as_str()));
     assert!(diagnostics.is_empty(), "{printed}\n{diagnostics:?}");
     assert_eq!(again, tree, "{printed}");

@@ -5,6 +5,12 @@ use smol_str::SmolStr;
 use super::shape::{object, string};
 use crate::value::Value;
 
+/// The members of the canonical event, in order.
+pub const MEMBERS: [&str; 13] = [
+    "index", "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent",
+    "raw", "item",
+];
+
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -151,24 +157,24 @@ impl Draft {
 
     /// Returns the event; `item` is the source item that contains it, at this position.
     pub(super) fn build(self, index: u32, item: &Value) -> Value {
-        let members = [
-            ("index", Some(Value::int(index.into()))),
-            ("kind", Some(string(self.kind.name()))),
-            ("role", self.role),
-            ("text", self.text),
-            ("tool", self.tool),
-            ("args", self.args),
-            ("call", self.call),
-            ("result", self.result),
-            ("error", self.error),
-            ("at", self.at),
-            ("agent", self.agent),
-            ("raw", Some(self.raw)),
-            ("item", Some(item.clone())),
+        let values = [
+            Some(Value::int(index.into())),
+            Some(string(self.kind.name())),
+            self.role,
+            self.text,
+            self.tool,
+            self.args,
+            self.call,
+            self.result,
+            self.error,
+            self.at,
+            self.agent,
+            Some(self.raw),
+            Some(item.clone()),
         ];
+        let members = MEMBERS.into_iter().zip(values);
         object(
             members
-                .into_iter()
                 .filter_map(|(name, value)| Some((SmolStr::new_static(name), value?)))
                 .collect(),
         )

@@ -67,6 +67,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::Value;
 
 pub use detect::{Detection, Sample, detect};
+pub use event::MEMBERS;
 
 /// A trace in canonical events.
 #[derive(Clone, Debug)]
