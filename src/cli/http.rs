@@ -425,7 +425,7 @@ impl Client {
     }
 }
 
-/// What arrives of a body; it ends with the client, at the deadline and at its length.
+/// The arriving bytes of a body; it ends with the client, at the deadline and at its length.
 struct Body<'c> {
     received: io::Cursor<Vec<u8>>,
     client: &'c mut Client,

@@ -335,7 +335,7 @@ struct AnswerView<'a, V: Scalar> {
     why: Option<Option<Reasons>>,
     method: &'static str,
     ms: f64,
-    /// Why the bounds are wider than asked for, if they are.
+    /// The reason why the bounds are wider than requested, if they are.
     short: Option<NotConverged>,
 }
 

@@ -107,7 +107,7 @@ struct Server {
     traces: Arc<AtomicUsize>,
     patience: Duration,
     max_body: usize,
-    /// Which members of an envelope events have themselves.
+    /// The members of an envelope that events have themselves.
     own: EnvelopeFields,
 }
 
@@ -120,7 +120,7 @@ struct Job {
     reply: SyncSender<Result<String, String>>,
 }
 
-/// Who makes a request.
+/// The client of a request.
 #[derive(Clone, Copy, Debug)]
 struct Client {
     role: Speaker,
@@ -581,7 +581,7 @@ impl Service for Server {
     }
 }
 
-/// What is left of a document that is too long or cut off.
+/// Returns the readable part of a document that is too long or cut off.
 fn kept(body: &mut dyn BufRead, most: usize) -> Result<Outline, String> {
     let mut intake = Intake::new(most);
     loop {

@@ -170,7 +170,7 @@ pub(super) struct TrackCode {
     pub(super) compared: Vec<Vec<NodeId>>,
     /// Per parameter: the constants that it is compared with.
     pub(super) constants: Vec<Vec<Value>>,
-    /// None if nothing that is judged or observed reads the track: it is not followed then.
+    /// `None` if no property or observation reads the track, which is then not followed.
     pub(super) update: Option<NodeId>,
     /// The nodes of the update that read other tracks by a parameter.
     pub(super) keyed: Box<[NodeId]>,

@@ -159,7 +159,7 @@ impl QuantifiedCode {
     }
 }
 
-/// How a condition depends on the variables of a property.
+/// The dependence of a condition on the variables of a property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Condition {
     /// The variables that it reads.

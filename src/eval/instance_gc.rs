@@ -1,8 +1,7 @@
-//! What of its variables a property can tell apart, and which instances may be forgotten.
+//! The values of variables that a property distinguishes, and the instances that may be forgotten.
 //!
-//! An instance in the state of the root needs no memory, as long as the root's value can never decide the property:
-//! then nobody asks for the values that it stands for. This is found by walking the automaton while the letters that
-//! compare a value are false.
+//! An instance in the state of the root needs no memory if the root's value can never decide the property: its values are
+//! then never reported. A walk of the automaton with the letters that compare a value false decides this.
 
 use rustc_hash::FxHashSet;
 
@@ -56,7 +55,7 @@ fn vars_below(code: &Code, root: NodeId) -> FxHashSet<u32> {
     found
 }
 
-/// How a condition depends on variables.
+/// Returns the dependence of a condition on variables.
 pub(super) fn condition(code: &Code, node: NodeId) -> Condition {
     let reads = vars_below(code, node);
     Condition {

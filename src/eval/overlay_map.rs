@@ -12,10 +12,10 @@
 //! its commit 0.13 µs here and 1.7 to 2.1 µs there; at 100,000 instances 0.4 µs against 1.5 to 1.9 µs, and 0.8 to 1.0 µs against
 //! 9 to 10 µs. `benches/maps.rs` compares both with the keys of the evaluator.
 //!
-//! An event may bind some places of a key and leave others open. Which keys it touches is then found by an index: for each
-//! set of places that keys bind, and each part of it that is asked for, the keys by the values in that part. An index is
-//! built when it is first asked for, and kept up to date from then on: most properties need none, and a map with an index
-//! takes about twice the memory.
+//! An event may bind some places of a key and leave others open. An index finds the keys that it touches: for each set of
+//! places that keys bind, and each part of it that is looked up, the keys by the values in that part. An index is built at
+//! its first use, and kept up to date from then on: most properties need none, and a map with an index takes about twice the
+//! memory.
 //!
 //! # Source
 //! P. Meredith, D. Jin, F. Chen, G. Roșu, *Efficient monitoring of parametric context-free patterns*, 2010 (indexing
@@ -34,7 +34,7 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub(super) struct OverlayMap<T> {
     layers: Layers<T>,
-    /// How many keys bind exactly these places, most places first. Few sets occur.
+    /// The number of keys that bind exactly these places, most places first. Few sets occur.
     shapes: Vec<(Places, usize)>,
 }
 
@@ -271,7 +271,7 @@ impl<T: Clone> OverlayMap<T> {
         }
     }
 
-    /// What is kept under the most informative key properly below this one.
+    /// Returns the entry under the most informative key properly below this one.
     ///
     /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
     /// key will do.
@@ -496,7 +496,7 @@ mod tests {
             .collect()
     }
 
-    /// What the map says of a binding, as looking through all its members says it.
+    /// Lookups of a binding agree with a search through all members.
     fn agrees_with_plain(
         map: &OverlayMap<u8>,
         plain: &BTreeMap<Key, u8>,

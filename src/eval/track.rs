@@ -39,7 +39,7 @@ struct Entry {
     registers: Box<[Register]>,
 }
 
-/// What an event makes of the tracks, before it is in force.
+/// The changes of the tracks by an event, before they take effect.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The track, the key (none: that of keys never seen), and what it becomes.
@@ -206,7 +206,7 @@ impl Track {
 const UNSEEN: [Option<Value>; 16] = [const { None }; 16];
 
 impl Eval<'_> {
-    /// What this event makes of all tracks.
+    /// Computes the changes of all tracks by this event.
     pub(super) fn update_tracks(&mut self, changes: &mut Changes) {
         let (code, tracks) = (self.code, self.tracks);
         for (index, track) in code.tracks.iter().enumerate() {
@@ -396,7 +396,7 @@ impl Eval<'_> {
         }
     }
 
-    /// What the track has after the event for a key that has this entry before it.
+    /// Returns the entry of a key after the event, given the entry before it.
     fn updated(
         &mut self,
         track: &TrackCode,

@@ -123,7 +123,7 @@ impl RequestHead {
     }
 }
 
-/// What is answered: a status and a body.
+/// A response: a status and a body.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,

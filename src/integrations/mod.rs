@@ -1,4 +1,4 @@
-//! What other programs say, as events of a monitor, and its decisions as they want them.
+//! Messages of other programs as events of a monitor, and its decisions in their formats.
 //!
 //! | module | who speaks |
 //! |---|---|

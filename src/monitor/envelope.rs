@@ -179,7 +179,7 @@ impl Request {
         matches!(self, Request::Observe | Request::Commit(_))
     }
 
-    /// What stands before and after the event in the line that makes this request.
+    /// Returns the text before and after the event in the line of this request.
     pub fn around(self) -> (String, &'static str) {
         let head = match self {
             Request::Observe => "{\"phase\":\"after\",\"event\":",

@@ -71,7 +71,7 @@ pub struct Entry<'j> {
 /// Bytes that follow one another.
 pub type Pieces<'j> = [&'j [u8]; 3];
 
-/// What a monitor is given.
+/// An input of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'j> {
     /// A line, in pieces that follow one another: a large one is not put together to be written.

@@ -288,13 +288,13 @@ pub struct Intake {
 struct Followed {
     /// Whether it is open, and an object.
     is_open: bool,
-    /// Where the value begins that is being taken.
+    /// The start of the value that is being read.
     value: Option<usize>,
-    /// Where its last member ended.
+    /// The end of its last member.
     end: usize,
 }
 
-/// Where in a string.
+/// The position in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InString {
     Plain,

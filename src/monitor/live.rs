@@ -66,12 +66,12 @@ pub struct Monitor {
     pub(super) projection: Projection,
     pub(super) own: EnvelopeFields,
     pub(super) names: Vec<SmolStr>,
-    /// Which fields an expression of the spec reads, or must be there.
+    /// The fields that an expression of the spec reads, or that are required.
     used: Vec<bool>,
     /// Positions of the fields that an action has only once it has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
-    /// Which events are approvals: the position of a field, and its value as text.
+    /// The events that are approvals: the position of a field, and its value as text.
     pub(super) approvals: Vec<(usize, SmolStr)>,
     speaker: Speaker,
     pub(super) options: Options,
@@ -85,12 +85,12 @@ pub struct Monitor {
     pub(super) proposals: BTreeMap<u64, Proposal>,
     /// The open proposals, by trace.
     pub(super) reserved: HashMap<SmolStr, Reserved>,
-    /// What the open proposals of each client cost.
+    /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
     /// The client that makes the requests.
     pub(super) client: u32,
     pub(super) next_proposal: u64,
-    /// How many lines and ticks were taken.
+    /// The number of lines and ticks that were taken.
     pub(super) taken: u64,
 }
 
@@ -269,7 +269,7 @@ impl Monitor {
         decision
     }
 
-    /// How many traces are live.
+    /// Returns the number of live traces.
     pub fn n_traces(&self) -> usize {
         self.traces.len()
     }
@@ -516,8 +516,8 @@ pub(super) fn forbidden(why: &str) -> Decision {
     decision
 }
 
-/// Returns which fields of events must be given: those that an expression reads, that approvals are told by, that are the
-/// clock, and those whose absence is an error.
+/// Returns the fields of events that must be given: those that an expression reads, that mark approvals, that are the clock,
+/// and those whose absence is an error.
 fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
     let fields = spec.schema.fields.iter();
     let mut used: Vec<bool> = fields.map(|field| field.absent == Absent::Error).collect();

@@ -1,4 +1,4 @@
-//! What open proposals cost: their number and size, for each client and each trace.
+//! The cost of open proposals: their number and size, for each client and each trace.
 
 use std::collections::HashMap;
 

@@ -60,7 +60,7 @@ pub struct ClaimAnswer {
     pub evidence: Option<Evidence>,
     /// Of claims of branching time.
     pub graphs: Option<Graphs>,
-    /// Why the bounds of its numbers are wider than asked for, if they are.
+    /// The reason why the bounds of its numbers are wider than requested, if they are.
     pub imprecise: Option<NotConverged>,
     /// The method of computation.
     pub method: &'static str,

@@ -95,7 +95,7 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     /// By condition, and whether the start was read as above: its label.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
     asked: RefCell<Vec<(MExpr, Numbers<V>, Option<NotConverged>)>>,
-    /// Why numbers of the claim at hand are known less precisely than asked for.
+    /// The reason why numbers of the current claim are less precise than requested.
     short: RefCell<Option<NotConverged>>,
     /// Components that were eliminated for one question and serve the next.
     factors: Rc<Factors<V>>,

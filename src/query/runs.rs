@@ -1,5 +1,5 @@
-//! What runs tell of an event beside what is guaranteed: in how many complete ones it happened, and what large samples
-//! make likely.
+//! Statistics of an event in runs, besides the guarantees: the number of complete runs in which it happened, and the
+//! intervals that large samples give.
 //!
 //! | range | promises |
 //! |---|---|
@@ -18,7 +18,7 @@ use guard_markov::interval::confidence::{
 use guard_markov::solve::{Accuracy, NotConverged};
 use guard_markov::why::Goal;
 
-/// How often an event happened in complete runs.
+/// The frequency of an event in complete runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
     /// The runs in which it happened.

@@ -5,11 +5,11 @@
 //! in one state form a *class*: an event steps each class once and each instance that it touches, whatever their
 //! number. Classes that meet are joined as in union-find.
 //!
-//! Of tuples, partly bound combinations are kept like instances (see [`binding`](super::binding)), if an event that binds
-//! only some names told their tuples apart from others: that is decided for each event and each set of names that it binds,
-//! by stepping each class as those tuples would be stepped (`touched.rs`). An event that makes no difference to tuples of
-//! which it binds a part touches none of them, and those that it does touch are found by index
-//! ([`OverlayMap::compatible`]). So the work for an event is that of the instances which it tells apart from their class.
+//! Partly bound combinations of tuples are kept like instances (see [`binding`](super::binding)), if an event that binds
+//! only some names distinguished their tuples from others: that is decided for each event and each set of names that it
+//! binds, by stepping each class as those tuples would be stepped (`touched.rs`). An event that makes no difference to
+//! tuples of which it binds a part touches none of them, and those that it does touch are found by index
+//! ([`OverlayMap::compatible`]). So the work for an event is that of the instances which it distinguishes from their class.
 //!
 //! # Source
 //! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. Ours differs in the classes, in
@@ -192,7 +192,7 @@ impl Buffers {
     }
 }
 
-/// What becomes of an instance.
+/// The change of an instance.
 #[derive(Clone, Debug)]
 struct Staged {
     /// Position in `singles` if there is one variable, else in `touched`.

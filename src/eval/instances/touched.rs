@@ -1,4 +1,4 @@
-//! Which instances an event tells apart from the others in their class.
+//! The instances that an event distinguishes from the others in their class.
 //!
 //! The values that an event has for some of the names are a *match*: an event with a server and an id has the matches
 //! "this server", "this id" and "both". Tuples that agree with a match, and not with one that binds more, are stepped by
@@ -22,20 +22,20 @@ use crate::eval::expr::{Eval, Frame};
 use crate::eval::monitor::{StateSetId, StateSetInterner};
 use crate::value::{Truth, Value};
 
-/// Where the letters of a match lead the root and each class with an open verdict, in the order of [`Instances::live`]; none
-/// if that depends on what tracks hold for the tuple.
+/// The successors of the root and of each class with an open verdict by the letters of a match, in the order of
+/// [`Instances::live`]; `None` if they depend on the values of tracks for the tuple.
 type Outcome = Vec<Option<StateSetId>>;
 
 /// A match that makes a difference.
 struct Effective {
     key: Key,
     places: Places,
-    /// None if it is not known which classes it changes.
+    /// `None` if the classes that it changes are unknown.
     outcome: Option<Outcome>,
 }
 
 impl Instances {
-    /// Finds every instance, kept or not, that the event tells apart from its class.
+    /// Finds every instance, kept or not, that the event distinguishes from its class.
     pub(super) fn find_touched(
         &mut self,
         property: &PropertyCode,
@@ -254,7 +254,7 @@ impl Instances {
         })
     }
 
-    /// Where the letters of a match lead the root and the classes with an open verdict.
+    /// Returns the successors of the root and of the classes with an open verdict by the letters of a match.
     fn outcome(
         &self,
         property: &PropertyCode,

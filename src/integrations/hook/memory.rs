@@ -1,4 +1,4 @@
-//! What hooks remember of calls from one call to the next.
+//! The memory of hooks about calls, from one call to the next.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ const MOST_CALLS: usize = 1000;
 /// Limit on the remembered calls whose outcome arrived, and on those that were denied.
 const MOST_ENDED: usize = 64;
 
-/// What a hook must remember from one call to the next, beside the state of the monitor.
+/// The memory of a hook from one call to the next, besides the state of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The calls that were let through, or that a person is asked about, and have no outcome yet; oldest first.
@@ -23,7 +23,7 @@ pub struct Memory {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenCall {
-    /// What tells it from others.
+    /// Its identity.
     pub(super) key: String,
     /// The session, and the sub-agent that made it.
     pub(super) owner: String,
@@ -98,7 +98,7 @@ impl Memory {
     }
 }
 
-/// What is known of a call whose outcome arrives.
+/// The known facts about a call whose outcome arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// It was let through.

@@ -37,7 +37,7 @@ const MOST_KEPT: usize = 64 * 1024;
 /// The member that names the call of an outcome that is put on record later.
 const KEY: &str = "guard_call";
 
-/// Whose calls are one trace.
+/// The calls that form one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Those of a session: what one agent has read, the agents that it starts may pass on. The main agent is also judged by
@@ -61,10 +61,10 @@ pub struct Call {
     scope: Scope,
 }
 
-/// What a hook answers.
+/// The answer of a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What it prints; nothing where there is nothing to say.
+    /// The printed JSON; `None` if nothing is printed.
     pub json: Option<Json>,
     /// The decisions behind it.
     pub decisions: Vec<Decision>,
@@ -133,7 +133,7 @@ impl Call {
         self.agent.as_deref()
     }
 
-    /// How its history is told from others.
+    /// Returns the scope of its history.
     pub fn scope(&self) -> Scope {
         self.scope
     }
@@ -151,7 +151,7 @@ impl Call {
         Outline::read(text.into_bytes())
     }
 
-    /// Whose history the call is judged by: that of the session, or of the sub-agent (see [`Scope`]).
+    /// Returns the trace of the call: that of the session, or of the sub-agent (see [`Scope`]).
     pub fn trace(&self) -> &str {
         &self.trace
     }
@@ -350,8 +350,8 @@ impl Call {
         })
     }
 
-    /// The turn is about to end. What is owed is pressed once: a turn that goes on because of a hook may then end, with
-    /// what is still owed said to the user.
+    /// Judges the end of a turn. Pending obligations prevent it once: a turn that continues because of a hook may then end,
+    /// and the user is informed of the obligations that are still pending.
     fn stop(
         &self,
         judge: &mut impl Judge,
@@ -530,7 +530,7 @@ impl Call {
         self.beside(judge, event, whole).line()
     }
 
-    /// What tells a call from others: its id, or what it is if it has none.
+    /// Returns the identity of a call: its id, or its content if it has none.
     fn key(&self) -> String {
         // What is put on record later says which call it answers.
         if let Some(key) = self.outline.text(KEY) {
@@ -548,7 +548,7 @@ impl Call {
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
-    /// Who made the call.
+    /// Returns the agent that made the call.
     fn owner(&self) -> String {
         format!(
             "{}/{}",
@@ -623,7 +623,7 @@ fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
         && fired.all(|fired| asked.contains(&fired.clause))
 }
 
-/// What is said to whoever made the call: the reason, or that there is none.
+/// Returns the message to the caller: the reason, or that there is none.
 fn told(decision: &Decision) -> String {
     let reason = decision.reason();
     if reason.is_empty() {

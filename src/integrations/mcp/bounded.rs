@@ -1,4 +1,4 @@
-//! What is kept until something comes for it, within limits: the oldest goes first.
+//! A bounded map of pending entries: beyond the limits, the oldest is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 

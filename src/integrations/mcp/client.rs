@@ -1,4 +1,4 @@
-//! What the client says: requests, notifications, and answers to the server.
+//! Messages of the client: requests, notifications, and answers to the server.
 
 use std::sync::Arc;
 

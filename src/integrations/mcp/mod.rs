@@ -341,7 +341,7 @@ fn answered<'o>(
     Some((asked, value))
 }
 
-/// Closes the request that its sender gives up, and returns what the other side is told.
+/// Closes the request that its sender cancels, and returns the notification for the other side.
 fn cancelled(open: &mut Bounded<Asked>, params: Option<&str>) -> Result<String, String> {
     let members = Object::of(params);
     let number = members

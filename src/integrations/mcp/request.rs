@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'c> {
     pub(super) tool: &'c str,

@@ -1,4 +1,4 @@
-//! What the server says: answers, requests and notifications.
+//! Messages of the server: answers, requests and notifications.
 
 use std::sync::Arc;
 
@@ -211,8 +211,9 @@ impl Session {
         }
     }
 
-    /// An object of the server whose `_meta` names the request that a subscription began with, with the client's id in place
-    /// of ours; `answered` is the request that is answered just now, by both. None if it names no request.
+    /// Returns an object of the server whose `_meta` names the request that a subscription began with, with the client's id
+    /// in place of ours; `answered` is the request that is being answered, by both ids. Returns `None` if it names no
+    /// request.
     ///
     /// # Errors
     /// It names one that is not open.

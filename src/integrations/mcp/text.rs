@@ -120,7 +120,7 @@ struct Parts<'o> {
     size: usize,
 }
 
-/// Where a part stands in what is written, and its size.
+/// The range of a part in the output, and its size.
 type Part = (Range<usize>, usize);
 
 /// An array or object that is being read.

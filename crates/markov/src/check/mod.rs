@@ -80,7 +80,7 @@ pub struct Checker<'a, V: Scalar> {
     options: Options,
     predecessors: OnceCell<Digraph>,
     factors: Rc<Factors<V>>,
-    /// What is known less precisely than was asked for.
+    /// The value that is less precise than requested.
     short: RefCell<Option<NotConverged>>,
 }
 

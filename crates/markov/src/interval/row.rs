@@ -26,7 +26,7 @@ pub enum RowSet {
         /// The radius.
         radius: f64,
     },
-    /// What lies in each of some sets, of which there is at least one.
+    /// The intersection of some sets, at least one.
     All(Vec<RowSet>),
 }
 

@@ -284,8 +284,9 @@ fn float_chain(rows: &FloatRows) -> Chain<f64> {
     builder.finish([0], None).unwrap()
 }
 
-/// How often the asymptotic interval holds the true probability, among the samples of so many complete runs that give one;
-/// and the share of those that give none. A run ends in a state without transitions, the first of which is the event.
+/// Returns the share of samples of so many complete runs whose asymptotic interval contains the true probability, among
+/// those that give an interval; and the share of those that give none. A run ends in a state without transitions, the first
+/// of which is the event.
 fn coverage(
     rows: &FloatRows,
     goal: &crate::why::Goal,
@@ -431,7 +432,7 @@ fn the_asymptotic_interval_keeps_its_level() {
     }
 }
 
-/// Where it fails: an event that 50 runs mostly do not show gives no interval, and too narrow ones else.
+/// The limits of the method: an event that 50 runs mostly do not show gives no interval, or one that is too narrow.
 #[test]
 fn the_asymptotic_interval_says_nothing_of_what_was_not_seen() {
     let rare = vec![vec![(1, 0.01), (2, 0.99)], vec![], vec![]];

@@ -101,7 +101,7 @@ impl<V: Scalar> Block<V> {
         block
     }
 
-    /// What the values lie between where nothing is earned: those of the exits, of which all are averages.
+    /// Returns bounds on the values of a block without rewards: those of its exits, since all values are averages of them.
     pub(super) fn between_exits(
         problem: &Problem<'_, V>,
         members: &[u32],
@@ -151,8 +151,8 @@ impl<V: Scalar> Block<V> {
 /// Rows whose transitions are all below this are scaled.
 const SMALL_ROW: f64 = 1e-20;
 
-/// By what a row is multiplied so that its largest transition is near 1; none where it is not small. A power of two, so that
-/// doubles stay exact: a state that is hardly ever left is then no reason for underflow.
+/// Returns the factor by which a row is multiplied so that its largest transition is near 1, or `None` if it is not small. A
+/// power of two, so that doubles stay exact: a state that is hardly ever left then causes no underflow.
 ///
 /// A row with a probability below the normal doubles stays as it is. Reading has cost that one digits, which nothing brings
 /// back, and its error is absolute.

@@ -40,7 +40,7 @@ const UNDERFLOW: f64 = 1e-290;
 /// So many states of a front are eliminated from its other rows in one pass over them: their rows stay in the cache.
 const PANEL: usize = 8;
 
-/// Where the numbers of a front are.
+/// The position of the numbers of a front.
 #[derive(Clone, Copy, Debug)]
 struct Front {
     /// The first of its states: those that it eliminates, then those that take over.
@@ -48,9 +48,9 @@ struct Front {
     /// The first of its numbers: for each eliminated state the sum of what leaves it, its transitions to the later states of
     /// the front as parts of this sum, and the transitions of these to it.
     numbers: usize,
-    /// How many it eliminates.
+    /// The number of states that it eliminates.
     pivots: u32,
-    /// How many states it has.
+    /// The number of its states.
     size: u32,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Factorisation<V> {
 struct Columns {
     start: Vec<u32>,
     sources: Vec<u32>,
-    /// Which weight of the block.
+    /// The index of the weight in the block.
     weights: Vec<u32>,
 }
 
@@ -212,7 +212,7 @@ fn is_tiny<V: Scalar>(value: &V) -> bool {
 }
 
 impl Front {
-    /// Where its states are that take over.
+    /// Returns the range of its states that take over.
     fn border(&self) -> std::ops::Range<usize> {
         self.states + self.pivots as usize..self.states + self.size as usize
     }
@@ -401,7 +401,7 @@ impl<V: Scalar> Factorisation<V> {
         (rhs, proven || V::EXACT)
     }
 
-    /// How many numbers it holds.
+    /// Returns the number of entries.
     pub(super) fn numbers(&self) -> usize {
         self.numbers.len()
     }

@@ -13,7 +13,7 @@ use super::{Accuracy, krylov, prove};
 /// Rows divided by what leaves each state, so that a sweep is sums of products.
 pub(super) struct Sweeps {
     rows: Vec<u32>,
-    /// Where in each row the targets begin that a sweep visits later than the row itself.
+    /// The start, in each row, of the targets that a sweep visits later than the row itself.
     later: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<f64>,
@@ -39,7 +39,7 @@ const FINE: f64 = 1e-11;
 /// The vector of a proof is found to so much; if that does not prove anything, to a tenth, and so on.
 const COARSE: f64 = 0.1;
 
-/// How many times it is refined before the values themselves are.
+/// The number of refinements before the values themselves are refined.
 const MOST_COARSE: usize = 8;
 
 /// So many multiplications of elimination take as long as one transition of a sweep.
@@ -48,15 +48,15 @@ const UPDATES_A_STEP: f64 = 4.0;
 /// Elimination that takes no longer than so many sweeps is not put off for a Krylov method.
 const SHORT: f64 = 1_000.0;
 
-/// How the iteration of a block ends.
+/// The end of the iteration of a block.
 pub(super) enum Iterated<V: Scalar> {
-    /// With values and proven errors, or none where nothing could be proven within the limits; and how many sweeps it took.
+    /// With values and proven errors, or `None` if nothing could be proven within the limits; and the number of sweeps.
     Values(Option<Vec<V::Estimate>>, usize),
     /// It was slow, and the block small enough to be eliminated after all.
     Eliminated(Factorisation<V>),
 }
 
-/// How an approach ends.
+/// The end of an approach.
 #[derive(PartialEq)]
 enum Approach {
     /// The last sweep changed little.
@@ -133,7 +133,7 @@ pub(super) fn iterate<V: Scalar>(block: &Block<V>, accuracy: &Accuracy) -> Itera
     }
 }
 
-/// What elimination of the block would cost; found when it is first asked for.
+/// The cost of eliminating the block; computed at first use.
 struct Elimination<'a, V: Scalar> {
     block: &'a Block<V>,
     max_updates: f64,
@@ -151,7 +151,7 @@ impl<'a, V: Scalar> Elimination<'a, V> {
         }
     }
 
-    /// How many sweeps take as long; infinite if it takes more updates than allowed.
+    /// Returns the number of sweeps that take as long; infinite if it takes more updates than allowed.
     fn sweeps(&mut self) -> f64 {
         *self.sweeps.get_or_insert_with(|| {
             self.order = order::order(self.block, self.max_updates);

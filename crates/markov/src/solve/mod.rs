@@ -50,15 +50,15 @@ use iterate::Iterated;
 pub use factors::{Factors, Uses};
 pub use within::{collected_within, until_within};
 
-/// How systems are solved.
+/// The accuracy and the limits of solving systems.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
     /// The relative width that results are proven to; whatever is eliminated is far more exact.
     pub precision: f64,
-    /// How many updates of matrix entries the elimination of one component may take where iterating it is slow.
-    /// Exact arithmetic cannot iterate and has no limit.
+    /// The number of updates of matrix entries that the elimination of one component may take if iterating it is slow. Exact
+    /// arithmetic cannot iterate and has no limit.
     pub max_updates: f64,
-    /// How many sweeps over one component an iteration may take.
+    /// The number of sweeps over one component that an iteration may take.
     pub max_sweeps: usize,
     /// The number of entries of eliminated components that are kept for further right-hand sides.
     pub max_kept: usize,
@@ -86,7 +86,7 @@ pub struct NotConverged {
     pub states: usize,
     /// The precision that was asked for.
     pub precision: f64,
-    /// The largest relative width of a value; infinite where nothing could be proven.
+    /// The largest relative width of a value; infinite if nothing could be proven.
     pub width: f64,
     /// The sweeps that were made.
     pub sweeps: usize,
@@ -165,8 +165,8 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
     }
 }
 
-/// Where less than this leaves a state, probabilities are divided by it first. Otherwise products that make up a result above
-/// 1e-250, below which more is allowed for, could be near the smallest doubles.
+/// If less than this leaves a state, probabilities are divided by it first. Otherwise products that contribute to a result
+/// above 1e-250, below which larger errors are allowed, could be near the smallest doubles.
 const SMALL_LEAVING: f64 = 1e-30;
 
 /// Solves a component of one state.
@@ -282,7 +282,8 @@ pub const SMALL: usize = 300;
 /// Updates for each transition that take as long as a good iteration.
 const CHEAP_UPDATES: f64 = 400.0;
 
-/// The values of a block, with their errors as far as they can be proven; none where nothing is. And how many sweeps it took.
+/// Returns the values of a block, with their errors as far as they can be proven, or `None` if nothing could be; and the
+/// number of sweeps.
 fn solve_block<V: Scalar>(
     block: &Block<V>,
     members: &[u32],
@@ -308,8 +309,8 @@ fn solve_block<V: Scalar>(
     (solution, 0)
 }
 
-/// The solution by factors. Where these alone do not tell the error, or not to the precision asked for, it is proven; none
-/// where it cannot be.
+/// Returns the solution by factors. If these alone do not determine the error, or not to the requested precision, it is
+/// proven; `None` if it cannot be.
 fn back_solve<V: Scalar>(
     block: &Block<V>,
     factorisation: &Factorisation<V>,

@@ -29,11 +29,11 @@ const HUB: f64 = 10.0;
 pub(super) struct Order {
     /// The states in the order in which they are eliminated.
     pub(super) states: Vec<u32>,
-    /// Where each group begins, and the end.
+    /// The start of each group, and the end.
     pub(super) groups: Vec<u32>,
     /// The group that takes over what is left of a group; [`NONE`] for those that leave nothing.
     pub(super) parents: Vec<u32>,
-    /// How many multiplications elimination takes, about.
+    /// The approximate number of multiplications of the elimination.
     pub(super) work: f64,
 }
 
@@ -97,10 +97,10 @@ impl Neighbours {
 struct Quotient {
     lists: Vec<u32>,
     start: Vec<usize>,
-    /// How many elements a state's list begins with.
+    /// The number of elements at the start of a state's list.
     elements: Vec<u32>,
     length: Vec<u32>,
-    /// How many states one stands for; 0 once it is gone.
+    /// The number of states that one represents; 0 once it is eliminated.
     weight: Vec<u32>,
     /// Of a state, a bound on how many others its elimination joins; of an element, how many it holds.
     degree: Vec<u32>,
@@ -197,7 +197,7 @@ impl Quotient {
     }
 }
 
-/// Orders the states of a block; none if elimination would take more than `max_work` multiplications.
+/// Orders the states of a block. Returns `None` if elimination would take more than `max_work` multiplications.
 ///
 /// # Limits
 /// Memory linear in the transitions and in what is left over at each group.

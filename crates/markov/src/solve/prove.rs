@@ -104,7 +104,7 @@ fn dominance<V: Scalar>(block: &Block<V>, v: &[f64], residuals: &[f64]) -> f64 {
     each.fold(f64::INFINITY, f64::min) / OUTWARDS
 }
 
-/// The approximate solution with the errors that `v` proves; none where it proves nothing.
+/// Returns the approximate solution with the errors that `v` proves, or `None` if it proves nothing.
 pub(super) fn proven<V: Scalar>(
     block: &Block<V>,
     x: &[f64],

@@ -1,4 +1,4 @@
-//! What happens within so many steps: one product of the transitions with the values a step.
+//! Values within a number of steps: one product of the transitions with the values per step.
 //!
 //! Only what can still change is multiplied. States are numbered by how many steps they are away from what is reached or
 //! earned, so that after `k` steps the first so many of them have other values than at the beginning; a block of them is
@@ -77,7 +77,7 @@ pub fn until_within<V: Scalar>(
     result
 }
 
-/// What is earned in so many steps, from each state, where each step out of a state earns `earned`.
+/// Returns the expected reward in so many steps, from each state, if each step out of a state has the reward `earned`.
 ///
 /// # Limits
 /// As for [`until_within`].
@@ -105,7 +105,7 @@ pub fn collected_within<V: Scalar>(
 /// States by the number of steps after which their value can differ from that of the beginning.
 struct Levels {
     states: Vec<u32>,
-    /// How many states there are up to each level, the first level being 1.
+    /// The number of states up to each level, the first level being 1.
     ends: Vec<usize>,
 }
 
