@@ -1,5 +1,6 @@
 //! The results of judging: the types that evaluators make and reports print.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::ser::SerializeMap;
@@ -7,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use crate::ids::PropertyId;
+use crate::ids::{AtomId, PropertyId};
 use crate::problem::Problem;
 use crate::types::EnumType;
-use crate::value::{Number, Value};
+use crate::value::{Number, Truth, Value};
 
 /// The verdict on a property after a prefix of a trace.
 ///
@@ -96,6 +97,140 @@ pub struct PropertyVerdict {
     pub undecided_by: Vec<Undecided>,
     /// The recorded values at the steps of the counterexample that the property reads, for people.
     pub evidence: Vec<Evidence>,
+    /// For a violation: the conditions whose values suffice to show it.
+    pub why: Why,
+}
+
+/// Why a property is violated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Why {
+    /// Conditions with their values, in order of steps. Whatever the others are, the property is violated.
+    pub reasons: Vec<Reason>,
+    /// Windows that passed before what was required in them happened.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overdue: Vec<Overdue>,
+    /// Whether it matters that the trace ended.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ended: bool,
+    /// Whether it matters that no step precedes the first one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub began: bool,
+}
+
+/// A condition that has the same value at consecutive steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// Index of the first step.
+    pub first: u32,
+    /// Index of the last step.
+    pub last: u32,
+    /// The atom of the property that it is; `None` for the condition of an `enforce when`.
+    #[serde(skip)]
+    pub atom: Option<AtomId>,
+    /// The condition, as the author wrote it.
+    pub condition: SmolStr,
+    /// Its value.
+    #[serde(rename = "holds", serialize_with = "holds")]
+    pub truth: Truth,
+    /// For one step: the parts of the condition that decide it; empty if it has no parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// For one step: what the parts read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<TermValue>,
+}
+
+/// A part of a condition, with its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// The part, with definitions in place of their names.
+    pub condition: String,
+    /// Its value.
+    #[serde(rename = "holds", serialize_with = "holds")]
+    pub truth: Truth,
+}
+
+fn holds<S: serde::Serializer>(truth: &Truth, serializer: S) -> Result<S::Ok, S::Error> {
+    truth.known().serialize(serializer)
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A term of a condition with its value as text, cut to a length.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TermValue {
+    /// The term: `args.path`, `holder(key)`, `meta.budget`.
+    pub term: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// A window that passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Overdue {
+    /// Index of the step at which the window was opened.
+    pub from: u32,
+    /// Index of the step at which it had passed.
+    pub at: u32,
+    /// What passed from one to the other: `39s`, `7 steps`.
+    pub elapsed: String,
+    /// What was allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = match (self.first, self.last) {
+            (first, last) if first == last => format!("at step {first}"),
+            (first, last) => format!("at steps {first} to {last}"),
+        };
+        write!(
+            f,
+            "{steps}, `{}` is {}",
+            one_line(&self.condition),
+            self.truth
+        )?;
+        let parts = self.parts.iter();
+        let part = |part: &Part| format!("`{}` is {}", part.condition, part.truth);
+        let parts: Vec<String> = parts.map(part).collect();
+        if !parts.is_empty() {
+            write!(f, ", since {}", parts.join(" and "))?;
+        }
+        let values = self.values.iter();
+        let values: Vec<String> = values.map(ToString::to_string).collect();
+        if !values.is_empty() {
+            write!(f, ", with {}", values.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for TermValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.term, self.value)
+    }
+}
+
+impl fmt::Display for Overdue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Overdue {
+            from,
+            at,
+            elapsed,
+            allowed,
+        } = self;
+        write!(
+            f,
+            "from step {from} to step {at}: {elapsed}, allowed {allowed}"
+        )
+    }
+}
+
+/// The text of a condition, which may run over several lines of the spec.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A step at which something was not known that decides.

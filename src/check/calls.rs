@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
                         self.operand(scope, &arg.value, None);
                     }
                     self.arity(&name.text, arity, arity, args.len(), span);
-                    let local = self.local();
+                    let local = self.local(&name.text);
                     return self.add(Expr::Local(local), Type::Bool, span);
                 }
                 Some(_) => {

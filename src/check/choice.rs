@@ -174,7 +174,7 @@ impl<'a> Checker<'a> {
         if Names::is_predefined(&name.text) {
             self.error(Code::G0203, name.span, format!("`{name}` is predefined"));
         }
-        let local = self.local();
+        let local = self.local(&name.text);
         let variable = self.add(Expr::Local(local), item, *name.span);
         let variable_id = variable.id;
         let inner = scope.with_name(name, Binding::Value(variable));

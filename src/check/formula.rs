@@ -1,18 +1,25 @@
 //! Expressions as formulas.
 
+use smol_str::SmolStr;
+
 use super::branching::Place;
 use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::{Atom, Binary, Bound, Expr, Formula, PastOp, Unary};
+use crate::hir::{Atom, Binary, Bound, Expr, Formula, PastOp, Unary, print};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::syntax::ast::{
     self, BinaryOp, BoundValue, ChainOp, ExprKind, TemporalInfixOp, TemporalOp,
 };
+use crate::syntax::lexer::lex;
+use crate::syntax::token::Token;
 use crate::types::Type;
 use crate::value::{Instant, Value};
+
+/// Templates within templates whose arguments are shown in the text of an atom.
+const ARGUMENTS: usize = 3;
 
 /// One end of a bound.
 enum End {
@@ -298,20 +305,9 @@ impl<'a> Checker<'a> {
         self.spec.formulas.add(Formula::Atom(atom))
     }
 
-    /// Returns the text that messages show for an atom: as written, but a parameter that denotes a predicate by that
-    /// predicate's name.
-    fn atom_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
-        if let ExprKind::Call { callee, args } = &expr.kind
-            && let ExprKind::Name(name) = &callee.kind
-            && let Some(Binding::Predicate(bound, ..)) = self.binding(scope, name)
-        {
-            let args: Vec<_> = args
-                .iter()
-                .map(|arg| self.snippet(*arg.value.span))
-                .collect();
-            return smol_str::format_smolstr!("{}({})", self.snippet(*bound.span), args.join(", "));
-        }
-        let text = self.snippet(*expr.span);
+    /// Returns the text that messages show for an atom: as written, but with arguments in place of parameters of templates.
+    fn atom_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> SmolStr {
+        let text = self.with_arguments(scope, *expr.span, ARGUMENTS);
         match text
             .strip_prefix('(')
             .and_then(|inner| inner.strip_suffix(')'))
@@ -319,6 +315,47 @@ impl<'a> Checker<'a> {
             Some(inner) if encloses(inner) => inner.trim().into(),
             _ => text,
         }
+    }
+
+    /// Returns the text of a span, with what the names of parameters stand for in their place, through so many templates.
+    fn with_arguments(&self, scope: &Scope<'a>, span: Span, depth: usize) -> SmolStr {
+        let Some(depth) = depth.checked_sub(1) else {
+            return self.snippet(span);
+        };
+        let text = self.sources.slice(span);
+        let mut out = String::new();
+        let mut end = 0;
+        let lexed = lex(text, 0);
+        let token = |at: Option<usize>| Some(lexed.tokens.get(at?)?.token);
+        for (at, name) in lexed.tokens.iter().enumerate() {
+            let (start, stop) = (name.start as usize, name.end as usize);
+            let is_member = token(at.checked_sub(1)) == Some(Token::Dot);
+            let is_label = token(Some(at + 1)) == Some(Token::Colon);
+            if name.token != Token::Name || is_member || is_label {
+                continue;
+            }
+            let argument = match scope.get(text.get(start..stop).unwrap_or_default()) {
+                Some(Binding::Condition(bound, from) | Binding::Predicate(bound, from, _)) => {
+                    self.with_arguments(from, *bound.span, depth)
+                }
+                Some(Binding::Value(typed)) => match self.spec.exprs.get(typed.id) {
+                    Expr::Const(value) => print::value(value, &self.spec.enums).into(),
+                    Expr::Field(_) | Expr::Meta(_) => {
+                        print::expr(&self.spec, typed.id, &[], usize::MAX).into()
+                    }
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            out.push_str(text.get(end..start).unwrap_or_default());
+            out.push_str(&argument);
+            end = stop;
+        }
+        out.push_str(text.get(end..).unwrap_or_default());
+        if out.contains('\n') {
+            out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        SmolStr::new(out)
     }
 
     /// Returns a predicate, definition or unsafe state that is a formula, in place of its name.

@@ -11,42 +11,9 @@ use crate::syntax::ast;
 use crate::types::Type;
 use crate::value::Value;
 
-/// Predefined functions that take values only.
-const FUNCTIONS: &[(&str, Builtin)] = &[
-    ("len", Builtin::Len),
-    ("lower", Builtin::Lower),
-    ("upper", Builtin::Upper),
-    ("trim", Builtin::Trim),
-    ("split", Builtin::Split),
-    ("words", Builtin::Words),
-    ("min", Builtin::Min),
-    ("max", Builtin::Max),
-    ("abs", Builtin::Abs),
-    ("floor", Builtin::Floor),
-    ("mod", Builtin::Mod),
-    ("add", Builtin::Add),
-    ("last", Builtin::Last),
-    ("json", Builtin::Json),
-    ("commands", Builtin::Commands),
-    ("text", Builtin::Text),
-    ("join", Builtin::Join),
-    ("remove", Builtin::Remove),
-    ("drop", Builtin::Drop),
-    ("slice", Builtin::Slice),
-    ("index_of", Builtin::IndexOf),
-    ("range", Builtin::Range),
-    ("base64", Builtin::Base64),
-    ("hex", Builtin::Hex),
-    ("url_decode", Builtin::UrlDecode),
-    ("path", Builtin::Path),
-    ("below", Builtin::Below),
-    ("host", Builtin::Host),
-    ("normalize", Builtin::Normalize),
-];
-
 /// Returns the names of the predefined functions.
 pub fn functions() -> impl Iterator<Item = &'static str> {
-    let named = FUNCTIONS.iter().map(|(name, _)| *name);
+    let named = Builtin::NAMES.iter().map(|(name, _)| *name);
     named.chain(["before", "capture", "replace", "todo"])
 }
 
@@ -139,14 +106,23 @@ impl<'a> Checker<'a> {
             "replace" => return self.replace(scope, args, span),
             _ => {}
         }
-        let Some((_, builtin)) = FUNCTIONS.iter().find(|(known, _)| *known == name.as_str()) else {
+        let Some((_, builtin)) = Builtin::NAMES
+            .iter()
+            .find(|(known, _)| *known == name.as_str())
+        else {
             let mut diagnostic =
                 Diagnostic::new(Code::G0201, name.span, format!("unknown function `{name}`"))
                     .label("not declared");
-            let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+            if let Some(subject) = args.first() {
+                let ty = self.value(scope, subject, None).ty;
+                if let Some(of) = functions_of(ty.non_null()) {
+                    diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
+                }
+            }
+            let mut candidates: Vec<&str> = Builtin::NAMES.iter().map(|(name, _)| *name).collect();
             candidates.extend(["count", "before", "capture", "replace", "todo"]);
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
-            if let Some(near) = did_you_mean(&name.text, candidates) {
+            if let Some(near) = alias(name).or_else(|| did_you_mean(&name.text, candidates)) {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             }
             self.report(diagnostic);
@@ -406,4 +382,47 @@ impl<'a> Checker<'a> {
         );
         false
     }
+}
+
+/// The functions and operators that take a value of this type, as a sentence lists them.
+fn functions_of(ty: &Type) -> Option<&'static str> {
+    Some(match ty {
+        Type::String => {
+            "`len`, `lower`, `upper`, `trim`, `split`, `words`, `slice`, `index_of`, `capture`, `replace`, `json`, \
+             `commands`, `path`, `below`, `host`, `base64`, `hex`, `url_decode`, `normalize`, and the operators \
+             `contains`, `starts_with`, `ends_with`, `matches`"
+        }
+        Type::List(_) => {
+            "`len`, `last`, `drop`, `slice`, `index_of`, `join`, `text`, `x[0]`, `any`, `all`, `count … in`, `in`, \
+             `contains`"
+        }
+        Type::Set(_) => {
+            "`len`, `add`, `remove`, `join`, `text`, `any`, `all`, `count … in`, `in`, `contains`"
+        }
+        Type::Int | Type::Float => "`min`, `max`, `abs`, `floor`, `mod`, `text`, and `+ - * /`",
+        Type::Json => {
+            "`len`, `text`, `x.name`, `x[0]`, `x as T?`, `any`, `all`, `count … in`, `contains`"
+        }
+        _ => return None,
+    })
+}
+
+/// What functions of other languages are called here.
+fn alias(name: &ast::Name) -> Option<&'static str> {
+    Some(match name.as_str() {
+        "length" | "size" | "strlen" => "len",
+        "lowercase" | "tolower" | "toLower" | "toLowerCase" => "lower",
+        "uppercase" | "toupper" | "toUpper" | "toUpperCase" => "upper",
+        "strip" => "trim",
+        "str" | "string" | "tostring" | "toString" => "text",
+        "parse" | "parse_json" => "json",
+        "round" | "int" => "floor",
+        "insert" | "push" | "append" => "add",
+        "substr" | "substring" => "slice",
+        "find" | "indexOf" => "index_of",
+        "basename" | "realpath" | "normpath" => "path",
+        "b64decode" | "base64_decode" => "base64",
+        "unquote" | "urldecode" => "url_decode",
+        _ => return None,
+    })
 }

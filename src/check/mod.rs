@@ -176,10 +176,6 @@ struct Checker<'a> {
     not_null: Vec<ExprId>,
     /// Expressions that are not null here: see [`narrow`].
     facts: Vec<ExprId>,
-    /// The number of local variables.
-    locals: usize,
-    /// The ranges of the quantified names with `in`, by position: names that have a type.
-    ranges: HashMap<usize, ExprId>,
     /// Whether the depth limit was reported.
     too_deep: bool,
     /// Whether a definition with parameters is looked at on its own.
@@ -206,6 +202,7 @@ impl<'a> Checker<'a> {
                 enums: Vec::new(),
                 exprs: hir::Exprs::default(),
                 formulas: hir::Formulas::default(),
+                local_names: Vec::new(),
                 filter: hir::Filter::default(),
                 tracks: Vec::new(),
                 properties: Vec::new(),
@@ -245,8 +242,6 @@ impl<'a> Checker<'a> {
             depths: Vec::new(),
             not_null: Vec::new(),
             facts: Vec::new(),
-            ranges: HashMap::new(),
-            locals: 0,
             too_deep: false,
             generic: false,
             used: HashSet::new(),
@@ -402,9 +397,9 @@ impl<'a> Checker<'a> {
         self.add(hir::Expr::Unknown, Type::Error, Span::default())
     }
 
-    fn local(&mut self) -> LocalId {
-        self.locals += 1;
-        LocalId::new(self.locals - 1)
+    fn local(&mut self, name: &SmolStr) -> LocalId {
+        self.spec.local_names.push(name.clone());
+        LocalId::new(self.spec.local_names.len() - 1)
     }
 
     /// Returns the text of a span, on one line, for atoms and messages.

@@ -599,36 +599,32 @@ impl<'a> Checker<'a> {
                 return self.wrong();
             }
         }
-        let ty = match (op, &left.ty, &right.ty) {
-            (Arith::Div, Type::Int | Type::Float, Type::Int | Type::Float) => Some(Type::Float),
-            (_, Type::Int, Type::Int) => Some(Type::Int),
-            (_, Type::Int | Type::Float, Type::Int | Type::Float) => Some(Type::Float),
-            (Arith::Add, Type::String, Type::String) => Some(Type::String),
-            (Arith::Add, Type::List(_), Type::List(_)) => Self::join(&left.ty, &right.ty),
-            (Arith::Sub, Type::Time, Type::Time) => Some(Type::Duration),
-            (Arith::Add | Arith::Sub, Type::Time, Type::Duration) => Some(Type::Time),
-            (Arith::Add, Type::Duration, Type::Time) => Some(Type::Time),
-            (Arith::Add | Arith::Sub, Type::Duration, Type::Duration) => Some(Type::Duration),
-            (Arith::Mul, Type::Duration, Type::Int | Type::Float) => Some(Type::Duration),
-            (Arith::Mul, Type::Int | Type::Float, Type::Duration) => Some(Type::Duration),
-            (Arith::Div, Type::Duration, Type::Int | Type::Float) => Some(Type::Duration),
-            (Arith::Div, Type::Duration, Type::Duration) => Some(Type::Float),
-            _ => None,
-        };
-        let Some(ty) = ty else {
-            self.report(
-                Diagnostic::new(
-                    Code::G0303,
-                    span,
-                    format!(
-                        "`{sign}` is not defined for `{}` and `{}`",
-                        left.ty, right.ty
-                    ),
-                )
-                .label("unsupported operand types")
-                .also(*lhs.span, format!("`{}`", left.ty))
-                .also(*rhs.span, format!("`{}`", right.ty)),
+        let Some(ty) = arith_type(op, &left.ty, &right.ty) else {
+            let message = format!(
+                "`{sign}` is not defined for `{}` and `{}`",
+                left.ty, right.ty
             );
+            let nullable = arith_type(op, left.ty.non_null(), right.ty.non_null()).is_some();
+            let side = |diagnostic: Diagnostic, typed: &Typed, expr: &ast::Expr| {
+                let null = nullable && typed.ty.may_be_null();
+                let also = if null { ", which may be null" } else { "" };
+                diagnostic.also(*expr.span, format!("`{}`{also}", typed.ty))
+            };
+            let label = if nullable {
+                "an operand may be null"
+            } else {
+                "unsupported operand types"
+            };
+            let mut diagnostic = Diagnostic::new(Code::G0303, span, message).label(label);
+            diagnostic = side(side(diagnostic, &left, lhs), &right, rhs);
+            if nullable {
+                let operand = if left.ty.may_be_null() { lhs } else { rhs };
+                let operand = self.snippet(*operand.span);
+                diagnostic = diagnostic.note(format!(
+                    "give a value for null, `({operand} ?? 0)`, or ask first: `{operand} != null and …`"
+                ));
+            }
+            self.report(diagnostic);
             return self.wrong();
         };
         self.add(Expr::Arith(op, left.id, right.id), ty, span)
@@ -702,4 +698,24 @@ fn negated(number: &str) -> String {
         Some(rest) => rest.to_owned(),
         None => format!("-{number}"),
     }
+}
+
+/// The type of an arithmetic operation; `None` if it is not defined for these operands.
+fn arith_type(op: Arith, left: &Type, right: &Type) -> Option<Type> {
+    Some(match (op, left, right) {
+        (Arith::Div, Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
+        (_, Type::Int, Type::Int) => Type::Int,
+        (_, Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
+        (Arith::Add, Type::String, Type::String) => Type::String,
+        (Arith::Add, Type::List(_), Type::List(_)) => return Checker::join(left, right),
+        (Arith::Sub, Type::Time, Type::Time) => Type::Duration,
+        (Arith::Add | Arith::Sub, Type::Time, Type::Duration) => Type::Time,
+        (Arith::Add, Type::Duration, Type::Time) => Type::Time,
+        (Arith::Add | Arith::Sub, Type::Duration, Type::Duration) => Type::Duration,
+        (Arith::Mul, Type::Duration, Type::Int | Type::Float) => Type::Duration,
+        (Arith::Mul, Type::Int | Type::Float, Type::Duration) => Type::Duration,
+        (Arith::Div, Type::Duration, Type::Int | Type::Float) => Type::Duration,
+        (Arith::Div, Type::Duration, Type::Duration) => Type::Float,
+        _ => return None,
+    })
 }

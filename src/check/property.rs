@@ -564,7 +564,7 @@ impl<'a> Checker<'a> {
                 Some(TypeKind::Pred(types)) if !types.is_empty() => {
                     Binding::AnyPredicate(types.len())
                 }
-                Some(TypeKind::Pred(_)) => self.placeholder(Type::Bool),
+                Some(TypeKind::Pred(_)) => self.placeholder(&param.name, Type::Bool),
                 Some(_) => {
                     let ty = param
                         .ty
@@ -573,7 +573,7 @@ impl<'a> Checker<'a> {
                     if let Some(default) = &param.default {
                         self.value_as(scope, default, &ty);
                     }
-                    self.placeholder(ty)
+                    self.placeholder(&param.name, ty)
                 }
                 None => {
                     self.error(
@@ -581,7 +581,7 @@ impl<'a> Checker<'a> {
                         param.name.span,
                         format!("parameter `{}` has no type", param.name),
                     );
-                    self.placeholder(Type::Error)
+                    self.placeholder(&param.name, Type::Error)
                 }
             };
             inner = inner.with_name(&param.name, binding);
@@ -614,8 +614,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns a parameter without a value.
-    pub(super) fn placeholder(&mut self, ty: Type) -> Binding<'a> {
-        let local = self.local();
+    pub(super) fn placeholder(&mut self, name: &ast::Name, ty: Type) -> Binding<'a> {
+        let local = self.local(&name.text);
         let typed: Typed = self.add(Expr::Local(local), ty, Span::default());
         Binding::Value(typed)
     }

@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
                 Some(ty) => self.ty(scope, ty),
                 None => Type::Json,
             };
-            let binding = self.placeholder(ty);
+            let binding = self.placeholder(&param.name, ty);
             inner = inner.with_name(&param.name, binding);
         }
         inner

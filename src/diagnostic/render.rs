@@ -166,19 +166,21 @@ fn report<'d>(
         "" => "here",
         message => message,
     };
-    builder.add_label(
-        Label::new(primary)
-            .with_message(label)
-            .with_color(color)
-            .with_priority(1),
-    );
-    for label in &diagnostic.secondary {
-        builder.add_label(
-            Label::new(place(label.span, sources))
-                .with_message(&label.message)
-                .with_color(Color::Blue),
-        );
-    }
+    let own = Label::new(primary)
+        .with_message(label)
+        .with_color(color)
+        .with_priority(1);
+    let mut labels = vec![(diagnostic.span(), own)];
+    labels.extend(diagnostic.secondary.iter().map(|label| {
+        let drawn = Label::new(place(label.span, sources))
+            .with_message(&label.message)
+            .with_color(Color::Blue);
+        (label.span, drawn)
+    }));
+    // Ariadne begins a new part, under the place of the primary label, at each label that is above the one before.
+    let file = diagnostic.span().file;
+    labels.sort_by_key(|(span, _)| (span.file != file, span.file, line_of(*span, sources).start));
+    builder.add_labels(labels.into_iter().map(|(_, label)| label));
     for note in &diagnostic.notes {
         builder.add_note(note);
     }
@@ -197,39 +199,75 @@ fn place(span: Span, sources: &SourceMap) -> Place {
 
 /// Describes a fix, with the line that it produces if that is short.
 fn help(fix: &Fix, sources: &SourceMap) -> String {
-    match fixed_line(fix, sources) {
-        Some(line) if line.chars().count() <= 90 => format!("{}: `{line}`", fix.message),
+    match fixed(fix, sources) {
+        Some(text) if !text.is_empty() => format!("{}: `{text}`", fix.message),
         _ => fix.message.clone(),
     }
 }
 
-/// Returns the line with all edits made, if they all are on one line.
-fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
-    let (first, _) = fix.edits.first()?;
-    let file = sources.get(first.file);
-    let Span { start, end, .. } = line_of(*first, sources);
-    if end - start > LONGEST {
-        return None;
-    }
+/// Columns of the text that a fix makes; of a longer one the edits are shown with what stands beside them.
+const FIXED: usize = 90;
+
+/// Returns the lines with all edits made, as one line; `None` if an edit has lines of its own.
+fn fixed(fix: &Fix, sources: &SourceMap) -> Option<String> {
     let mut edits: Vec<_> = fix.edits.iter().collect();
     edits.sort_by_key(|(span, _)| span.start);
-    let mut out = String::new();
-    let mut at = start;
-    for (span, text) in edits {
-        if span.start < at || span.end > end || text.contains('\n') {
+    let ((first, _), (last, _)) = (edits.first()?, edits.last()?);
+    let file = sources.get(first.file);
+    let start = line_of(*first, sources).start;
+    let end = line_of(Span::new(last.file, last.end, last.end), sources).end;
+    if end.saturating_sub(start) > LONGEST {
+        return None;
+    }
+    let slice = |from: u32, to: u32| words(file.slice(Span::new(first.file, from, to)));
+    let mut edited = String::new();
+    let mut at = first.start;
+    for (span, text) in &edits {
+        if span.file != first.file || span.start < at || text.contains('\n') {
             return None;
         }
-        out.push_str(file.slice(Span::new(first.file, at, span.start)));
-        out.push_str(text);
+        edited.push_str(&slice(at, span.start));
+        edited.push_str(text);
         at = span.end;
     }
-    out.push_str(file.slice(Span::new(first.file, at, end)));
-    let without_marker = out.split("//").next().unwrap_or("").trim();
-    Some(if without_marker.is_empty() {
-        out.trim().to_owned()
+    let (before, after) = (slice(start, first.start), slice(at, end));
+    let whole = format!("{before}{edited}{after}");
+    let code = whole.split("//").next().unwrap_or("").trim();
+    let code = if code.is_empty() { whole.trim() } else { code };
+    if code.chars().count() <= FIXED {
+        return Some(code.to_owned());
+    }
+    const BESIDE: usize = 12;
+    let from = before.chars().count().saturating_sub(BESIDE);
+    let before: String = before.chars().skip(from).collect();
+    let n_edited = edited.chars().count();
+    let edited: String = if n_edited > FIXED {
+        let head = edited.chars().take(FIXED / 2);
+        let tail = edited.chars().skip(n_edited - FIXED / 2);
+        head.chain(" … ".chars()).chain(tail).collect()
     } else {
-        without_marker.to_owned()
-    })
+        edited
+    };
+    let rest: String = after.chars().take(BESIDE).collect();
+    let more = |cut: bool| if cut { "…" } else { "" };
+    Some(format!(
+        "{}{before}{edited}{rest}{}",
+        more(from > 0),
+        more(rest.len() < after.len())
+    ))
+}
+
+/// A text on one line, with single blanks.
+fn words(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            c if !c.is_whitespace() => out.push(c),
+            _ if out.ends_with(' ') => {}
+            _ => out.push(' '),
+        }
+    }
+    out
 }
 
 /// The files of a map, as ariadne wants them.

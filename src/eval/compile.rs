@@ -8,8 +8,8 @@ use super::classes;
 use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
-    ClauseCode, Compiled, FilterCode, LetterCode, Message, MessagePart, PropertyCode,
-    QuantifiedCode, VarCode,
+    ClauseCode, Compiled, FilterCode, Judged, LetterCode, Message, MessagePart, PropertyCode,
+    QuantifiedCode, Release, VarCode,
 };
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
@@ -24,7 +24,9 @@ use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Watched, 
 use crate::ids::{AtomId, ExprId, FormulaId, TrackId};
 use crate::translate::translate;
 use crate::value::Cell;
-use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
+use guard_automata::{
+    Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Node, PathChecker,
+};
 
 /// Compiles a spec; `live`: with its `enforce` clauses.
 pub(super) fn compile(
@@ -136,6 +138,7 @@ pub(super) fn compile(
         filter,
         observed,
         initial,
+        readers: OnceLock::new(),
     })
 }
 
@@ -221,7 +224,7 @@ pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, Lim
 }
 
 /// Returns the formula of a property over its letters, in their order.
-fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
+pub(super) fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
     let ids = spec.formulas.atoms_of(property.formula);
     let mut formulas = AFormulas::new();
     let formula = translate(
@@ -319,11 +322,28 @@ pub(super) fn property_code(
         frame: Box::default(),
         started: OnceLock::new(),
         explained: OnceLock::new(),
+        judged: OnceLock::new(),
         unwritten: spec.is_unwritten(property),
     })
 }
 
 impl PropertyCode {
+    /// The formula of the property as explanations read it.
+    pub(super) fn judged(&self, spec: &Spec, property: &Property) -> &Judged {
+        self.judged.get_or_init(|| {
+            let (formulas, whole) = formula_of(spec, property);
+            let each = match formulas.node(whole) {
+                Node::Always(Interval::ALL, each) => Some(each),
+                _ => None,
+            };
+            Judged {
+                formulas,
+                whole,
+                each,
+            }
+        })
+    }
+
     /// Returns the automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
     pub(super) fn started(
         &self,

@@ -16,7 +16,7 @@ use super::register::Held;
 use crate::hir::Spec;
 use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::value::Value;
-use guard_automata::Dfa;
+use guard_automata::{Dfa, FormulaId, Formulas};
 
 /// A compiled spec: an evaluator table for its expressions, an automaton for each formula.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Compiled {
     /// The values of tracks before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
+    /// By expression, what reads it, as text for messages.
+    pub(super) readers: OnceLock<Vec<String>>,
 }
 
 impl Compiled {
@@ -106,8 +108,19 @@ pub(super) struct PropertyCode {
     pub(super) started: OnceLock<Option<Automaton>>,
     /// See [`Compiled::explained`].
     pub(super) explained: OnceLock<Explained>,
+    /// See [`PropertyCode::judged`].
+    pub(super) judged: OnceLock<Judged>,
     /// See [`Spec::is_unwritten`].
     pub(super) unwritten: bool,
+}
+
+/// The formula of a property over its letters, in their order.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) formulas: Formulas,
+    pub(super) whole: FormulaId,
+    /// Of `G φ`: φ.
+    pub(super) each: Option<FormulaId>,
 }
 
 /// The expressions that an explanation of a property reads.

@@ -16,6 +16,8 @@ pub(super) struct RawFault {
     pub(super) step: Option<u32>,
     /// None: the clock ran back.
     pub(super) at: Option<(NodeId, Fault)>,
+    /// The operands that the expression met, each with its value as text.
+    pub(super) met: Vec<(NodeId, String)>,
 }
 
 /// A track that has several possible values, and the one that is looked at.
@@ -253,13 +255,22 @@ impl EvalCache {
         self.values[node.index()] = (self.epoch, value);
     }
 
-    /// Notes an error, once for each expression of a step.
-    pub(super) fn fault(&mut self, node: NodeId, fault: Fault) {
+    /// Notes an error, once for each expression of a step; returns its place among the errors, if it is kept.
+    pub(super) fn fault(&mut self, node: NodeId, fault: Fault) -> Option<usize> {
         if !self.reporting || self.reported[node.index()] == self.step_number {
-            return;
+            return None;
         }
         self.reported[node.index()] = self.step_number;
+        let before = self.faults.len();
         self.note(Some((node, fault)));
+        (self.faults.len() > before).then_some(before)
+    }
+
+    /// Adds what the expression of an error met.
+    pub(super) fn fault_met(&mut self, place: usize, met: Vec<(NodeId, String)>) {
+        if let Some(fault) = self.faults.get_mut(place) {
+            fault.met = met;
+        }
     }
 
     /// Notes that the clock ran back.
@@ -293,6 +304,7 @@ impl EvalCache {
             self.faults.push(RawFault {
                 step: self.step,
                 at,
+                met: Vec::new(),
             });
         } else {
             self.faults_more += 1;

@@ -1,23 +1,24 @@
 //! From the end of a trace to its report.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::code::NodeId;
 use super::compiled::Compiled;
 use super::eval_cache::RawFault;
 use super::explain::Wanted;
 use super::instances::Instance;
 use super::monitor::StateSetInterner;
-use super::ops::Fault;
 use super::trace::TraceState;
 use super::world::Watch;
-use crate::hir;
 use crate::hir::reads::reads;
-use crate::ids::PropertyId;
+use crate::hir::{self, print};
+use crate::ids::{ExprId, PropertyId};
 use crate::input::deferred::Deferred;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Truth, Value};
-use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+use crate::verdict::{PropertyVerdict, TraceReport, Verdict, Why};
 
 /// Returns the report on a trace. The `texts` that its history lacks are decoded where it is read again.
 pub(super) fn report(
@@ -82,6 +83,7 @@ fn property_verdicts(
         message: None,
         undecided_by: Vec::new(),
         evidence: Vec::new(),
+        why: Why::default(),
     };
     let instances = if verdict == Verdict::Violated {
         violated(state, id, complete)
@@ -192,7 +194,12 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
     let eval_cache = &mut state.cache.eval_cache;
     let origin = &state.source.origin;
+    let mut known: FxHashSet<(Option<u32>, Vec<(NodeId, String)>)> = FxHashSet::default();
     for fault in std::mem::take(&mut eval_cache.faults) {
+        // Several expressions that read the same value met the same fault of the data.
+        if !fault.met.is_empty() && !known.insert((fault.step, fault.met.clone())) {
+            continue;
+        }
         let (field, message) = describe(state.program, &fault);
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
         problems.push(base.at_step(fault.step, field));
@@ -250,6 +257,12 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     problems
 }
 
+/// Bytes of the text of an operand in a message.
+const TERM: usize = 80;
+
+/// Properties and tracks that a message names.
+const READERS: usize = 3;
+
 /// Returns the field, where there is but one, and what was wrong.
 pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
     let fields = &program.spec.schema.fields;
@@ -264,15 +277,77 @@ pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>
                 "the clock runs backwards; the latest time was kept".to_owned(),
             )
         }
-        Some((node, error)) => (
-            field_of(&program.spec, program.code.info(*node).expr),
-            message(error),
-        ),
+        Some((node, error)) => {
+            let expr = program.code.info(*node).expr;
+            let mut message = error.to_string();
+            for (place, (operand, value)) in fault.met.iter().enumerate() {
+                let operand = program.code.info(*operand).expr;
+                let term = print::expr(&program.spec, operand, &[], TERM);
+                let join = if place == 0 { ": " } else { ", " };
+                message.push_str(&format!("{join}{term} = {value}"));
+            }
+            let readers = program.readers(expr);
+            if !readers.is_empty() {
+                message.push_str(&format!(" (read by {readers})"));
+            }
+            (field_of(&program.spec, expr), message)
+        }
     }
 }
 
-fn message(fault: &Fault) -> String {
-    fault.to_string()
+impl Compiled {
+    /// What reads an expression: the first few properties and tracks, and the conditions on events and records.
+    fn readers(&self, expr: ExprId) -> &str {
+        let all = self.readers.get_or_init(|| {
+            let spec = &*self.spec;
+            let mut names: Vec<Vec<String>> = vec![Vec::new(); spec.exprs.len()];
+            let mut add = |roots: Vec<ExprId>, name: String| {
+                let mut todo = roots;
+                let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+                while let Some(id) = todo.pop() {
+                    if seen.insert(id) {
+                        names[id.index()].push(name.clone());
+                        todo.extend(spec.exprs.operands(id));
+                    }
+                }
+            };
+            for property in &spec.properties {
+                let letters = spec.formulas.atoms_of(property.formula).into_iter();
+                let letters = letters.map(|letter| spec.atom(letter).expr);
+                let vars = property
+                    .quantified
+                    .iter()
+                    .flat_map(|quantified| &quantified.vars);
+                let terms = vars.flat_map(|var| {
+                    var.terms
+                        .iter()
+                        .chain(&var.element_terms)
+                        .chain(&var.range)
+                        .copied()
+                });
+                add(
+                    letters.chain(terms).collect(),
+                    format!("`{}`", property.name),
+                );
+            }
+            for track in &spec.tracks {
+                add(
+                    vec![track.update, track.init],
+                    format!("track `{}`", track.name),
+                );
+            }
+            let filter = &spec.filter;
+            add(filter.step.into_iter().collect(), "`where`".to_owned());
+            let record = [filter.record, filter.complete].into_iter().flatten();
+            add(record.collect(), "`trace`".to_owned());
+            let text = |names: Vec<String>| match names.len() {
+                0..=READERS => names.join(", "),
+                n => format!("{} and {} more", names[..READERS].join(", "), n - READERS),
+            };
+            names.into_iter().map(text).collect()
+        });
+        all.get(expr.index()).map_or("", String::as_str)
+    }
 }
 
 fn field_of(spec: &hir::Spec, expr: crate::ids::ExprId) -> Option<SmolStr> {

@@ -2,17 +2,23 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
+use super::code::NodeId;
 use super::compiled::{Depends, WatchedCode};
+use super::explain::values::deciding;
 use super::expr::Frame;
 use super::monitor::{Automaton, StateSetId};
 use super::report::describe;
 use super::run::{Before, Run, StepView};
 use super::text;
 use super::world::Watch;
+use crate::hir::print;
 use crate::ids::PropertyId;
 use crate::value::{Cell, Truth, Value};
-use crate::verdict::Verdict;
-use guard_automata::Traces;
+use crate::verdict::{Reason, Verdict};
+use guard_automata::{Path, Traces, why_false};
+
+/// Bytes of the text of a condition in a decision.
+const CONDITION: usize = 200;
 
 /// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,6 +296,74 @@ impl StepView<'_> {
         vars.zip(values)
             .filter_map(|(var, value)| Some((var.name.clone(), value.clone()?)))
             .collect()
+    }
+
+    /// The conditions at this step that speak against a clause for these values, with what they read. What earlier steps
+    /// contribute is not kept, so it is not among them.
+    pub fn reasons(&mut self, clause: usize, values: &[Option<Value>], step: u32) -> Vec<Reason> {
+        let program = self.program;
+        let property = match program.clauses.watched[clause] {
+            WatchedCode::Property(property, _) => property,
+            WatchedCode::When(condition) => return self.reasons_of(condition, step),
+            WatchedCode::Elsewhere => return Vec::new(),
+        };
+        let (spec, code) = (program.spec(), &program.properties[property.index()]);
+        let of = spec.property(property);
+        if of.quantified.is_some() && values.is_empty() {
+            return Vec::new();
+        }
+        let judged = code.judged(spec, of);
+        let path = Path {
+            times: &[0],
+            past_open: true,
+            future_open: !self.complete,
+        };
+        let vars = of.quantified.iter().flat_map(|quantified| &quantified.vars);
+        let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
+        let found = self.with_eval(values, |eval| {
+            let letters = code.letters.iter();
+            let row: Vec<Truth> = letters.map(|letter| eval.letter(letter.node)).collect();
+            let formula = judged.each.unwrap_or(judged.whole);
+            let why = why_false(&judged.formulas, formula, path, 0, |_, atom| {
+                row.get(atom.0 as usize).copied().and_then(Truth::known)
+            });
+            let known = why.reasons.iter().filter(|reason| reason.value.is_some());
+            let reason = known.filter_map(|reason| {
+                let letter = code.letters.get(reason.atom.0 as usize)?;
+                let found = deciding(program, eval, letter.node, &names);
+                Some(Reason {
+                    first: step,
+                    last: step,
+                    atom: Some(letter.id),
+                    condition: spec.atom(letter.id).text.clone(),
+                    truth: reason.value.map_or(Truth::Unknown, Truth::from),
+                    parts: found.parts,
+                    values: found.values,
+                })
+            });
+            reason.collect()
+        });
+        found.unwrap_or_default()
+    }
+
+    /// What the condition of an `enforce when` reads at this step.
+    fn reasons_of(&mut self, condition: NodeId, step: u32) -> Vec<Reason> {
+        let program = self.program;
+        let expr = program.code.info(condition).expr;
+        let reason = self.with_eval(&[], |eval| {
+            let truth = eval.letter(condition);
+            let found = deciding(program, eval, condition, &[]);
+            Reason {
+                first: step,
+                last: step,
+                atom: None,
+                condition: print::expr(program.spec(), expr, &[], CONDITION).into(),
+                truth,
+                parts: found.parts,
+                values: found.values,
+            }
+        });
+        reason.into_iter().collect()
     }
 
     /// Returns the message of an arm with its values, or `None` if it has no message of its own.

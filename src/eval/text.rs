@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::compiled::{Message, MessagePart};
 use super::expr::Eval;
+use crate::hir::print;
 use crate::value::{Cell, Number, Value};
 
 /// The longest text of a value in evidence.
@@ -64,23 +65,7 @@ fn plain(code: &Code, value: &Value) -> String {
 
 /// Renders a value as in a spec or in JSON.
 pub(super) fn quoted(code: &Code, value: &Value) -> String {
-    let joined = |items: &mut dyn Iterator<Item = &Value>| {
-        items
-            .map(|item| quoted(code, item))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    match value {
-        Value::Enum(of) => code
-            .enums
-            .iter()
-            .find(|ty| ty.number == of.of)
-            .and_then(|ty| ty.values.get(usize::from(of.index)))
-            .map_or_else(|| value.to_string(), ToString::to_string),
-        Value::List(items) => format!("[{}]", joined(&mut items.iter())),
-        Value::Set(items) => format!("{{{}}}", joined(&mut items.iter())),
-        other => other.to_string(),
-    }
+    print::value(value, &code.enums)
 }
 
 /// Returns a text cut to so many characters.
@@ -89,4 +74,23 @@ pub(super) fn cut(text: String, most: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
+}
+
+/// A text in quotes, cut to about so many characters around a byte of it.
+pub(super) fn excerpt(text: &str, around: usize, most: usize) -> String {
+    if text.len() <= most {
+        return format!("{text:?}");
+    }
+    let start = around.saturating_sub(most / 2).min(text.len() - most);
+    let mut ends = text.char_indices().map(|(at, _)| at);
+    let start = ends.find(|at| *at >= start).unwrap_or(text.len());
+    let rest = text.get(start..).unwrap_or_default();
+    let part: String = rest.chars().take(most).collect();
+    let before = if start > 0 { "…" } else { "" };
+    let after = if start + part.len() < text.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!("{before}{part:?}{after}")
 }

@@ -256,6 +256,47 @@ pub enum Builtin {
 }
 
 impl Builtin {
+    /// The predefined functions that take values only, with their names.
+    pub const NAMES: &[(&'static str, Builtin)] = &[
+        ("len", Builtin::Len),
+        ("lower", Builtin::Lower),
+        ("upper", Builtin::Upper),
+        ("trim", Builtin::Trim),
+        ("split", Builtin::Split),
+        ("words", Builtin::Words),
+        ("min", Builtin::Min),
+        ("max", Builtin::Max),
+        ("abs", Builtin::Abs),
+        ("floor", Builtin::Floor),
+        ("mod", Builtin::Mod),
+        ("add", Builtin::Add),
+        ("last", Builtin::Last),
+        ("json", Builtin::Json),
+        ("commands", Builtin::Commands),
+        ("text", Builtin::Text),
+        ("join", Builtin::Join),
+        ("remove", Builtin::Remove),
+        ("drop", Builtin::Drop),
+        ("slice", Builtin::Slice),
+        ("index_of", Builtin::IndexOf),
+        ("range", Builtin::Range),
+        ("base64", Builtin::Base64),
+        ("hex", Builtin::Hex),
+        ("url_decode", Builtin::UrlDecode),
+        ("path", Builtin::Path),
+        ("below", Builtin::Below),
+        ("host", Builtin::Host),
+        ("normalize", Builtin::Normalize),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let mut names = Self::NAMES.iter();
+        names
+            .find(|(_, of)| *of == self)
+            .map_or("", |(name, _)| name)
+    }
+
     /// Whether the arguments after the first are elements, of which null is one.
     pub fn takes_elements(self) -> bool {
         matches!(self, Builtin::Add | Builtin::Remove | Builtin::IndexOf)

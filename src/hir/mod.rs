@@ -60,6 +60,8 @@ pub struct Spec {
     pub exprs: Exprs,
     /// All formulas.
     pub formulas: Formulas,
+    /// The names of the variables that quantifiers over lists bind, by [`LocalId`](crate::ids::LocalId).
+    pub local_names: Vec<SmolStr>,
     /// The conditions that select events and records, and the names of traces.
     pub filter: Filter,
     /// The tracks, in order of declaration.

@@ -7,9 +7,9 @@ use smol_str::SmolStr;
 use super::decision::{Fired, Ruling};
 use super::risk::{ChainPosition, Chains, RiskMessage, RiskValue};
 use super::table::{Clause, Row, Table};
-use super::{Outcomes, owed_text, value_text};
+use super::{Outcomes, owed_text};
 use crate::eval::{ClauseStatus, Doubt, StepView};
-use crate::hir::{ActionKind, ArmTrigger};
+use crate::hir::{ActionKind, ArmTrigger, print};
 use crate::value::{Truth, Value};
 use crate::verdict::Verdict;
 
@@ -181,6 +181,7 @@ impl One<'_, '_> {
             action: ActionKind::Warn,
             message: format!("{what}, depending on the outcome of the action"),
             why: Some("depends on the outcome of the action".to_owned()),
+            reasons: Vec::new(),
             instance: Vec::new(),
             invoke: None,
             enums: Arc::clone(&self.clause.enums),
@@ -260,6 +261,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
+            reasons: Vec::new(),
             instance: Vec::new(),
             invoke,
             enums: Arc::clone(&self.clause.enums),
@@ -289,6 +291,12 @@ impl One<'_, '_> {
             }
             _ => (Vec::new(), why),
         };
+        let reasons = match (&row.trigger, self.cx.step) {
+            (ArmTrigger::Violated | ArmTrigger::Holds, Some(step)) => {
+                self.view.reasons(self.number, &values, step)
+            }
+            _ => Vec::new(),
+        };
         let instance = self.view.named(self.number, &values);
         let message = self.view.message(self.number, place, &values);
         let message = match (message, &why) {
@@ -314,6 +322,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
+            reasons,
             instance,
             invoke,
             enums: Arc::clone(&self.clause.enums),
@@ -345,7 +354,7 @@ fn default_message(
     let mut said = format!("`{name}` {what}");
     for (place, (name, value)) in instance.iter().enumerate() {
         said.push_str(if place == 0 { " for " } else { ", " });
-        said.push_str(&format!("{name} = {}", value_text(value, &clause.enums)));
+        said.push_str(&format!("{name} = {}", print::value(value, &clause.enums)));
     }
     said
 }

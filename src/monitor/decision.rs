@@ -11,7 +11,10 @@ use crate::hir::ActionKind;
 use crate::inert;
 use crate::types::EnumType;
 use crate::value::Value;
-use crate::verdict::{Instance, Verdict, value_json};
+use crate::verdict::{Instance, Reason, Verdict, value_json};
+
+/// Characters of values in the reason that an agent or a person reads.
+const VALUES: usize = 240;
 
 /// The ruling on an event, mildest first.
 ///
@@ -117,6 +120,8 @@ pub struct Fired {
     pub message: String,
     /// The reason, if known: the pending obligation and its deadline, or the unreadable part.
     pub why: Option<String>,
+    /// The conditions at this step that speak against the clause, with what they read.
+    pub reasons: Vec<Reason>,
     /// Of a quantified property: the values that it is about.
     pub instance: Vec<(SmolStr, Value)>,
     /// Of `invoke`: what, with what.
@@ -157,6 +162,27 @@ pub struct Decision {
     pub reserved: usize,
 }
 
+impl Fired {
+    /// Returns the values that the conditions read, on one line without control characters, cut to
+    /// [`VALUES`] characters; `None` if there are none.
+    pub fn values(&self) -> Option<String> {
+        let mut said: Vec<String> = Vec::new();
+        for value in self.reasons.iter().flat_map(|reason| &reason.values) {
+            let text = value.to_string();
+            if !said.contains(&text) {
+                said.push(text);
+            }
+        }
+        let text = inert::inert(&said.join(", ")).into_owned();
+        let cut = text.char_indices().nth(VALUES).map(|(end, _)| end);
+        let text = match cut.and_then(|end| text.get(..end)) {
+            Some(part) => format!("{part}…"),
+            None => text,
+        };
+        (!text.is_empty()).then_some(text)
+    }
+}
+
 impl Decision {
     /// Returns a decision that nothing stands behind yet.
     pub fn new(cause: Cause) -> Decision {
@@ -180,8 +206,9 @@ impl Decision {
     pub fn reason(&self) -> String {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
-        let tell = |fired: &Fired| match &fired.why {
-            Some(why) if !self.errors.is_empty() => format!("{} ({why})", fired.message),
+        let tell = |fired: &Fired| match (&fired.why, fired.values()) {
+            (Some(why), _) if !self.errors.is_empty() => format!("{} ({why})", fired.message),
+            (_, Some(values)) => format!("{} ({values})", fired.message),
             _ => fired.message.clone(),
         };
         let errors = self.errors.iter().filter(|_| self.clauses.is_empty());
@@ -282,6 +309,9 @@ impl Serialize for Fired {
         map.serialize_entry("message", &self.message)?;
         if let Some(why) = &self.why {
             map.serialize_entry("why", why)?;
+        }
+        if !self.reasons.is_empty() {
+            map.serialize_entry("reasons", &self.reasons)?;
         }
         let instance = |values| Instance {
             values,

@@ -12,11 +12,10 @@ use super::raw_object::RawObject;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
-use super::usage::Clients;
-use super::{Identity, Options, Speaker, value_text};
+use super::{Identity, Options, Speaker, owed_text};
 use crate::eval::{self, Live, Program, StepCache};
-use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
-use crate::ids::{AbstractionId, ExprId, PropertyId};
+use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec, print};
+use crate::ids::{AbstractionId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Step, Unit};
 use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
@@ -482,7 +481,7 @@ impl Monitor {
         let enums = &self.program.spec().enums;
         let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
             Cell::Known(Value::String(text)) => **text == *wanted,
-            Cell::Known(other) => value_text(other, enums) == wanted,
+            Cell::Known(other) => print::value(other, enums) == wanted,
             Cell::Unknown => false,
         };
         let mut approvals = self.approvals.iter();

@@ -74,6 +74,7 @@ pub use table::Row;
 pub(crate) use table::{Clause, Table, Unreached};
 
 use crate::eval::{self, Obligation};
+use crate::hir::print;
 use crate::input::limits::InputLimits;
 use crate::learn::{Header, Model, RowLimits};
 use crate::query::Solved;
@@ -200,17 +201,6 @@ impl Default for Options {
     }
 }
 
-/// Renders a value; those of enums by name.
-fn value_text(value: &Value, enums: &[Arc<EnumType>]) -> String {
-    let name = match value {
-        Value::Enum(value) => enums
-            .get(usize::from(value.of))
-            .and_then(|of| of.values.get(usize::from(value.index))),
-        _ => None,
-    };
-    name.map_or_else(|| value.to_string(), SmolStr::to_string)
-}
-
 /// Describes a pending obligation.
 fn owed_text(name: &str, owed: &Obligation, enums: &[Arc<EnumType>]) -> String {
     let mut text = format!("`{name}` owes ");
@@ -223,7 +213,7 @@ fn owed_text(name: &str, owed: &Obligation, enums: &[Arc<EnumType>]) -> String {
     let values = |values: &[(SmolStr, Value)]| -> String {
         let each = values
             .iter()
-            .map(|(name, value)| format!("{name} = {}", value_text(value, enums)));
+            .map(|(name, value)| format!("{name} = {}", print::value(value, enums)));
         each.collect::<Vec<_>>().join(", ")
     };
     if !owed.instance.is_empty() {

@@ -8,7 +8,8 @@ use std::fmt::Write;
 
 use smol_str::SmolStr;
 
-use super::judge::{FinalVerdict, Judged};
+use super::Unproposed;
+use super::judge::{Judged, Outcome};
 use super::pace::SECOND;
 use crate::domain::{self, Given, Goal, Work};
 use crate::hir::{Spec, Test};
@@ -36,7 +37,7 @@ pub(super) fn test(
     steps: &[Letter],
     unit: Option<i128>,
 ) -> Option<String> {
-    let (case, kills) = case(judged, property, &[&[mutant]], steps, unit)?;
+    let (case, kills) = case(judged, property, &[&[mutant]], steps, unit).ok()?;
     (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
 }
 
@@ -47,9 +48,9 @@ pub(super) fn case(
     mutants: &[&[FormulaId]],
     steps: &[Letter],
     unit: Option<i128>,
-) -> Option<(Case, Vec<bool>)> {
+) -> Result<(Case, Vec<bool>), Unproposed> {
     let spec = judged.spec;
-    let mut events = events(spec, steps)?;
+    let mut events = events(spec, steps).ok_or(Unproposed::NoEvents)?;
     timed(spec, &mut events, unit);
     let schema = &spec.schema;
     let cells = |fields: &[Field], values: &BTreeMap<usize, Value>| -> Vec<Cell> {
@@ -72,8 +73,11 @@ pub(super) fn case(
         expects: Vec::new(),
         span: spec.property(property).span,
     };
-    let (outcome, kills) = judged.noticed(&test, property, mutants)?;
-    (outcome.0 != Verdict::Unknown).then_some((Case { events, outcome }, kills))
+    let noticed = judged.noticed(&test, property, mutants);
+    match noticed.ok_or(Unproposed::NoEvents)? {
+        (outcome, _) if outcome.0 == Verdict::Unknown => Err(Unproposed::Unknown),
+        (outcome, kills) => Ok((Case { events, outcome }, kills)),
+    }
 }
 
 /// Sets the time of each step: one unit apart if there are bounds in time, else only if steps must have a time.

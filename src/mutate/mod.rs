@@ -98,6 +98,40 @@ pub struct SubjectReport {
     /// A proposed test of few cases that kills the survivors, as text of the language; it was run. `None` if nothing
     /// survives, or if no events were found that show a difference.
     pub proposal: Option<Proposal>,
+    /// Why no test is proposed although mutants survive.
+    pub unproposed: Option<Unproposed>,
+}
+
+/// Why no test is proposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unproposed {
+    /// No trace was found within the limits on which the original differs from a mutant.
+    NoTrace,
+    /// No events were found that give the conditions the values of such a trace.
+    NoEvents,
+    /// The verdict on such events is unknown.
+    Unknown,
+    /// The mutants have the same verdict at the same step on such events.
+    Same,
+}
+
+impl Unproposed {
+    /// The reason, as a clause.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unproposed::NoTrace => {
+                "no trace was found within the limits on which the original differs from a mutant"
+            }
+            Unproposed::NoEvents => {
+                "no events were found that give the conditions the values on which the two differ; \
+                 conditions over tracks, counts and computed values are beyond the search"
+            }
+            Unproposed::Unknown => "the verdict on events that show the difference is unknown",
+            Unproposed::Same => {
+                "on events that show the difference, both have the same verdict at the same step"
+            }
+        }
+    }
 }
 
 /// One mutant.

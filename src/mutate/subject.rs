@@ -5,7 +5,9 @@ use smol_str::SmolStr;
 
 use super::change::{Change, changes};
 use super::judge::Judged;
-use super::{Example, Limits, Mutant, Proposal, Recording, SubjectReport, choose, example, pace};
+use super::{
+    Example, Limits, Mutant, Proposal, Recording, SubjectReport, Unproposed, choose, example, pace,
+};
 use crate::domain::{self, Work};
 use crate::hir::{Formulas, PropertyKind, Spec, print};
 use crate::ids::{AtomId, FormulaId, PropertyId};
@@ -95,6 +97,7 @@ pub(super) fn run(
         left_out: 0,
         error: None,
         proposal: None,
+        unproposed: None,
     };
     let unit = pace::unit(&spec.formulas, formula);
     if spec.formulas.is_timed(formula) && unit.is_none() {
@@ -145,7 +148,11 @@ pub(super) fn run(
     } else {
         &subject.name
     };
-    report.proposal = proposal(&judged, subject, expected, &original, &dfa, &survivors);
+    match proposal(&judged, subject, expected, &original, &dfa, &survivors) {
+        Ok(proposal) => report.proposal = Some(proposal),
+        Err(_) if survivors.is_empty() => {}
+        Err(reason) => report.unproposed = Some(reason),
+    }
     for (candidate, killed_by) in candidates.into_iter().zip(killed) {
         let mutant = candidate.formulas.first().copied().unwrap_or(formula);
         let change = candidate.change.text(&mut changed.formulas, formula);
@@ -313,7 +320,7 @@ fn proposal(
     original: &Original,
     dfa: &Dfa,
     survivors: &[&Candidate],
-) -> Option<Proposal> {
+) -> Result<Proposal, Unproposed> {
     let spec = judged.spec;
     let mut work = Work::new(2_000_000, 50_000);
     let mut alphabet = choose::alphabet(dfa.atoms());
@@ -327,6 +334,7 @@ fn proposal(
         .collect();
     let mut left: Vec<usize> = (0..survivors.len()).collect();
     let mut cases: Vec<(example::Case, Vec<bool>)> = Vec::new();
+    let mut reason = Unproposed::NoTrace;
     for _ in 0..TRIES {
         if left.is_empty() {
             break;
@@ -335,11 +343,19 @@ fn proposal(
             break;
         };
         let found = example::case(judged, original.property, &formulas, &steps, original.unit);
-        let Some((case, kills)) = found else { continue };
+        let (case, kills) = match found {
+            Ok(found) => found,
+            Err(failed) => {
+                reason = failed;
+                continue;
+            }
+        };
         let before = left.len();
         left.retain(|idx| kills.get(*idx) != Some(&true));
         if left.len() < before {
             cases.push((case, kills));
+        } else {
+            reason = Unproposed::Same;
         }
     }
     // A case may kill nothing that those chosen after it do not.
@@ -355,7 +371,7 @@ fn proposal(
         }
     }
     if cases.is_empty() {
-        return None;
+        return Err(reason);
     }
     let cases: Vec<example::Case> = cases.into_iter().map(|(case, _)| case).collect();
     let cases_of = format!("{} (case ", subject.name);
@@ -367,7 +383,7 @@ fn proposal(
     } else {
         subject.name.to_string()
     };
-    Some(Proposal {
+    Ok(Proposal {
         test: example::text(spec, &name, expected, &cases),
         cases: cases.len(),
         kills: survivors.len() - left.len(),

@@ -4,11 +4,15 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{Mutant, Report, SubjectReport};
+use super::{Mutant, Report, SubjectReport, Unproposed};
 use crate::hir::Spec;
 use crate::report::Paint;
 use crate::report::automaton::word_json;
+use crate::report::text::wrap;
 use crate::translate::Steps;
+
+/// Columns of a sentence.
+const COLUMNS: usize = 92;
 
 /// Survivors of one property that are shown to people.
 const SHOWN: usize = 10;
@@ -104,6 +108,12 @@ fn of_subject(
             survivors.len() - SHOWN
         )?;
     }
+    if let Some(reason) = subject.unproposed {
+        let text = format!("no test is proposed: {}", reason.as_str());
+        for line in wrap(&text, COLUMNS) {
+            writeln!(out, "    {}", paint.quiet(&line))?;
+        }
+    }
     if let Some(proposal) = &subject.proposal {
         let kills = match proposal.kills {
             kills if kills == survivors.len() => "all of them".to_owned(),
@@ -188,6 +198,7 @@ pub fn json(out: &mut impl Write, file: &str, spec: &Spec, report: &Report) -> i
             "left_out": subject.left_out,
             "error": subject.error,
             "proposal": subject.proposal.as_ref().map(|proposal| &proposal.test),
+            "unproposed": subject.unproposed.map(Unproposed::as_str),
         });
         writeln!(out, "{line}")?;
     }

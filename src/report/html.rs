@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use smol_str::SmolStr;
 
-use super::human::{instance_text, severity, why_final};
+use super::human::{instance_text, severity, why, why_final};
 use super::text::{number, plural};
 use super::{Counts, Heading, Headings, Reporter, Summary};
 use crate::ids::PropertyId;
@@ -164,6 +164,8 @@ impl<'s, W: Write> Html<'s, W> {
                 }
                 @if let Some(message) = &verdict.message { p { b { (inert(message)) } } }
                 (steps(&verdict.evidence))
+                @let why = why(verdict, &verdict.evidence);
+                @if !why.is_empty() { ul { @for sentence in &why { li { (sentence) } } } }
                 p.quiet { (why_final(heading.finality, verdict, report.events)) }
             }
         }

@@ -20,7 +20,7 @@ use super::tally::{Input, per_property, round4, score};
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
-use crate::verdict::{Instance, PropertyVerdict, TraceReport, Undecided, Verdict, quoted};
+use crate::verdict::{Instance, PropertyVerdict, TraceReport, Undecided, Verdict, Why, quoted};
 
 /// Writes JSON Lines.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ struct VerdictTail<'a> {
     requirement: Option<Sentence<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided_by: Option<&'a [Undecided]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a Why>,
 }
 
 /// The English that a requirement formalises, and where it stands.
@@ -270,6 +272,7 @@ impl<'s> Lines<'s> {
                     cites: &heading.cites,
                 }),
             undecided_by: (open || !undecided.is_empty()).then_some(undecided),
+            why: Some(&verdict.why).filter(|why| !why.reasons.is_empty()),
         };
         let more = bad || open || tail.instance.is_some() || tail.counterexample.is_some();
         (more || message.is_some() || tail.undecided_by.is_some()).then_some(tail)

@@ -9,7 +9,7 @@
 
 use std::io::{self, Write};
 
-use super::human::write_steps;
+use super::human::{why, write_steps};
 use super::xml::{Case, Details, Document, Status, Suite};
 use super::{Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
@@ -160,6 +160,9 @@ fn status(heading: &Heading, verdicts: &[&PropertyVerdict], place: &str) -> io::
             writeln!(text, "{name} = {value}")?;
         }
         write_steps(&mut text, Paint::PLAIN, 0, &violation.evidence)?;
+        for sentence in why(violation, &violation.evidence) {
+            writeln!(text, "{sentence}")?;
+        }
     }
     let default = match first.at {
         Some(at) => format!("{} is violated at step {at}", heading.name),

@@ -25,7 +25,7 @@ pub struct ProblemLog<W> {
     out: W,
     paint: Paint,
     errors: BTreeMap<ProblemKind, u64>,
-    /// Notes by their words.
+    /// Notes by their words, without what they quote.
     notes: BTreeMap<SmolStr, u64>,
     /// The omitted data, by reason.
     left_out: BTreeMap<SmolStr, u64>,
@@ -57,7 +57,7 @@ impl<W: Write> ProblemLog<W> {
             }
             ProblemKind::Odd => (
                 self.paint.open("note"),
-                entry(&mut self.notes, &problem.message),
+                entry(&mut self.notes, &without_names(&problem.message)),
                 PER_NOTE,
             ),
             kind => (
@@ -119,6 +119,15 @@ fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 
         "other reasons"
     };
     counts.entry(SmolStr::new(text)).or_default()
+}
+
+/// A message with `…` for what it quotes, so that notes of one kind are counted together.
+fn without_names(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    let parts: Vec<&str> = parts
+        .map(|(place, part)| if place % 2 == 1 { "…" } else { part })
+        .collect();
+    parts.join("`")
 }
 
 /// Readers that count themselves say `left out: … (3 times)`.

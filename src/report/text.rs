@@ -36,7 +36,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// Returns the words of `text` in lines of at most `columns`; a longer word has its own line.
-pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let room = lines.last().map_or(0, |line| width(line));

@@ -20,6 +20,16 @@ pub enum Truth {
     True,
 }
 
+impl std::fmt::Display for Truth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Truth::True => "true",
+            Truth::False => "false",
+            Truth::Unknown => "unknown",
+        })
+    }
+}
+
 impl Truth {
     /// Returns the conjunction: false if either is false, whatever the other is.
     pub fn and(self, other: Truth) -> Truth {

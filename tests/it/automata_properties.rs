@@ -4,8 +4,8 @@
 use crate::support::formula::{Trace, formula, holds, partly, steps, times, trace};
 use guard_automata::{
     Atom, Dfa, Finality, FormulaId, Formulas, Instant, Interval, LazyDfa, LazyState, Limits, Next,
-    PathChecker, Run, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
-    eval_empty, eval_timed, evidently_implies,
+    Path, PathChecker, Run, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
+    eval_empty, eval_partial, eval_timed, evidently_implies, why_false,
 };
 use proptest::prelude::*;
 
@@ -197,6 +197,43 @@ proptest! {
                 prop_assert_eq!(running.iter().any(|s| s.accepting() == value), accepting(value));
             }
         }
+    }
+
+    #[test]
+    fn partial_values_are_those_of_all_completions(f in formula(times().boxed()), t in trace(), known in prop::collection::vec(0..8u8, 9), cut in 0..9usize) {
+        let mut formulas = Formulas::new();
+        let root = f.build(&mut formulas);
+        let all: Vec<i128> = t.iter().map(|p| p.0).collect();
+        let expected = eval_timed(&formulas, root, &all, |k, atom| holds(t[k].1)(atom));
+        let letter = |k: usize, atom: Atom| partly(t[k].1, known[k % known.len()])(atom);
+        let whole = Path { times: &all, past_open: false, future_open: false };
+        for (found, expected) in eval_partial(&formulas, root, whole, letter).iter().zip(&expected) {
+            prop_assert!(found.is_none_or(|found| found == *expected));
+        }
+        // A part of the trace knows no more than the whole.
+        let (first, last) = (cut.min(t.len()) / 2, cut.min(t.len()));
+        let part = Path { times: &all[first..last], past_open: first > 0, future_open: last < t.len() };
+        let found = eval_partial(&formulas, root, part, |k, atom| letter(first + k, atom));
+        for (found, expected) in found.iter().zip(&expected[first..]) {
+            prop_assert!(found.is_none_or(|found| found == *expected));
+        }
+    }
+
+    #[test]
+    fn the_reasons_of_a_violation_suffice(f in formula(times().boxed()), t in trace()) {
+        let mut formulas = Formulas::new();
+        let root = f.build(&mut formulas);
+        let times: Vec<i128> = t.iter().map(|p| p.0).collect();
+        prop_assume!(!times.is_empty());
+        let path = Path { times: &times, past_open: false, future_open: false };
+        let letter = |k: usize, atom: Atom| Some(holds(t[k].1)(atom));
+        prop_assume!(eval_partial(&formulas, root, path, letter)[0] == Some(false));
+        let why = why_false(&formulas, root, path, 0, letter);
+        let known = |k: usize, atom: Atom| {
+            let mut reasons = why.reasons.iter();
+            reasons.find(|reason| reason.atom == atom && (reason.first..=reason.last).contains(&k))?.value
+        };
+        prop_assert_eq!(eval_partial(&formulas, root, path, known)[0], Some(false), "{:?}", why);
     }
 
     #[test]

@@ -110,3 +110,4 @@ mod syntax_ui;
 mod system_properties;
 mod text_functions;
 mod tidy;
+mod why;

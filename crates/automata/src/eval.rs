@@ -132,7 +132,7 @@ fn last_where(values: &[bool], wanted: bool) -> Vec<Option<usize>> {
 }
 
 /// Returns the first and last existing position of the window that looks ahead from `i`.
-fn ahead(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
+pub(super) fn ahead(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
     let n = times.len();
     let (lo, end) = match window {
         Interval::Steps { lo, hi } => {
@@ -153,7 +153,7 @@ fn ahead(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
 }
 
 /// Returns the first and last existing position of the window that looks back from `i`.
-fn behind(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
+pub(super) fn behind(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
     let (lo, end) = match window {
         Interval::Steps { lo, hi } => {
             let start = hi.map_or(0, |hi| i.saturating_sub(hi as usize));

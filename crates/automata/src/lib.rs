@@ -16,6 +16,7 @@
 //! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
 //! | [`LazyDfa`] | bounds in time, long bounds in steps, automata beyond the limits: counters, states made when visited |
 //! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
+//! | [`why_false`] | recorded traces after the fact: the values of atoms that make a formula false |
 //! | [`eval()`] | the final value of complete traces; the meaning of it all |
 //!
 //! # Meaning
@@ -82,6 +83,7 @@ pub mod kripke;
 // Formulas without automata.
 mod lazy;
 mod path;
+mod why;
 
 pub use analysis::Class;
 pub use compile::{compile, compile_counted, compile_raw};
@@ -98,6 +100,7 @@ pub use product::Traces;
 pub use recurring::Recurring;
 pub use states::{StateId, StateSet};
 pub use verdict::{Finality, Verdict};
+pub use why::{Missed, Path, Reason, Why, eval_partial, why_false};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

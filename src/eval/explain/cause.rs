@@ -25,6 +25,8 @@ const MOST_CHECKED: usize = 2_000;
 pub(super) struct Cause {
     pub(super) from: Option<u32>,
     pub(super) steps: Vec<u32>,
+    /// Whether it is violated only because the trace ended.
+    pub(super) by_end: bool,
 }
 
 /// Returns the cause of a violation.
@@ -51,6 +53,7 @@ pub(super) fn cause(program: &Compiled, request: &Request, steps: &[Read]) -> Ca
         return Cause {
             from,
             steps: ends(from),
+            by_end,
         };
     }
     let automaton = if start.is_some() {
@@ -68,7 +71,11 @@ pub(super) fn cause(program: &Compiled, request: &Request, steps: &[Read]) -> Ca
         }
         _ => ends(from),
     };
-    Cause { from, steps: found }
+    Cause {
+        from,
+        steps: found,
+        by_end,
+    }
 }
 
 /// Whether nothing that follows satisfies the formula; else it is violated only because the trace ended.

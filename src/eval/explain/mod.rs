@@ -1,13 +1,15 @@
 //! Explanations of verdicts: only for those that are reported, by reading the trace again.
 //!
 //! A first reading gives the letters of each violated instance; from those come `from` and the counterexample
-//! ([`cause`]), and what would decide an unknown verdict ([`undecided`]). A second reading evaluates messages at the steps
-//! that the first one found.
+//! ([`cause`]), the conditions that suffice ([`reasons`]), and what would decide an unknown verdict ([`undecided`]). A second
+//! reading evaluates messages, and what decides conditions, at the steps that the first one found.
 
 mod cause;
 mod evidence;
+mod reasons;
 mod replay;
 mod undecided;
+pub(super) mod values;
 
 use super::compiled::Compiled;
 use super::trace::TraceState;
@@ -168,12 +170,14 @@ pub(super) fn explain(
         }
         let found = cause::cause(program, request, &steps);
         verdict.from = found.from;
+        verdict.why = reasons::why(program, request, &steps, &found);
         if !found.steps.is_empty() {
             verdict.counterexample = found.steps;
         }
         if !wanted.no_evidence {
-            verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
+            let shown = reasons::shown(verdict);
+            verdict.evidence = evidence::evidence(state, request, &steps, &shown);
         }
     }
-    replay::messages(state, &requests, verdicts, texts, past);
+    replay::texts(state, &requests, verdicts, texts, past);
 }

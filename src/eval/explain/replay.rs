@@ -1,5 +1,8 @@
 //! Reading a trace again, for its letters and for messages.
 
+use smol_str::SmolStr;
+
+use super::values::deciding;
 use super::{Read, Request};
 use crate::eval::compiled::Compiled;
 use crate::eval::expr::{Eval, Frame};
@@ -9,7 +12,7 @@ use crate::eval::trace::TraceState;
 use crate::eval::world::{Cache, World};
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
-use crate::verdict::{PropertyVerdict, Verdict};
+use crate::verdict::{PropertyVerdict, Reason, Verdict};
 
 /// Reads the history from the start and shows each step, its place, and its events already part of the tracks. Without
 /// `past`, tracks and registers are left alone.
@@ -73,12 +76,14 @@ fn read(
     cache.eval_cache.reporting = true;
 }
 
-/// Finds the letters of all requests; returns the steps.
-pub(super) fn letters(
+/// Reads the history and shows each step to each request, up to the step that its verdict is about, with the registers of its
+/// instance.
+fn read_for(
     state: &mut TraceState<'_>,
-    requests: &mut [Request],
+    requests: &[&Request],
     texts: Deferred<'_>,
     past: bool,
+    mut look: impl FnMut(&mut Eval<'_>, usize, Read),
 ) -> Vec<Read> {
     let program = state.program;
     let mut frames: Vec<Vec<Register>> = requests
@@ -88,7 +93,7 @@ pub(super) fn letters(
     let mut steps = Vec::new();
     read(state, texts, past, |eval, step| {
         steps.push(step);
-        for (request, registers) in requests.iter_mut().zip(&mut frames) {
+        for (number, (request, registers)) in requests.iter().zip(&mut frames).enumerate() {
             if request.at.is_some_and(|at| step.index > at) {
                 continue;
             }
@@ -100,9 +105,7 @@ pub(super) fn letters(
                     registers,
                 },
             );
-            for letter in &property.letters {
-                request.letters.push(eval.letter(letter.node));
-            }
+            look(&mut eval, number, step);
             let clock = eval.clock;
             let operands = property.frame.iter().map(|id| eval.operands(*id, true));
             let operands: Vec<Operands> = operands.collect();
@@ -117,6 +120,27 @@ pub(super) fn letters(
     steps
 }
 
+/// Finds the letters of all requests; returns the steps.
+pub(super) fn letters(
+    state: &mut TraceState<'_>,
+    requests: &mut [Request],
+    texts: Deferred<'_>,
+    past: bool,
+) -> Vec<Read> {
+    let program = state.program;
+    let mut rows: Vec<Vec<Truth>> = vec![Vec::new(); requests.len()];
+    let all: Vec<&Request> = requests.iter().collect();
+    let steps = read_for(state, &all, texts, past, |eval, number, _| {
+        for letter in &program.properties[all[number].property].letters {
+            rows[number].push(eval.letter(letter.node));
+        }
+    });
+    for (request, row) in requests.iter_mut().zip(rows) {
+        request.letters = row;
+    }
+    steps
+}
+
 fn initial_frame(program: &Compiled, request: &Request) -> Vec<Register> {
     let code = &program.code;
     let frame = &program.properties[request.property].frame;
@@ -126,8 +150,8 @@ fn initial_frame(program: &Compiled, request: &Request) -> Vec<Register> {
         .collect()
 }
 
-/// Evaluates the messages of violations where they begin.
-pub(super) fn messages(
+/// Evaluates the messages of violations where they begin, and what decides the conditions that suffice to show them.
+pub(super) fn texts(
     state: &mut TraceState<'_>,
     requests: &[Request],
     verdicts: &mut [PropertyVerdict],
@@ -136,27 +160,38 @@ pub(super) fn messages(
 ) {
     let program = state.program;
     let wanted = |request: &&Request| {
-        let violated = verdicts[request.place].verdict == Verdict::Violated;
-        violated && program.properties[request.property].message.is_some()
+        let verdict = &verdicts[request.place];
+        let has_message = program.properties[request.property].message.is_some();
+        verdict.verdict == Verdict::Violated && (has_message || !verdict.why.reasons.is_empty())
     };
     let wanted: Vec<&Request> = requests.iter().filter(wanted).collect();
     if wanted.is_empty() {
         return;
     }
-    let mut filled: Vec<(usize, String)> = Vec::new();
-    read(state, texts, past, |eval, step| {
-        for request in &wanted {
-            let verdict = &verdicts[request.place];
-            let property = &program.properties[request.property];
-            if verdict.from.or(verdict.at) == Some(step.index)
-                && let Some(message) = &property.message
-            {
-                let text = text::fill(message, &mut eval.instance(&request.vars, Frame::NONE));
-                filled.push((request.place, text));
-            }
+    read_for(state, &wanted, texts, past, |eval, number, step| {
+        let request = wanted[number];
+        let verdict = &mut verdicts[request.place];
+        let property = &program.properties[request.property];
+        if verdict.from.or(verdict.at) == Some(step.index)
+            && let Some(message) = &property.message
+        {
+            let mut eval = eval.instance(&request.vars, Frame::NONE);
+            verdict.message = Some(text::fill(message, &mut eval));
+        }
+        let here = |reason: &&mut Reason| reason.first == step.index && reason.last == step.index;
+        for reason in verdict.why.reasons.iter_mut().filter(here) {
+            let spec = program.spec();
+            let mut letters = property.letters.iter();
+            let Some(letter) = letters.find(|letter| Some(letter.id) == reason.atom) else {
+                continue;
+            };
+            let quantified = spec.properties[request.property].quantified.as_ref();
+            let vars = quantified
+                .into_iter()
+                .flat_map(|quantified| &quantified.vars);
+            let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
+            let found = deciding(program, eval, letter.node, &names);
+            (reason.parts, reason.values) = (found.parts, found.values);
         }
     });
-    for (place, text) in filled {
-        verdicts[place].message = Some(text);
-    }
 }

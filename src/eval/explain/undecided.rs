@@ -70,6 +70,7 @@ pub(super) fn undecided(
             blame_clock(&mut found, step);
             blame(&mut found, step, &filter);
         }
+        blame_faults(state, &mut found, &among);
         return render(state, found);
     }
     let mut state_sets = StateSetInterner::new(&code.automaton);
@@ -108,6 +109,26 @@ pub(super) fn undecided(
         }
     }
     render(state, found)
+}
+
+/// Blames the fields of expressions that met an error in the data, as far as the property reads them: those cells are known,
+/// but nothing could be made of them.
+fn blame_faults(
+    state: &TraceState<'_>,
+    found: &mut BTreeMap<u32, BTreeSet<usize>>,
+    among: &BTreeSet<usize>,
+) {
+    let spec = state.program.spec();
+    for fault in &state.cache.eval_cache.faults {
+        if let (Some(step), Some((node, _))) = (fault.step, &fault.at) {
+            let expr = state.program.code.info(*node).expr;
+            let read = fields(spec, [expr]);
+            let blamed: Vec<usize> = read.intersection(among).copied().collect();
+            if !blamed.is_empty() {
+                found.entry(step).or_default().extend(blamed);
+            }
+        }
+    }
 }
 
 fn render(state: &TraceState<'_>, found: BTreeMap<u32, BTreeSet<usize>>) -> Vec<Undecided> {

@@ -8,10 +8,11 @@ mod truth;
 mod value;
 
 use crate::eval::clock::Clock;
-use crate::eval::code::{Code, NodeId, Reads};
+use crate::eval::code::{Code, Node, NodeId, Reads};
 use crate::eval::eval_cache::EvalCache;
 use crate::eval::ops::Fault;
 use crate::eval::register::Register;
+use crate::eval::text;
 use crate::eval::track::Tracks;
 use crate::value::{Cell, Truth, Value};
 
@@ -188,6 +189,11 @@ impl<'a> Eval<'a> {
         self.value(id).into_cell()
     }
 
+    /// Binds the variable of a quantifier; returns what it was bound to.
+    pub(in crate::eval) fn set_local(&mut self, local: u32, value: Cell) -> Cell {
+        std::mem::replace(&mut self.eval_cache.locals[local as usize], value)
+    }
+
     /// Evaluates once for every combination of values that the tracks in the expression may have, until `look` has seen
     /// enough. Returns whether no combination was left out because of a limit.
     pub(in crate::eval) fn each_choice(
@@ -228,6 +234,22 @@ impl<'a> Eval<'a> {
     }
 
     fn fault(&mut self, id: NodeId, fault: Fault) {
-        self.eval_cache.fault(id, fault);
+        let Some(place) = self.eval_cache.fault(id, fault) else {
+            return;
+        };
+        let code = self.code;
+        let mut met = Vec::new();
+        for operand in code.operands(id) {
+            if let (false, Cell::Known(value)) = (
+                matches!(code.node(operand), Node::Const(_)),
+                self.value(operand).into_cell(),
+            ) {
+                met.push((
+                    operand,
+                    text::cut(text::quoted(code, &value), text::EVIDENCE),
+                ));
+            }
+        }
+        self.eval_cache.fault_met(place, met);
     }
 }

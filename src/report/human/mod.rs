@@ -5,10 +5,12 @@
 
 mod steps;
 mod table;
+mod why;
 
 use std::io::{self, Write};
 
-pub(crate) use steps::write_steps;
+pub use steps::write_steps;
+pub use why::why;
 
 use super::tally::per_property;
 use super::text::{cut, folded, plural, wrap};
@@ -101,6 +103,11 @@ impl<'s, W: Write> Human<'s, W> {
         }
         self.clause(heading)?;
         write_steps(&mut self.out, paint, 4, &verdict.evidence)?;
+        for sentence in why(verdict, &verdict.evidence) {
+            for (idx, line) in wrap(&sentence, COLUMNS - 6).iter().enumerate() {
+                writeln!(self.out, "    {}{line}", if idx > 0 { "  " } else { "" })?;
+            }
+        }
         writeln!(
             self.out,
             "    {}",

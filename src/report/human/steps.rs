@@ -11,7 +11,7 @@ use crate::report::text::{cut, pad, pad_left, width, wrap};
 use crate::verdict::Evidence;
 
 /// Columns of a single value in a table.
-const VALUE: usize = 30;
+pub(super) const VALUE: usize = 30;
 
 /// Writes steps as evidence, `margin` columns from the left, `…` where steps lie between.
 ///

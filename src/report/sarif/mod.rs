@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 pub use diagnostics::diagnostics;
 
+use super::human::why;
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::Problem;
@@ -62,6 +63,9 @@ impl<'s, W: Write> Sarif<'s, W> {
         }
         if let Some(message) = &verdict.message {
             text.push_str(&format!(": {message}"));
+        }
+        for sentence in why(verdict, &[]) {
+            text.push_str(&format!("\n- {sentence}"));
         }
         let logical = match verdict.at {
             Some(at) => format!("{}[{at}]", report.trace),

@@ -8,17 +8,21 @@ use smol_str::SmolStr;
 
 pub(crate) use write::{human, json, junit};
 
+use super::human::why;
 use super::tally::per_property;
 use super::text::cut;
 use crate::hir::reads::reads;
-use crate::hir::{Expect, Spec, Test};
+use crate::hir::{Expect, Spec, Test, print};
 use crate::source::SourceMap;
 use crate::value::Cell;
 use crate::verdict::value_json;
-use crate::verdict::{Evidence, TraceReport};
+use crate::verdict::{Evidence, PropertyVerdict, TraceReport};
 
 /// Steps of a failed test that are shown.
 const STEPS: usize = 20;
+
+/// Steps with missing data that are listed for one verdict.
+const UNDECIDED: usize = 5;
 
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +73,8 @@ pub(crate) struct Failure {
     pub got: (SmolStr, Option<u32>),
     /// The message of the property, where it was violated.
     pub message: Option<String>,
+    /// Why the verdict is what came out, one sentence each: the values that decided it, or the data that is missing.
+    pub why: Vec<String>,
 }
 
 /// Compares what came out with what the test expects.
@@ -138,16 +144,36 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
     // Of several violated instances, any may be the one that is meant.
     let met = expect.verdict == verdict.as_str()
         && (expect.at.is_none() || same.iter().any(|found| found.at == expect.at));
+    // Of several violated instances the one at the expected step is compared, else the first.
+    let shown = same.iter().find(|found| found.at == expect.at);
+    let shown = shown.or(same.first());
     (!met).then(|| Failure {
         property: spec.property(expect.property).name.clone(),
         line: 0,
         expected: (expect.verdict.clone(), expect.at),
-        got: (
-            verdict.as_str().into(),
-            same.first().and_then(|found| found.at),
-        ),
-        message: same.first().and_then(|found| found.message.clone()),
+        got: (verdict.as_str().into(), shown.and_then(|found| found.at)),
+        message: shown.and_then(|found| found.message.clone()),
+        why: shown.map_or_else(Vec::new, |found| because(spec, found)),
     })
+}
+
+/// Why a verdict is what it is.
+fn because(spec: &Spec, verdict: &PropertyVerdict) -> Vec<String> {
+    let undecided = verdict.undecided_by.iter().take(UNDECIDED);
+    let undecided = undecided.map(|undecided| match undecided.fields.as_slice() {
+        [] => format!("depends on missing data at step {}", undecided.step),
+        fields => format!(
+            "depends on missing data at step {}: {}",
+            undecided.step,
+            fields.join(", ")
+        ),
+    });
+    let instance = verdict.instance.iter();
+    let instance = instance.map(|(name, value)| {
+        let value = print::value(value, &spec.enums);
+        format!("for {name} = {value}")
+    });
+    instance.chain(why(verdict, &[])).chain(undecided).collect()
 }
 
 /// Returns the steps of a test with the fields that its properties read, and the letters that are known to be true.

@@ -6,6 +6,7 @@ use serde_json::json;
 use smol_str::SmolStr;
 
 use super::{Outcome, TestReport};
+use crate::inert::inert;
 use crate::report::Paint;
 use crate::report::human::write_steps;
 use crate::report::text::plural;
@@ -62,6 +63,9 @@ pub(crate) fn human(
             )?;
             if let Some(message) = &failure.message {
                 writeln!(out, "        message  {message}")?;
+            }
+            for sentence in &failure.why {
+                writeln!(out, "        {}", inert(sentence))?;
             }
         }
         write_steps(out, paint, 6, &report.steps)?;
@@ -130,6 +134,7 @@ pub(crate) fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<(
                     "line": failure.line,
                     "expected": side(&failure.expected),
                     "got": side(&failure.got),
+                    "why": failure.why,
                 })
             })
             .collect();

@@ -1,6 +1,7 @@
 //! From the generated parser's error to a diagnostic.
 
 use super::expected::Expected;
+use super::unit;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::actions::Builder;
@@ -133,6 +134,15 @@ fn with_notes(
     if before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA)) {
         return diagnostic.note("`A[ ]` and `E[ ]` take a path formula");
     }
+    // `15 seconds` is one token: `15s`.
+    if let (Some(number), Some(unit)) = (before, unit(text))
+        && matches!(number.token, Token::Int | Token::Float)
+    {
+        let gap = b.span(number.end, span.end);
+        return diagnostic
+            .note("a duration is a number and its unit without a blank, as in `15s`")
+            .fix(format!("write `{unit}` after the number"), gap, unit);
+    }
     if !expected.is_operator() {
         return match expected.near(text) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
@@ -143,6 +153,16 @@ fn with_notes(
         "implies" => diagnostic.fix("imply with `->`", span, "->"),
         "iff" => diagnostic.fix("write `<->`", span, "<->"),
         "is" => diagnostic.fix("compare with `==`", span, "=="),
+        "within" => diagnostic
+            .note("`within` is part of `rule` and of `a leads to b within 60s or end`")
+            .note(
+                "in a formula the bound follows the operator: `F[0,60s] b`, `eventually[0,60s] b`",
+            ),
+        "from" if expected.has("then") => diagnostic
+            .note(
+                "a track has an initial value and an update: `track xs: list<string> = [] then …`",
+            )
+            .note("`from` names the source of a field, in `event` and `meta`"),
         _ if token.ends_operand() => diagnostic.note("missing operator between two values"),
         _ => diagnostic,
     }

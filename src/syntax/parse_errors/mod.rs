@@ -101,7 +101,7 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
 }
 
 /// Returns the unit that other words for it mean.
-fn unit(word: &str) -> Option<&'static str> {
+pub(super) fn unit(word: &str) -> Option<&'static str> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => "s",
         "msec" | "msecs" | "millis" => "ms",
@@ -168,14 +168,32 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
             .label("parsed as a bound")
             .also(span(operator), "because it follows a temporal operator");
             if *list {
-                diagnostic.note("put a list after a temporal operator in parentheses")
-            } else {
-                diagnostic
-                    .note("only `F G U O H` and the equivalent words take bounds")
-                    .fix("remove the bound", bound, "")
+                return diagnostic.note("put a list after a temporal operator in parentheses");
+            }
+            let diagnostic = diagnostic
+                .note("only `F G U O H` and the equivalent words take bounds")
+                .fix("remove the bound", bound, "");
+            match bounded(word) {
+                Some(other) => {
+                    let bounds = b.slice(bound.start, bound.end);
+                    let message = format!("at some step within the bound: `{other}{bounds}`");
+                    diagnostic.fix(message, span(operator), other)
+                }
+                None => diagnostic,
             }
         }
     }
+}
+
+/// The operator with a bound that says of several steps what this one says of one.
+fn bounded(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "previously" => "once",
+        "Y" => "O",
+        "next" => "eventually",
+        "X" => "F",
+        _ => return None,
+    })
 }
 
 /// Returns a chunk that does not begin with the word of an item.

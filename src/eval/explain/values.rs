@@ -1,0 +1,291 @@
+//! What decides a condition at a step: its parts, and the values that they read.
+//!
+//! The parts are found as causes of formulas are: of a false conjunction the false operands, of a true `any` the first
+//! element that satisfies it. Values are evaluated again, so nothing is kept for conditions that nobody asks about.
+
+use smol_str::SmolStr;
+
+use crate::eval::code::{Node, NodeId};
+use crate::eval::compiled::Compiled;
+use crate::eval::expr::Eval;
+use crate::eval::text;
+use crate::hir::{Builtin, Quantifier, print};
+use crate::value::{Cell, Truth, Value};
+use crate::verdict::{Part, TermValue};
+
+/// Parts of one condition that are listed.
+const MOST_PARTS: usize = 4;
+
+/// Values that are listed for one condition.
+const MOST_VALUES: usize = 12;
+
+/// Bytes of the text of a part.
+const PART: usize = 120;
+
+/// Bytes of the text of a term; a longer one is a definition that was inlined, and only what it reads is listed.
+const TERM: usize = 60;
+
+/// What decides a condition.
+#[derive(Debug, Default)]
+pub(in crate::eval) struct Deciding {
+    /// The parts; empty if the condition has no parts.
+    pub(in crate::eval) parts: Vec<Part>,
+    /// What the parts read.
+    pub(in crate::eval) values: Vec<TermValue>,
+}
+
+/// Finds what decides a condition at the step that `eval` looks at. `vars` are the names of the quantified variables.
+pub(in crate::eval) fn deciding(
+    program: &Compiled,
+    eval: &mut Eval<'_>,
+    condition: NodeId,
+    vars: &[SmolStr],
+) -> Deciding {
+    let mut search = Search {
+        program,
+        vars,
+        condition,
+        found: Deciding::default(),
+    };
+    let truth = eval.open_letter(condition);
+    search.condition(eval, condition, truth);
+    search.found
+}
+
+struct Search<'a> {
+    program: &'a Compiled,
+    vars: &'a [SmolStr],
+    condition: NodeId,
+    found: Deciding,
+}
+
+impl Search<'_> {
+    fn condition(&mut self, eval: &mut Eval<'_>, node: NodeId, truth: Truth) {
+        let code = eval.code;
+        match code.node(node) {
+            Node::Not(a) => self.condition(eval, *a, !truth),
+            Node::And(a, b) => self.operands(eval, [*a, *b], [truth; 2], Truth::False),
+            Node::Or(a, b) => self.operands(eval, [*a, *b], [truth; 2], Truth::True),
+            Node::Implies(a, b) => self.operands(eval, [*a, *b], [!truth, truth], Truth::True),
+            Node::Iff(a, b) => {
+                for part in [*a, *b] {
+                    let truth = eval.open_letter(part);
+                    self.condition(eval, part, truth);
+                }
+            }
+            Node::If(condition, a, b) => {
+                let chosen = eval.open_letter(*condition);
+                self.condition(eval, *condition, chosen);
+                match chosen {
+                    Truth::True => self.condition(eval, *a, truth),
+                    Truth::False => self.condition(eval, *b, truth),
+                    Truth::Unknown => {}
+                }
+            }
+            Node::Quantifier {
+                kind: kind @ (Quantifier::Any | Quantifier::All),
+                local,
+                over,
+                body,
+            } if truth == Truth::from(*kind == Quantifier::Any) => {
+                let Some(element) = self.witness(eval, *over, *local, *body, truth) else {
+                    return self.leaf(eval, node, truth);
+                };
+                let outer = eval.set_local(*local, element.clone());
+                if let Cell::Known(value) = &element {
+                    let names = &self.program.spec().local_names;
+                    let name = names.get(*local as usize).map_or("_", SmolStr::as_str);
+                    self.add(name.to_owned(), text::quoted(code, value));
+                }
+                self.condition(eval, *body, truth);
+                eval.set_local(*local, outer);
+            }
+            _ => self.leaf(eval, node, truth),
+        }
+    }
+
+    /// Of two operands those that decide. If the whole has the truth `alone`, one operand that is as `wanted` suffices.
+    fn operands(
+        &mut self,
+        eval: &mut Eval<'_>,
+        operands: [NodeId; 2],
+        wanted: [Truth; 2],
+        alone: Truth,
+    ) {
+        // `a -> b` is `not a or b`: the truth of the whole is that wanted of the second operand.
+        let whole = wanted[1];
+        for (operand, wanted) in operands.into_iter().zip(wanted) {
+            let truth = eval.open_letter(operand);
+            if whole != alone || truth == wanted {
+                self.condition(eval, operand, truth);
+            }
+        }
+    }
+
+    /// The first element for which the body has this truth.
+    fn witness(
+        &self,
+        eval: &mut Eval<'_>,
+        over: NodeId,
+        local: u32,
+        body: NodeId,
+        truth: Truth,
+    ) -> Option<Cell> {
+        let elements = match eval.code.node(over) {
+            Node::List(items) | Node::Set(items) => {
+                items.iter().map(|item| eval.cell(*item)).collect()
+            }
+            _ => match eval.cell(over) {
+                Cell::Known(Value::List(items)) => items.iter().cloned().map(Cell::Known).collect(),
+                Cell::Known(Value::Set(items)) => items.iter().cloned().map(Cell::Known).collect(),
+                _ => Vec::new(),
+            },
+        };
+        elements.into_iter().find(|element| {
+            let outer = eval.set_local(local, element.clone());
+            let found = eval.open_letter(body);
+            eval.set_local(local, outer);
+            found == truth
+        })
+    }
+
+    /// A part that has no parts of its own.
+    fn leaf(&mut self, eval: &mut Eval<'_>, node: NodeId, truth: Truth) {
+        let code = eval.code;
+        let whole = node == self.condition;
+        let equality = matches!(code.node(node), Node::FieldIs(..) | Node::InConst(..))
+            || matches!(code.node(node), Node::Eq(a, b) if self.is_const(eval, *a) || self.is_const(eval, *b));
+        // What equals a constant is said by its value.
+        if !whole && !(equality && truth == Truth::True) && self.found.parts.len() < MOST_PARTS {
+            let condition = self.print(eval, node, PART);
+            let part = Part { condition, truth };
+            if !self.found.parts.contains(&part) {
+                self.found.parts.push(part);
+            }
+        }
+        match code.node(node) {
+            Node::FieldIs(field, _) => {
+                // An equality that holds is its own value.
+                if !(whole && truth == Truth::True) {
+                    self.field(eval, *field);
+                }
+            }
+            Node::Quantifier { over, .. } => self.term(eval, *over, node),
+            _ => {
+                let operands = code.operands(node);
+                if operands.is_empty() || matches!(code.node(node), Node::Register(_)) {
+                    return self.term(eval, node, node);
+                }
+                for operand in operands {
+                    self.term(eval, operand, node);
+                }
+            }
+        }
+    }
+
+    fn is_const(&self, eval: &Eval<'_>, node: NodeId) -> bool {
+        matches!(eval.code.node(node), Node::Const(_))
+    }
+
+    fn field(&mut self, eval: &mut Eval<'_>, field: u32) {
+        let fields = &self.program.spec().schema.fields;
+        if let Some(of) = fields.get(field as usize) {
+            let value = match eval.cells.get(field as usize) {
+                Some(Cell::Known(value)) => text::quoted(eval.code, value),
+                _ => "unknown".to_owned(),
+            };
+            self.add(of.name.to_string(), text::cut(value, text::EVIDENCE));
+        }
+    }
+
+    /// The value of an operand of `leaf`, and of what it is made from.
+    fn term(&mut self, eval: &mut Eval<'_>, node: NodeId, leaf: NodeId) {
+        let code = eval.code;
+        match code.node(node) {
+            Node::Const(_) | Node::Unknown | Node::Var(_) | Node::Param(_) => return,
+            Node::Local(_) | Node::List(_) | Node::Set(_) | Node::Record(_) => {}
+            Node::Call(Builtin::Min | Builtin::Max, _) | Node::If(..) => {}
+            _ => {
+                let name = self.print(eval, node, TERM);
+                if !name.ends_with('…') {
+                    let value = match eval.cell(node) {
+                        Cell::Known(value) => self.value(eval, &value, node, leaf),
+                        Cell::Unknown => "unknown".to_owned(),
+                    };
+                    self.add(name, value);
+                }
+            }
+        }
+        match code.node(node) {
+            // A path into a field is a name; the whole field says no more.
+            Node::Member(of, _) | Node::JsonMember(of, ..) if is_path(eval, *of) => {}
+            Node::If(condition, a, b) => {
+                let chosen = eval.open_letter(*condition);
+                for part in code.operands(*condition) {
+                    self.term(eval, part, leaf);
+                }
+                let branch = if chosen == Truth::True { *a } else { *b };
+                self.term(eval, branch, leaf);
+            }
+            Node::Register(_) => {}
+            _ => {
+                for operand in code.operands(node) {
+                    self.term(eval, operand, leaf);
+                }
+            }
+        }
+    }
+
+    /// The text of a value; of a long text the part that matters.
+    fn value(&self, eval: &mut Eval<'_>, value: &Value, node: NodeId, leaf: NodeId) -> String {
+        let code = eval.code;
+        let Value::String(whole) = value else {
+            return text::cut(text::quoted(code, value), text::EVIDENCE);
+        };
+        let part = match code.node(leaf) {
+            Node::Matches(of, regex) if *of == node => {
+                let pattern = &code.patterns[*regex as usize];
+                let group = pattern.group(whole, 0).flatten();
+                group.map(str::to_owned)
+            }
+            Node::Contains(of, part) | Node::StartsWith(of, part) | Node::EndsWith(of, part)
+                if *of == node =>
+            {
+                match eval.cell(*part) {
+                    Cell::Known(Value::String(part)) => Some(part.to_string()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let at = match (code.node(leaf), &part) {
+            (Node::EndsWith(..), _) => whole.len(),
+            (_, Some(part)) => whole
+                .find(part.as_str())
+                .map_or(0, |at| at + part.len() / 2),
+            _ => 0,
+        };
+        text::excerpt(whole, at, text::EVIDENCE)
+    }
+
+    fn print(&self, eval: &Eval<'_>, node: NodeId, most: usize) -> String {
+        let expr = eval.code.info(node).expr;
+        print::expr(self.program.spec(), expr, self.vars, most)
+    }
+
+    fn add(&mut self, term: String, value: String) {
+        let values = &mut self.found.values;
+        if values.len() < MOST_VALUES && values.iter().all(|known| known.term != term) {
+            values.push(TermValue { term, value });
+        }
+    }
+}
+
+/// Whether a node is a field, or a path into one.
+fn is_path(eval: &Eval<'_>, node: NodeId) -> bool {
+    match eval.code.node(node) {
+        Node::Field(_) | Node::Meta(_) | Node::Local(_) => true,
+        Node::Member(of, _) => is_path(eval, *of),
+        _ => false,
+    }
+}
