@@ -385,6 +385,9 @@ fn render_human(decision: &Decision, out: &mut String) {
     for fired in &decision.clauses {
         let (action, name) = (fired.action.as_str(), inert(&fired.name));
         let _ = write!(out, "  [{action}] {name}: {}", inert(&fired.message));
+        if let Some(values) = fired.values() {
+            let _ = write!(out, " ({values})");
+        }
     }
     for text in decision.owed.iter().chain(&decision.errors) {
         let _ = write!(out, "  ({})", inert(text));

@@ -11,14 +11,10 @@ use super::report::describe;
 use super::run::{Before, Run, StepView};
 use super::text;
 use super::world::Watch;
-use crate::hir::print;
 use crate::ids::PropertyId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::{Reason, Verdict};
-use guard_automata::{Path, Traces, why_false};
-
-/// Bytes of the text of a condition in a decision.
-const CONDITION: usize = 200;
+use guard_automata::{Atom, Path, Traces, eval_partial, why_false, why_pending};
 
 /// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,11 +296,17 @@ impl StepView<'_> {
 
     /// The conditions at this step that speak against a clause for these values, with what they read. What earlier steps
     /// contribute is not kept, so it is not among them.
-    pub fn reasons(&mut self, clause: usize, values: &[Option<Value>], step: u32) -> Vec<Reason> {
+    pub fn reasons(
+        &mut self,
+        clause: usize,
+        name: &SmolStr,
+        values: &[Option<Value>],
+        step: u32,
+    ) -> Vec<Reason> {
         let program = self.program;
         let property = match program.clauses.watched[clause] {
             WatchedCode::Property(property, _) => property,
-            WatchedCode::When(condition) => return self.reasons_of(condition, step),
+            WatchedCode::When(condition) => return self.reasons_of(condition, name, step),
             WatchedCode::Elsewhere => return Vec::new(),
         };
         let (spec, code) = (program.spec(), &program.properties[property.index()]);
@@ -324,13 +326,24 @@ impl StepView<'_> {
             let letters = code.letters.iter();
             let row: Vec<Truth> = letters.map(|letter| eval.letter(letter.node)).collect();
             let formula = judged.each.unwrap_or(judged.whole);
-            let why = why_false(&judged.formulas, formula, path, 0, |_, atom| {
-                row.get(atom.0 as usize).copied().and_then(Truth::known)
-            });
+            let letter =
+                |_: usize, atom: Atom| row.get(atom.0 as usize).copied().and_then(Truth::known);
+            let here = eval_partial(&judged.formulas, formula, path, letter);
+            let why = if here == [Some(false)] {
+                why_false(&judged.formulas, formula, path, 0, letter)
+            } else {
+                why_pending(&judged.formulas, formula, path, 0, letter)
+            };
             let known = why.reasons.iter().filter(|reason| reason.value.is_some());
             let reason = known.filter_map(|reason| {
                 let letter = code.letters.get(reason.atom.0 as usize)?;
-                let found = deciding(program, eval, letter.node, &names);
+                let found = deciding(
+                    program,
+                    eval,
+                    letter.node,
+                    &spec.atom(letter.id).text,
+                    &names,
+                );
                 Some(Reason {
                     first: step,
                     last: step,
@@ -347,17 +360,16 @@ impl StepView<'_> {
     }
 
     /// What the condition of an `enforce when` reads at this step.
-    fn reasons_of(&mut self, condition: NodeId, step: u32) -> Vec<Reason> {
+    fn reasons_of(&mut self, condition: NodeId, name: &SmolStr, step: u32) -> Vec<Reason> {
         let program = self.program;
-        let expr = program.code.info(condition).expr;
         let reason = self.with_eval(&[], |eval| {
             let truth = eval.letter(condition);
-            let found = deciding(program, eval, condition, &[]);
+            let found = deciding(program, eval, condition, name, &[]);
             Reason {
                 first: step,
                 last: step,
                 atom: None,
-                condition: print::expr(program.spec(), expr, &[], CONDITION).into(),
+                condition: name.clone(),
                 truth,
                 parts: found.parts,
                 values: found.values,

@@ -293,7 +293,7 @@ impl One<'_, '_> {
         };
         let reasons = match (&row.trigger, self.cx.step) {
             (ArmTrigger::Violated | ArmTrigger::Holds, Some(step)) => {
-                self.view.reasons(self.number, &values, step)
+                self.view.reasons(self.number, &name, &values, step)
             }
             _ => Vec::new(),
         };

@@ -16,7 +16,7 @@
 //! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
 //! | [`LazyDfa`] | bounds in time, long bounds in steps, automata beyond the limits: counters, states made when visited |
 //! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
-//! | [`why_false`] | recorded traces after the fact: the values of atoms that make a formula false |
+//! | [`why_false`], [`why_pending`] | recorded traces after the fact: the values of atoms that make a formula false |
 //! | [`eval()`] | the final value of complete traces; the meaning of it all |
 //!
 //! # Meaning
@@ -100,7 +100,7 @@ pub use product::Traces;
 pub use recurring::Recurring;
 pub use states::{StateId, StateSet};
 pub use verdict::{Finality, Verdict};
-pub use why::{Missed, Path, Reason, Why, eval_partial, why_false};
+pub use why::{Missed, Path, Reason, Why, eval_partial, why_false, why_pending};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

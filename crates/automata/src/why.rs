@@ -77,11 +77,67 @@ pub fn why_false(
     position: usize,
     letter: impl Fn(usize, Atom) -> Option<bool>,
 ) -> Why {
+    let start = vec![(formula, position, false)];
+    descend(formulas, formula, path, start, letter)
+}
+
+/// Returns what speaks against obligations of earlier positions, of which the path at `position` says no more than that they
+/// are those of `formula`: its temporal operators of the future are followed, and what `formula` itself asks at `position`
+/// is not.
+///
+/// # Limits
+/// As [`why_false`].
+pub fn why_pending(
+    formulas: &Formulas,
+    formula: FormulaId,
+    path: Path<'_>,
+    position: usize,
+    letter: impl Fn(usize, Atom) -> Option<bool>,
+) -> Why {
+    let mut start = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![(formula, false)];
+    while let Some((part, wanted)) = todo.pop() {
+        if !seen.insert((part, wanted)) {
+            continue;
+        }
+        match formulas.node(part) {
+            Node::Not(f) => todo.push((f, !wanted)),
+            Node::And(f, g) | Node::Or(f, g) => todo.extend([(f, wanted), (g, wanted)]),
+            // What was to come next was to come here.
+            Node::Next(f) | Node::WeakNext(f) => start.push((f, position, wanted)),
+            Node::Eventually(..) | Node::Always(..) | Node::Until(..) => {
+                start.push((part, position, wanted));
+            }
+            _ => {}
+        }
+    }
+    descend(formulas, formula, path, start, letter)
+}
+
+/// A formula, a position, and the value that is to be explained there.
+type Question = (FormulaId, usize, bool);
+
+fn descend(
+    formulas: &Formulas,
+    formula: FormulaId,
+    path: Path<'_>,
+    todo: Vec<Question>,
+    letter: impl Fn(usize, Atom) -> Option<bool>,
+) -> Why {
     let values = values(formulas, formula, path, &letter);
+    let mut reads_atoms = vec![false; formula.index() + 1];
+    for part in formulas.parts(formula) {
+        let node = formulas.node(part);
+        let mut operands = node.operands();
+        reads_atoms[part.index()] =
+            matches!(node, Node::Atom(_)) || operands.any(|operand| reads_atoms[operand.index()]);
+    }
     let mut descent = Descent {
         path,
         values: &values,
-        todo: vec![(formula, position, false)],
+        reads_atoms: &reads_atoms,
+        todo,
         seen: FxHashSet::default(),
         why: Why::default(),
     };
@@ -133,9 +189,10 @@ pub fn eval_partial(
 struct Descent<'a> {
     path: Path<'a>,
     values: &'a [Values],
-    /// What is still to be explained: a formula, a position, and the value it was wanted not to have.
-    todo: Vec<(FormulaId, usize, bool)>,
-    seen: FxHashSet<(FormulaId, usize, bool)>,
+    /// By formula, whether it reads an atom: what does not depends on the positions alone.
+    reads_atoms: &'a [bool],
+    todo: Vec<Question>,
+    seen: FxHashSet<Question>,
     why: Why,
 }
 
@@ -159,9 +216,16 @@ impl Descent<'_> {
         self.todo.extend(positions.map(|i| (f, i, value)));
     }
 
-    /// Of two operands those that have the value, or, if neither has, those that are unknown.
+    /// Of two operands those that have the value, or, if neither has, those that are unknown. One that reads no atom
+    /// suffices.
     fn either(&mut self, f: FormulaId, g: FormulaId, i: usize, value: bool) {
         let has = |of: FormulaId, value: Option<bool>| self.value(of, i) == value;
+        let mut operands = [f, g].into_iter();
+        let plain = operands.find(|of| has(*of, Some(value)) && !self.reads_atoms[of.index()]);
+        if let Some(plain) = plain {
+            self.todo.push((plain, i, value));
+            return;
+        }
         let decided = has(f, Some(value)) || has(g, Some(value));
         let wanted = decided.then_some(value);
         let chosen = [f, g].into_iter().filter(|of| has(*of, wanted));
@@ -203,7 +267,7 @@ impl Descent<'_> {
                     self.todo.extend(found.map(|j| (f, j, wanted)));
                 } else {
                     if matches!(node, Node::Eventually(..)) {
-                        self.missed(i, window);
+                        self.missed(i, window, f);
                     }
                     self.all(f, positions, wanted);
                 }
@@ -229,7 +293,6 @@ impl Descent<'_> {
                 } else {
                     let broken = (0..=i).rev().find(|j| self.value(f, *j) == Some(false));
                     self.todo.extend(broken.map(|j| (f, j, false)));
-                    self.why.began |= broken.is_none() && !self.path.past_open;
                     self.all(g, broken.unwrap_or(0)..i + 1, false);
                 }
             }
@@ -252,14 +315,14 @@ impl Descent<'_> {
         let broken = broken.filter(|j| *j < hi || range.is_none());
         match broken {
             Some(j) => self.todo.push((f, j, false)),
-            None => self.missed(i, window),
+            None => self.missed(i, window, g),
         }
         let last = broken.map_or(hi, |j| hi.min(j + 1));
         self.all(g, lo..last, false);
     }
 
     /// Notes a window that passed without a witness: its bound, or that the path ended before.
-    fn missed(&mut self, i: usize, window: Interval) {
+    fn missed(&mut self, i: usize, window: Interval, witness: FormulaId) {
         let bounded = match window {
             Interval::Steps { hi, .. } => hi.is_some(),
             Interval::Time { hi, .. } => hi.is_some(),
@@ -270,7 +333,7 @@ impl Descent<'_> {
         };
         let missed = Missed { from: i, window };
         if bounded && is_closed(open, window, i) {
-            if !self.why.windows.contains(&missed) {
+            if self.reads_atoms[witness.index()] && !self.why.windows.contains(&missed) {
                 self.why.windows.push(missed);
             }
         } else {

@@ -103,14 +103,16 @@ fn overdue(missed: &Missed, steps: &[Read], times: &[i128]) -> Option<Overdue> {
     };
     let (at, elapsed, allowed) = match missed.window {
         Interval::Steps { lo, hi } => {
-            let hi = hi?;
+            // A single step is no time to pass.
+            let hi = hi.filter(|hi| *hi > lo)?;
             let at = missed.from.saturating_add(hi as usize).min(last);
-            let steps = if hi == 1 { "step" } else { "steps" };
+            let steps = |n: usize| if n == 1 { "step" } else { "steps" };
             let allowed = range(lo.to_string(), hi.to_string(), lo <= 1);
+            let passed = at - missed.from;
             (
                 at,
-                format!("{}", at - missed.from),
-                format!("{allowed} {steps}"),
+                format!("{passed} {}", steps(passed)),
+                format!("{allowed} {}", steps(hi as usize)),
             )
         }
         Interval::Time { lo, hi } => {

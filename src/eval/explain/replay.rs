@@ -190,7 +190,7 @@ pub(super) fn texts(
                 .into_iter()
                 .flat_map(|quantified| &quantified.vars);
             let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
-            let found = deciding(program, eval, letter.node, &names);
+            let found = deciding(program, eval, letter.node, &reason.condition, &names);
             (reason.parts, reason.values) = (found.parts, found.values);
         }
     });

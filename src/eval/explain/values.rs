@@ -34,17 +34,21 @@ pub(in crate::eval) struct Deciding {
     pub(in crate::eval) values: Vec<TermValue>,
 }
 
-/// Finds what decides a condition at the step that `eval` looks at. `vars` are the names of the quantified variables.
+/// Finds what decides a condition at the step that `eval` looks at. `text` is the condition as its author wrote it, `vars` are
+/// the names of the quantified variables.
 pub(in crate::eval) fn deciding(
     program: &Compiled,
     eval: &mut Eval<'_>,
     condition: NodeId,
+    text: &str,
     vars: &[SmolStr],
 ) -> Deciding {
     let mut search = Search {
         program,
         vars,
-        condition,
+        text,
+        // A name does not say what it stands for.
+        shown: (!is_name(text)).then_some(condition),
         found: Deciding::default(),
     };
     let truth = eval.open_letter(condition);
@@ -55,7 +59,9 @@ pub(in crate::eval) fn deciding(
 struct Search<'a> {
     program: &'a Compiled,
     vars: &'a [SmolStr],
-    condition: NodeId,
+    text: &'a str,
+    /// The condition, if the reader sees its text.
+    shown: Option<NodeId>,
     found: Deciding,
 }
 
@@ -152,14 +158,18 @@ impl Search<'_> {
     /// A part that has no parts of its own.
     fn leaf(&mut self, eval: &mut Eval<'_>, node: NodeId, truth: Truth) {
         let code = eval.code;
-        let whole = node == self.condition;
-        let equality = matches!(code.node(node), Node::FieldIs(..) | Node::InConst(..))
-            || matches!(code.node(node), Node::Eq(a, b) if self.is_const(eval, *a) || self.is_const(eval, *b));
+        let whole = self.shown == Some(node);
+        let is_given = |node: &NodeId| matches!(code.node(*node), Node::Const(_) | Node::Var(_));
+        let equality = match code.node(node) {
+            Node::FieldIs(..) | Node::InConst(..) => true,
+            Node::Eq(a, b) => is_given(a) || is_given(b),
+            _ => false,
+        };
         // What equals a constant is said by its value.
         if !whole && !(equality && truth == Truth::True) && self.found.parts.len() < MOST_PARTS {
             let condition = self.print(eval, node, PART);
             let part = Part { condition, truth };
-            if !self.found.parts.contains(&part) {
+            if part.condition != self.text && !self.found.parts.contains(&part) {
                 self.found.parts.push(part);
             }
         }
@@ -183,10 +193,6 @@ impl Search<'_> {
         }
     }
 
-    fn is_const(&self, eval: &Eval<'_>, node: NodeId) -> bool {
-        matches!(eval.code.node(node), Node::Const(_))
-    }
-
     fn field(&mut self, eval: &mut Eval<'_>, field: u32) {
         let fields = &self.program.spec().schema.fields;
         if let Some(of) = fields.get(field as usize) {
@@ -203,8 +209,20 @@ impl Search<'_> {
         let code = eval.code;
         match code.node(node) {
             Node::Const(_) | Node::Unknown | Node::Var(_) | Node::Param(_) => return,
-            Node::Local(_) | Node::List(_) | Node::Set(_) | Node::Record(_) => {}
-            Node::Call(Builtin::Min | Builtin::Max, _) | Node::If(..) => {}
+            Node::FieldIs(field, _) => return self.field(eval, *field),
+            Node::Coalesce(of, _) if eval.cell(*of) != Cell::Known(Value::Null) => {
+                return self.term(eval, *of, leaf);
+            }
+            Node::If(condition, a, b) => {
+                let chosen = eval.open_letter(*condition);
+                self.term(eval, *condition, leaf);
+                let branch = if chosen == Truth::True { *a } else { *b };
+                return self.term(eval, branch, leaf);
+            }
+            // These say nothing that their operands do not.
+            Node::List(_) | Node::Set(_) | Node::Record(_) | Node::Local(_) => {}
+            Node::Call(Builtin::Min | Builtin::Max, _) => {}
+            node if is_test(node) => {}
             _ => {
                 let name = self.print(eval, node, TERM);
                 if !name.ends_with('…') {
@@ -219,15 +237,8 @@ impl Search<'_> {
         match code.node(node) {
             // A path into a field is a name; the whole field says no more.
             Node::Member(of, _) | Node::JsonMember(of, ..) if is_path(eval, *of) => {}
-            Node::If(condition, a, b) => {
-                let chosen = eval.open_letter(*condition);
-                for part in code.operands(*condition) {
-                    self.term(eval, part, leaf);
-                }
-                let branch = if chosen == Truth::True { *a } else { *b };
-                self.term(eval, branch, leaf);
-            }
-            Node::Register(_) => {}
+            // Nor does a value say more than its text, or the steps before more than what was made of them.
+            Node::Call(Builtin::Text, _) | Node::Register(_) => {}
             _ => {
                 for operand in code.operands(node) {
                     self.term(eval, operand, leaf);
@@ -275,10 +286,40 @@ impl Search<'_> {
 
     fn add(&mut self, term: String, value: String) {
         let values = &mut self.found.values;
-        if values.len() < MOST_VALUES && values.iter().all(|known| known.term != term) {
+        if term != self.text
+            && values.len() < MOST_VALUES
+            && values.iter().all(|known| known.term != term)
+        {
             values.push(TermValue { term, value });
         }
     }
+}
+
+/// Whether a text is a name, perhaps with arguments.
+fn is_name(text: &str) -> bool {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let rest = text.get(end.unwrap_or(text.len())..).unwrap_or_default();
+    rest.is_empty() || (rest.starts_with('(') && rest.ends_with(')'))
+}
+
+/// Whether a node is a condition.
+fn is_test(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Not(_)
+            | Node::And(..)
+            | Node::Or(..)
+            | Node::Implies(..)
+            | Node::Iff(..)
+            | Node::Eq(..)
+            | Node::Order(..)
+            | Node::In(..)
+            | Node::InConst(..)
+            | Node::Contains(..)
+            | Node::StartsWith(..)
+            | Node::EndsWith(..)
+            | Node::Matches(..)
+    )
 }
 
 /// Whether a node is a field, or a path into one.

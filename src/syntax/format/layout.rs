@@ -62,6 +62,7 @@ fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
             continue;
         }
         set_break(pieces, close, true);
+        break_branches(pieces, marks, open, close);
         let first = (open + 1..close).find(|at| {
             pieces
                 .get(*at)
@@ -84,6 +85,27 @@ fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
         if let Some(piece) = pieces.get_mut(close) {
             piece.blank = false;
         }
+    }
+}
+
+/// If a block is a branch of an `if`, puts both branches on lines of their own: the arms of a `cases` are to stand right of the
+/// `if` that chooses it.
+fn break_branches(pieces: &mut [Piece<'_>], marks: &[Mark], open: usize, close: usize) {
+    let of_if = |at: usize| marks.get(at).is_some_and(|mark| mark.of_if);
+    let Some(branch) = open.checked_sub(2).filter(|branch| of_if(*branch)) else {
+        return;
+    };
+    set_break(pieces, branch, true);
+    if of_if(close + 1) {
+        set_break(pieces, close + 1, true);
+    }
+    let update = |piece: &Piece<'_>| piece.token == Some(Token::Then);
+    let update = pieces.get(..branch).and_then(|before| {
+        let mut places = before.iter().enumerate();
+        places.find(|(at, piece)| update(piece) && !of_if(*at))
+    });
+    if let Some(at) = update.map(|(at, _)| at) {
+        set_break(pieces, at, true);
     }
 }
 
