@@ -14,7 +14,7 @@ use guard_lang::report::sarif::Sarif;
 use guard_lang::report::{Finality, Heading, Headings, Input, Paint, Reporter, Summary};
 use guard_lang::types::EnumType;
 use guard_lang::value::{EnumValue, Value};
-use guard_lang::verdict::{Evidence, PropertyVerdict, TraceReport, Undecided, Verdict};
+use guard_lang::verdict::{Evidence, PropertyVerdict, TraceReport, Undecided, Verdict, Why};
 
 fn heading(name: &str, line: u32, formula: &str) -> Heading {
     Heading {
@@ -85,6 +85,7 @@ fn verdict(property: usize, verdict: Verdict) -> PropertyVerdict {
         message: None,
         undecided_by: Vec::new(),
         evidence: Vec::new(),
+        why: Why::default(),
     }
 }
 
