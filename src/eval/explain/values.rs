@@ -101,7 +101,8 @@ impl Search<'_> {
                 if let Cell::Known(value) = &element {
                     let names = &self.program.spec().local_names;
                     let name = names.get(*local as usize).map_or("_", SmolStr::as_str);
-                    self.add(name.to_owned(), text::quoted(code, value));
+                    let value = text::cut(text::quoted(code, value), text::EVIDENCE);
+                    self.add(name.to_owned(), value);
                 }
                 self.condition(eval, *body, truth);
                 eval.set_local(*local, outer);
