@@ -9,8 +9,8 @@ mod why;
 
 use std::io::{self, Write};
 
-pub use steps::write_steps;
-pub use why::why;
+pub(crate) use steps::write_steps;
+pub(crate) use why::why;
 
 use super::tally::per_property;
 use super::text::{cut, folded, plural, wrap};

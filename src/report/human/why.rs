@@ -11,7 +11,7 @@ use super::steps::VALUE;
 const MOST: usize = 10;
 
 /// Returns the conditions that suffice to show a violation, one sentence each, without what a table of these steps shows.
-pub fn why(verdict: &PropertyVerdict, table: &[Evidence]) -> Vec<String> {
+pub(crate) fn why(verdict: &PropertyVerdict, table: &[Evidence]) -> Vec<String> {
     let reasons = verdict.why.reasons.iter();
     let mut lines: Vec<String> = reasons
         .filter_map(|reason| sentence(reason, table))
