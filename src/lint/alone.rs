@@ -1,6 +1,6 @@
 //! Properties that nothing satisfies, that nothing violates, or that only the end of a trace can violate.
 
-use super::subject::{Subject, Subjects};
+use super::subject::{Subject, Subjects, says};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, Formulas, Unary};
 use crate::ids::FormulaId;
@@ -45,6 +45,19 @@ fn unsatisfiable(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Diagnostic {
     diagnostic
 }
 
+/// Phrases that ask for something at any time up to the end.
+const BY_THE_END: &[&str] = &[
+    "eventually",
+    "sooner or later",
+    "at some point",
+    "at some later point",
+    "before the run ends",
+    "before the trace ends",
+    "before it ends",
+    "by the end",
+    "in the end",
+];
+
 fn asks_for_a_next_step(formulas: &Formulas, formula: FormulaId) -> bool {
     matches!(formulas.get(formula), Formula::Unary(Unary::Next, ..))
         || formulas
@@ -63,6 +76,9 @@ fn valid(subject: &Subject<'_>) -> Diagnostic {
 }
 
 fn at_the_end(subjects: &Subjects<'_>, subject: &Subject<'_>, dfa: &Dfa) -> Option<Diagnostic> {
+    if says(subject.property, BY_THE_END) {
+        return None;
+    }
     let word = dfa.shortest_rejected(Traces::NonEmpty)?;
     Some(
         Diagnostic::new(

@@ -2,12 +2,23 @@
 //! where any since the last use is meant, a confirmation afterwards where one before is meant.
 
 use super::limits::Budget;
-use super::subject::Subjects;
+use super::subject::{Subjects, says};
 use super::vacuity::Polarity;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
 use crate::ids::FormulaId;
 use guard_automata::Traces;
+
+/// Phrases that ask for the step before.
+const THE_STEP_BEFORE: &[&str] = &[
+    "immediately",
+    "directly before",
+    "right before",
+    "just before",
+    "step before",
+    "previous step",
+    "preceding step",
+];
 
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     for index in 0..subjects.all.len() {
@@ -148,7 +159,9 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     let place = |part| subjects.place(part, property);
     match formulas.get(wanted) {
         Formula::Unary(Unary::Previously, _, approval)
-            if is_timeless(formulas, *approval) && approves(formulas, *approval) =>
+            if is_timeless(formulas, *approval)
+                && approves(formulas, *approval)
+                && !says(property, THE_STEP_BEFORE) =>
         {
             let (used, approval) = (operand(formulas, used), operand(formulas, *approval));
             Some(
