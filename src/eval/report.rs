@@ -306,7 +306,10 @@ impl Compiled {
                 let mut seen: FxHashSet<ExprId> = FxHashSet::default();
                 while let Some(id) = todo.pop() {
                     if seen.insert(id) {
-                        names[id.index()].push(name.clone());
+                        let names = &mut names[id.index()];
+                        if !names.contains(&name) {
+                            names.push(name.clone());
+                        }
                         todo.extend(spec.exprs.operands(id));
                     }
                 }

@@ -24,7 +24,13 @@ pub(super) fn evidence(
     let spec = program.spec();
     let letters = &program.properties[request.property].letters;
     // All of these are read, see `Compiled::explained`.
-    let fields = fields(spec, letters.iter().map(|letter| spec.atom(letter.id).expr));
+    let mut fields = fields(spec, letters.iter().map(|letter| spec.atom(letter.id).expr));
+    if spec
+        .formulas
+        .is_timed(spec.properties[request.property].formula)
+    {
+        fields.extend(program.clock);
+    }
     let mut found = Vec::with_capacity(shown.len());
     for index in shown {
         let Ok(number) = steps.binary_search_by_key(index, |step| step.index) else {

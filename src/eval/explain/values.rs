@@ -69,7 +69,12 @@ impl Search<'_> {
     fn condition(&mut self, eval: &mut Eval<'_>, node: NodeId, truth: Truth) {
         let code = eval.code;
         match code.node(node) {
-            Node::Not(a) => self.condition(eval, *a, !truth),
+            Node::Not(a) => {
+                if self.shown == Some(node) {
+                    self.shown = Some(*a);
+                }
+                self.condition(eval, *a, !truth);
+            }
             Node::And(a, b) => self.operands(eval, [*a, *b], [truth; 2], Truth::False),
             Node::Or(a, b) => self.operands(eval, [*a, *b], [truth; 2], Truth::True),
             Node::Implies(a, b) => self.operands(eval, [*a, *b], [!truth, truth], Truth::True),

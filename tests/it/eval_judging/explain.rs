@@ -52,12 +52,15 @@ fn a_violation_tells_where_it_begins_and_what_suffices() {
     assert_eq!((verdict.at, verdict.from), (Some(3), Some(3)));
     assert_eq!(verdict.counterexample, [3]);
     assert_eq!(verdict.message.as_deref(), Some("sent by wire at 12%"));
-    assert_eq!(verdict.evidence[0].letters, ["high_risk"]);
+    // The step before is shown too: it is not an approval.
+    let steps: Vec<u32> = verdict.evidence.iter().map(|shown| shown.step).collect();
+    assert_eq!(steps, [2, 3]);
+    assert_eq!(verdict.evidence[1].letters, ["high_risk"]);
     let fields = [
         ("kind".into(), "\"call\"".to_owned()),
         ("tool".into(), "\"wire\"".to_owned()),
     ];
-    assert_eq!(verdict.evidence[0].fields, fields);
+    assert_eq!(verdict.evidence[1].fields, fields);
     assert!(!verdict.vacuous);
     let report = judge(&program, vec![row("call", "ls", 0.0)]);
     assert_eq!(
@@ -155,7 +158,10 @@ fn errors_in_the_data_name_their_step_and_field_once() {
     assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
     assert_eq!(report.problems[0].step, Some(1));
     assert_eq!(report.problems[0].field.as_deref(), Some("args"));
-    assert_eq!(report.problems[0].message, "a string is not of type `int`");
+    assert_eq!(
+        report.problems[0].message,
+        "a string is not of type `int`: args.amount = \"many\" (read by `small`)"
+    );
     assert_eq!(report.verdicts[0].verdict, Verdict::Unknown);
     assert_eq!(report.verdicts[0].undecided_by[0].step, 1);
     let many = (0..1000).map(|_| object(Value::Null)).collect();
