@@ -124,9 +124,10 @@ pub struct Reason {
     pub first: u32,
     /// Index of the last step.
     pub last: u32,
-    /// The atom of the property that it is; `None` for the condition of an `enforce when`.
+    /// The atom of the property, and how many steps precede the first one: several steps may have the same index. `None` for
+    /// the condition of an `enforce when`.
     #[serde(skip)]
-    pub atom: Option<AtomId>,
+    pub atom: Option<(AtomId, usize)>,
     /// The condition, as the author wrote it.
     pub condition: SmolStr,
     /// Its value.

@@ -347,7 +347,7 @@ impl StepView<'_> {
                 Some(Reason {
                     first: step,
                     last: step,
-                    atom: Some(letter.id),
+                    atom: Some((letter.id, 0)),
                     condition: spec.atom(letter.id).text.clone(),
                     truth: reason.value.map_or(Truth::Unknown, Truth::from),
                     parts: found.parts,

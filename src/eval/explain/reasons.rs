@@ -49,7 +49,7 @@ pub(super) fn why(program: &Compiled, request: &Request, steps: &[Read], cause: 
         Some(Reason {
             first: steps[reason.first].index,
             last: steps[reason.last].index,
-            atom: Some(letter.id),
+            atom: Some((letter.id, reason.first)),
             condition: spec.atom(letter.id).text.clone(),
             truth: reason.value.map_or(Truth::Unknown, Truth::from),
             parts: Vec::new(),

@@ -12,7 +12,7 @@ use crate::eval::trace::TraceState;
 use crate::eval::world::{Cache, World};
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
-use crate::verdict::{PropertyVerdict, Reason, Verdict};
+use crate::verdict::{PropertyVerdict, Verdict};
 
 /// Reads the history from the start and shows each step, its place, and its events already part of the tracks. Without
 /// `past`, tracks and registers are left alone.
@@ -83,7 +83,7 @@ fn read_for(
     requests: &[&Request],
     texts: Deferred<'_>,
     past: bool,
-    mut look: impl FnMut(&mut Eval<'_>, usize, Read),
+    mut look: impl FnMut(&mut Eval<'_>, usize, (usize, Read)),
 ) -> Vec<Read> {
     let program = state.program;
     let mut frames: Vec<Vec<Register>> = requests
@@ -92,6 +92,7 @@ fn read_for(
         .collect();
     let mut steps = Vec::new();
     read(state, texts, past, |eval, step| {
+        let position = steps.len();
         steps.push(step);
         for (number, (request, registers)) in requests.iter().zip(&mut frames).enumerate() {
             if request.at.is_some_and(|at| step.index > at) {
@@ -105,7 +106,7 @@ fn read_for(
                     registers,
                 },
             );
-            look(&mut eval, number, step);
+            look(&mut eval, number, (position, step));
             let clock = eval.clock;
             let operands = property.frame.iter().map(|id| eval.operands(*id, true));
             let operands: Vec<Operands> = operands.collect();
@@ -168,30 +169,41 @@ pub(super) fn texts(
     if wanted.is_empty() {
         return;
     }
-    read_for(state, &wanted, texts, past, |eval, number, step| {
-        let request = wanted[number];
-        let verdict = &mut verdicts[request.place];
-        let property = &program.properties[request.property];
-        if verdict.from.or(verdict.at) == Some(step.index)
-            && let Some(message) = &property.message
-        {
-            let mut eval = eval.instance(&request.vars, Frame::NONE);
-            verdict.message = Some(text::fill(message, &mut eval));
-        }
-        let here = |reason: &&mut Reason| reason.first == step.index && reason.last == step.index;
-        for reason in verdict.why.reasons.iter_mut().filter(here) {
-            let spec = program.spec();
-            let mut letters = property.letters.iter();
-            let Some(letter) = letters.find(|letter| Some(letter.id) == reason.atom) else {
-                continue;
-            };
-            let quantified = spec.properties[request.property].quantified.as_ref();
-            let vars = quantified
-                .into_iter()
-                .flat_map(|quantified| &quantified.vars);
-            let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
-            let found = deciding(program, eval, letter.node, &reason.condition, &names);
-            (reason.parts, reason.values) = (found.parts, found.values);
-        }
-    });
+    read_for(
+        state,
+        &wanted,
+        texts,
+        past,
+        |eval, number, (position, step)| {
+            let request = wanted[number];
+            let verdict = &mut verdicts[request.place];
+            let property = &program.properties[request.property];
+            if verdict.from.or(verdict.at) == Some(step.index)
+                && let Some(message) = &property.message
+            {
+                let mut eval = eval.instance(&request.vars, Frame::NONE);
+                verdict.message = Some(text::fill(message, &mut eval));
+            }
+            for reason in verdict.why.reasons.iter_mut() {
+                let Some((atom, _)) = reason
+                    .atom
+                    .filter(|(_, first)| *first == position && reason.first == reason.last)
+                else {
+                    continue;
+                };
+                let spec = program.spec();
+                let mut letters = property.letters.iter();
+                let Some(letter) = letters.find(|letter| letter.id == atom) else {
+                    continue;
+                };
+                let quantified = spec.properties[request.property].quantified.as_ref();
+                let vars = quantified
+                    .into_iter()
+                    .flat_map(|quantified| &quantified.vars);
+                let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
+                let found = deciding(program, eval, letter.node, &reason.condition, &names);
+                (reason.parts, reason.values) = (found.parts, found.values);
+            }
+        },
+    );
 }

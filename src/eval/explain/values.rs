@@ -231,7 +231,8 @@ impl Search<'_> {
             node if is_test(node) => {}
             _ => {
                 let name = self.print(eval, node, TERM);
-                if !name.ends_with('…') {
+                let counts = matches!(code.node(node), Node::Register(_) | Node::Quantifier { .. });
+                if counts || !name.ends_with('…') {
                     let value = match eval.cell(node) {
                         Cell::Known(value) => self.value(eval, &value, node, leaf),
                         Cell::Unknown => "unknown".to_owned(),
