@@ -412,7 +412,8 @@ fn tightness(expr: &Expr) -> Tight {
         | Expr::EndsWith(..)
         | Expr::Matches(..) => Tight::Test,
         Expr::Arith(Arith::Add | Arith::Sub, ..) => Tight::Sum,
-        Expr::Arith(..) | Expr::Coalesce(..) => Tight::Product,
+        Expr::Arith(..) => Tight::Product,
+        Expr::Coalesce(..) => Tight::Open,
         Expr::Neg(_) => Tight::Sign,
         _ => Tight::Leaf,
     }

@@ -246,6 +246,16 @@ impl Search<'_> {
             Node::Member(of, _) | Node::JsonMember(of, ..) if is_path(eval, *of) => {}
             // Nor does a value say more than its text, or the steps before more than what was made of them.
             Node::Call(Builtin::Text, _) | Node::Register(_) => {}
+            // Of a sum or product only the whole and its last operands.
+            Node::Arith(..) => {
+                let mut todo = vec![node];
+                while let Some(operand) = todo.pop() {
+                    match code.node(operand) {
+                        Node::Arith(..) => todo.extend(code.operands(operand).into_iter().rev()),
+                        _ => self.term(eval, operand, leaf),
+                    }
+                }
+            }
             _ => {
                 for operand in code.operands(node) {
                     self.term(eval, operand, leaf);
