@@ -9,7 +9,7 @@ use std::fmt::Write;
 use smol_str::SmolStr;
 
 use super::Unproposed;
-use super::judge::{Judged, Outcome};
+use super::judge::{FinalVerdict, Judged};
 use super::pace::SECOND;
 use crate::domain::{self, Given, Goal, Work};
 use crate::hir::{Spec, Test};
