@@ -1,6 +1,6 @@
 //! Properties that nothing satisfies, that nothing violates, or that only the end of a trace can violate.
 
-use super::subject::{Subject, Subjects, says};
+use super::subject::{Subject, Subjects, is_documented};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, Formulas, Unary};
 use crate::ids::FormulaId;
@@ -76,7 +76,7 @@ fn valid(subject: &Subject<'_>) -> Diagnostic {
 }
 
 fn at_the_end(subjects: &Subjects<'_>, subject: &Subject<'_>, dfa: &Dfa) -> Option<Diagnostic> {
-    if says(subject.property, BY_THE_END) {
+    if is_documented(subject.property, BY_THE_END) {
         return None;
     }
     let word = dfa.shortest_rejected(Traces::NonEmpty)?;

@@ -2,7 +2,7 @@
 //! where any since the last use is meant, a confirmation afterwards where one before is meant.
 
 use super::limits::Budget;
-use super::subject::{Subjects, says};
+use super::subject::{Subjects, is_documented};
 use super::vacuity::Polarity;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
@@ -161,7 +161,7 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
         Formula::Unary(Unary::Previously, _, approval)
             if is_timeless(formulas, *approval)
                 && approves(formulas, *approval)
-                && !says(property, THE_STEP_BEFORE) =>
+                && !is_documented(property, THE_STEP_BEFORE) =>
         {
             let (used, approval) = (operand(formulas, used), operand(formulas, *approval));
             Some(

@@ -223,7 +223,7 @@ impl Subject<'_> {
 
 /// Whether the sentence of a requirement, or the documentation of a property, contains one of these phrases (in lower case):
 /// then its author means what a hint would ask about.
-pub(super) fn says(property: &Property, phrases: &[&str]) -> bool {
+pub(super) fn is_documented(property: &Property, phrases: &[&str]) -> bool {
     let sentence = property.requirement.as_deref().unwrap_or_default();
     let words = format!("{sentence} {}", property.doc).to_lowercase();
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
