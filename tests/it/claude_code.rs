@@ -254,7 +254,7 @@ fn is_held_to_the_spec(claude: &Path, scope: &str, presses: bool) -> Vec<Json> {
     let of = |call: &str| calls.iter().find(|(id, ..)| *id == call).unwrap();
     let (_, denied, error) = of("toolu_01");
     let reason = "run `make test` before `echo go && ./deploy prod`";
-    assert!(denied.ends_with(reason) && *error, "{denied}");
+    assert!(denied.contains(reason) && *error, "{denied}");
     let (_, failed, _) = of("toolu_02");
     assert!(failed.contains("No rule to make target"), "{failed}");
     assert_eq!((of("toolu_07").1, of("toolu_09").1), ("ok", "deployed"));
