@@ -233,6 +233,10 @@ impl ExprPrinter<'_> {
             return;
         }
         let spec = self.spec;
+        // The type that a value is read as is not what a reader looks for.
+        if let Expr::Cast(of) = spec.exprs.get(id) {
+            return self.expr(*of, least);
+        }
         let (tight, negated) = match spec.exprs.get(id) {
             Expr::Not(of) => match spec.exprs.get(*of) {
                 Expr::Compare(Compare::Eq, ..) | Expr::In(..) => (Tight::Test, Some(*of)),
@@ -305,7 +309,6 @@ impl ExprPrinter<'_> {
             },
             Expr::Neg(a) => self.prefix("-", *a, Tight::Sign),
             Expr::Coalesce(a, b) => self.infix(*a, "??", *b, (Tight::Sign, Tight::Sign)),
-            // The type that it is read as is not what a reader looks for.
             Expr::Cast(a) => self.expr(*a, Tight::Leaf),
             Expr::If(condition, a, b) => {
                 self.prefix("if ", *condition, Tight::Open);

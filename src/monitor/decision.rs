@@ -164,7 +164,7 @@ pub struct Decision {
 
 impl Fired {
     /// Returns the values that the conditions read, on one line without control characters, cut to
-    /// [`VALUES`] characters; `None` if there are none.
+    /// 240 characters; `None` if there are none.
     pub fn values(&self) -> Option<String> {
         let mut said: Vec<String> = Vec::new();
         for value in self.reasons.iter().flat_map(|reason| &reason.values) {

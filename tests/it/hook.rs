@@ -351,14 +351,15 @@ fn an_outcome_says_what_was_decided_about_its_call() {
         // While a person is asked, the call counts.
         let other = session.before("a", "A", none());
         let expected = if clause == "block" { "deny" } else { "ask" };
-        assert_eq!(decision(&other), (expected, "not both"), "{clause}");
+        let reason = "not both (kind = \"call\", tool = \"A\")";
+        assert_eq!(decision(&other), (expected, reason), "{clause}");
         // The person allowed the first call: nothing is said against it.
         assert_eq!(session.after("b", "B", none(), json!("done")), Json::Null);
         // The other one ran, too.
         let ran = session.after("a", "A", none(), json!("done"));
         let said = match clause {
             "block" => {
-                json!({"decision": "block", "reason": "this call ran although it was denied: not both"})
+                json!({"decision": "block", "reason": format!("this call ran although it was denied: {reason}")})
             }
             _ => Json::Null,
         };

@@ -216,6 +216,7 @@ impl Search<'_> {
         match code.node(node) {
             Node::Const(_) | Node::Unknown | Node::Var(_) | Node::Param(_) => return,
             Node::FieldIs(field, _) => return self.field(eval, *field),
+            Node::Cast(of, _) => return self.term(eval, *of, leaf),
             Node::Coalesce(of, _) if eval.cell(*of) != Cell::Known(Value::Null) => {
                 return self.term(eval, *of, leaf);
             }
