@@ -285,10 +285,7 @@ fn asking_reflecting_and_ending() {
     let fetch = json!({"url": "http://x.example"});
     assert_eq!(
         decision(&session.before("w", "WebFetch", fetch.clone())),
-        (
-            "ask",
-            "fetch http://x.example? (kind = \"call\", tool = \"WebFetch\")"
-        )
+        ("ask", "fetch http://x.example?")
     );
     // The person agreed: the call and its result arrive together.
     session.after("w", "WebFetch", fetch, json!("page"));
@@ -344,10 +341,7 @@ fn an_outcome_says_what_was_decided_about_its_call() {
         std::fs::write(&session.spec, spec.replace("ASK", clause)).unwrap();
         session.reset();
         let none = || json!({});
-        assert_eq!(
-            decision(&session.before("b", "B", none())),
-            ("ask", "B? (kind = \"call\", tool = \"B\")")
-        );
+        assert_eq!(decision(&session.before("b", "B", none())), ("ask", "B?"));
         // While a person is asked, the call counts.
         let other = session.before("a", "A", none());
         let expected = if clause == "block" { "deny" } else { "ask" };

@@ -181,8 +181,8 @@ impl Search<'_> {
         }
         match code.node(node) {
             Node::FieldIs(field, _) => {
-                // An equality that holds is its own value.
-                if !(whole && truth == Truth::True) {
+                // An equality that holds is its own value, if the reader sees it.
+                if self.shown.is_none() || truth != Truth::True {
                     self.field(eval, *field);
                 }
             }
