@@ -176,6 +176,8 @@ struct Checker<'a> {
     not_null: Vec<ExprId>,
     /// Expressions that are not null here: see [`narrow`].
     facts: Vec<ExprId>,
+    /// The ranges of the quantified names with `in`, by position: names that have a type.
+    ranges: HashMap<usize, ExprId>,
     /// Whether the depth limit was reported.
     too_deep: bool,
     /// Whether a definition with parameters is looked at on its own.
@@ -242,6 +244,7 @@ impl<'a> Checker<'a> {
             depths: Vec::new(),
             not_null: Vec::new(),
             facts: Vec::new(),
+            ranges: HashMap::new(),
             too_deep: false,
             generic: false,
             used: HashSet::new(),

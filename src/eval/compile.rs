@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
     ClauseCode, Compiled, FilterCode, Judged, LetterCode, Message, MessagePart, PropertyCode,
-    QuantifiedCode, Release, VarCode,
+    QuantifiedCode, VarCode,
 };
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
