@@ -335,7 +335,10 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let argument = match scope.get(text.get(start..stop).unwrap_or_default()) {
-                Some(Binding::Condition(bound, from) | Binding::Predicate(bound, from, _)) => {
+                Some(Binding::Condition(argument)) => {
+                    self.with_arguments(&argument.scope, *argument.expr.span, depth)
+                }
+                Some(Binding::Predicate(bound, from)) => {
                     self.with_arguments(from, *bound.span, depth)
                 }
                 Some(Binding::Value(typed)) => match self.spec.exprs.get(typed.id) {
