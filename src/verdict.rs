@@ -101,7 +101,7 @@ pub struct PropertyVerdict {
     pub why: Why,
 }
 
-/// Why a property is violated.
+/// The reason why a property is violated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Why {
     /// Conditions with their values, in order of steps. Whatever the others are, the property is violated.
@@ -175,9 +175,9 @@ pub struct Overdue {
     pub from: u32,
     /// Index of the step at which it had passed.
     pub at: u32,
-    /// What passed from one to the other: `39s`, `7 steps`.
+    /// The time or steps from one to the other: `39s`, `7 steps`.
     pub elapsed: String,
-    /// What was allowed.
+    /// The allowed time or steps.
     pub allowed: String,
 }
 

@@ -407,7 +407,7 @@ fn functions_of(ty: &Type) -> Option<&'static str> {
     })
 }
 
-/// What functions of other languages are called here.
+/// Returns our name for a function of another language.
 fn alias(name: &ast::Name) -> Option<&'static str> {
     Some(match name.as_str() {
         "length" | "size" | "strlen" => "len",

@@ -22,7 +22,7 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(super) struct Join {
     name: ast::Name,
-    /// What ties a step to the one it is joined with.
+    /// The key that ties a step to the one it is joined with.
     key: Typed,
     /// Holds at the steps that others are joined with.
     condition: ExprId,

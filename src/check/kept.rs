@@ -17,9 +17,9 @@ struct Kept<'f> {
     formulas: &'f mut Formulas,
     /// Holds at the steps that are kept.
     kept: FormulaId,
-    /// What formulas became, at a step that is kept.
+    /// The results for formulas, at a step that is kept.
     made: FxHashMap<FormulaId, FormulaId>,
-    /// What formulas became, at the start.
+    /// The results for formulas, at the start.
     first: FxHashMap<FormulaId, FormulaId>,
     /// The largest bound in steps.
     steps: u32,

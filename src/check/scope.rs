@@ -49,7 +49,7 @@ pub(super) struct Condition<'a> {
     /// The number of definitions that the call lies in. The argument lies in those only, not in the definition that uses
     /// it: `T(T(a))` is no recursion.
     pub(super) depth: usize,
-    /// What it became, as a formula and as a value. A definition may use it many times, and arguments may be nested.
+    /// The results, as a formula and as a value. A definition may use it many times, and arguments may be nested.
     pub(super) formula: OnceCell<FormulaId>,
     pub(super) value: OnceCell<Typed>,
 }

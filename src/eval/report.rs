@@ -296,7 +296,7 @@ pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>
 }
 
 impl Compiled {
-    /// What reads an expression: the first few properties and tracks, and the conditions on events and records.
+    /// Returns the readers of an expression: the first few properties and tracks, and the conditions on events and records.
     fn readers(&self, expr: ExprId) -> &str {
         let all = self.readers.get_or_init(|| {
             let spec = &*self.spec;

@@ -359,7 +359,7 @@ impl StepView<'_> {
         found.unwrap_or_default()
     }
 
-    /// What the condition of an `enforce when` reads at this step.
+    /// Returns the values that the condition of an `enforce when` reads at this step.
     fn reasons_of(&mut self, condition: NodeId, name: &SmolStr, step: u32) -> Vec<Reason> {
         let program = self.program;
         let reason = self.with_eval(&[], |eval| {

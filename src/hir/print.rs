@@ -137,7 +137,7 @@ fn window(bound: Option<Bound>) -> String {
     }
 }
 
-/// How tightly the text of an expression holds together.
+/// Returns the precedence of the text of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tight {
     Open,

@@ -98,11 +98,11 @@ pub struct SubjectReport {
     /// A proposed test of few cases that kills the survivors, as text of the language; it was run. `None` if nothing
     /// survives, or if no events were found that show a difference.
     pub proposal: Option<Proposal>,
-    /// Why no test is proposed although mutants survive.
+    /// The reason why no test is proposed although mutants survive.
     pub unproposed: Option<Unproposed>,
 }
 
-/// Why no test is proposed.
+/// The reason why no test is proposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unproposed {
     /// No trace was found within the limits on which the original differs from a mutant.

@@ -1,4 +1,4 @@
-//! Why a formula is false on a path: values of atoms at positions that suffice.
+//! Reasons why a formula is false on a path: values of atoms at positions that suffice.
 //!
 //! Subformulas are evaluated at all positions in Kleene's logic, since atoms may be unknown and a path may go on. Then the
 //! formula is followed downwards: of a false conjunction its false operands, of a false `G` the first position that breaks
@@ -29,7 +29,7 @@ pub struct Path<'a> {
     pub future_open: bool,
 }
 
-/// What makes a formula false.
+/// The reason why a formula is false.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Why {
     /// Atoms with their values, in order of positions.

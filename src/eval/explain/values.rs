@@ -1,7 +1,7 @@
-//! What decides a condition at a step: its parts, and the values that they read.
+//! The parts that decide a condition at a step, and the values that they read.
 //!
-//! The parts are found as causes of formulas are: of a false conjunction the false operands, of a true `any` the first
-//! element that satisfies it. Values are evaluated again, so nothing is kept for conditions that nobody asks about.
+//! The parts are found like causes of formulas: of a false conjunction the false operands, of a true `any` the first element
+//! that satisfies it. Values are evaluated again, so nothing is kept for conditions without an explanation.
 
 use smol_str::SmolStr;
 
@@ -25,12 +25,12 @@ const PART: usize = 120;
 /// Bytes of the text of a term; a longer one is a definition that was inlined, and only what it reads is listed.
 const TERM: usize = 60;
 
-/// What decides a condition.
+/// The parts that decide a condition.
 #[derive(Debug, Default)]
 pub(in crate::eval) struct Deciding {
     /// The parts; empty if the condition has no parts.
     pub(in crate::eval) parts: Vec<Part>,
-    /// What the parts read.
+    /// The values that the parts read.
     pub(in crate::eval) values: Vec<TermValue>,
 }
 

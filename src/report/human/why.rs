@@ -1,4 +1,4 @@
-//! Why a property is violated, as sentences.
+//! The reasons why a property is violated, as sentences.
 
 use crate::inert::inert;
 use crate::report::text::{plural, width};

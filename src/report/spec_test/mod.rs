@@ -73,7 +73,7 @@ pub(crate) struct Failure {
     pub got: (SmolStr, Option<u32>),
     /// The message of the property, where it was violated.
     pub message: Option<String>,
-    /// Why the verdict is what came out, one sentence each: the values that decided it, or the data that is missing.
+    /// The reasons for the actual verdict, one sentence each: the values that decided it, or the missing data.
     pub why: Vec<String>,
 }
 
@@ -157,7 +157,7 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
     })
 }
 
-/// Why a verdict is what it is.
+/// Returns the reasons for a verdict.
 fn because(spec: &Spec, verdict: &PropertyVerdict) -> Vec<String> {
     let undecided = verdict.undecided_by.iter().take(UNDECIDED);
     let undecided = undecided.map(|undecided| match undecided.fields.as_slice() {

@@ -239,7 +239,7 @@ pub enum TraceClauseKind {
 pub struct Join {
     /// Its name.
     pub name: Name,
-    /// What is equal at the two steps.
+    /// The expression that is equal at the two steps.
     pub key: Expr,
     /// Holds at the steps that others are joined with.
     pub condition: Expr,
@@ -333,7 +333,7 @@ pub struct TrackArm {
     pub condition: Option<Expr>,
     /// The value after an event for which it holds.
     pub value: Expr,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
