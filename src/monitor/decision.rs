@@ -202,11 +202,13 @@ impl Decision {
         }
     }
 
-    /// Returns the messages of the deciding arms, joined: the text for an agent or a person.
+    /// Returns the messages of the deciding arms, joined: the text for an agent or a person. Of a proposed action it contains
+    /// the values that the conditions read. Of an outcome it does not: a result may be withheld because of such a value.
     pub fn reason(&self) -> String {
+        let proposed = matches!(self.cause, Cause::Proposal | Cause::Act);
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
-        let tell = |fired: &Fired| match (&fired.why, fired.values()) {
+        let tell = |fired: &Fired| match (&fired.why, fired.values().filter(|_| proposed)) {
             (Some(why), _) if !self.errors.is_empty() => format!("{} ({why})", fired.message),
             (_, Some(values)) => format!("{} ({values})", fired.message),
             _ => fired.message.clone(),
