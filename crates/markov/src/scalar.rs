@@ -12,6 +12,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// Half a unit in the last place of 1: the relative error of one operation on doubles.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
 
+/// The smallest double above 0: a decimal below the normal doubles is read with an error of up to half of it.
+pub(crate) const SMALLEST: f64 = f64::from_bits(1);
+
 /// Below this, products may have lost digits to underflow; the loss is far below this number again.
 const TINY: f64 = 1e-250;
 

@@ -1,7 +1,7 @@
 //! One strongly connected component as a system of its own.
 
 use super::super::scalar::{Estimate, Scalar};
-use super::Problem;
+use super::{Problem, lost_by_reading};
 
 /// A component with what leaves it folded into a right-hand side.
 ///
@@ -51,6 +51,7 @@ impl<V: Scalar> Block<V> {
         let mut exits = Vec::new();
         for &state in members {
             let mut rhs = V::Estimate::exact(V::zero());
+            let mut lost = 0.0;
             exits.clear();
             let scale = scale(problem.chain.row(state).filter(|entry| entry.0 != state));
             let scaled = |value: &V| match &scale {
@@ -59,12 +60,17 @@ impl<V: Scalar> Block<V> {
             };
             if let Some(reward) = problem.reward.get(state as usize) {
                 earns |= !reward.is_zero();
-                rhs.accumulate(&scaled(reward), &V::Estimate::exact(V::one()));
+                let one = V::Estimate::exact(V::one());
+                rhs.accumulate(&scaled(reward), &one);
+                lost += lost_by_reading(reward, &one);
             }
             for (target, probability) in problem.chain.row(state) {
                 let at = local[target as usize];
                 if target == state {
                     continue;
+                }
+                if at == u32::MAX {
+                    lost += lost_by_reading(probability, &x[target as usize]);
                 }
                 let probability = scaled(probability);
                 if at != u32::MAX {
@@ -84,7 +90,8 @@ impl<V: Scalar> Block<V> {
             block.rhs.push(if rhs.is_zero() {
                 rhs
             } else {
-                rhs.rounded(count as f64 + 2.0)
+                let scale = scale.as_ref().map_or(1.0, V::to_f64);
+                rhs.rounded(count as f64 + 2.0).widened(lost * scale)
             });
             block.exits += count;
         }

@@ -42,7 +42,7 @@ mod within;
 use guard_automata::graph::{NodeSet, for_each_component};
 
 use super::chain::Chain;
-use super::scalar::{Estimate, Scalar};
+use super::scalar::{Estimate, SMALLEST, Scalar};
 use block::Block;
 use eliminate::Factorisation;
 use iterate::Iterated;
@@ -169,6 +169,16 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
 /// above 1e-250, below which larger errors are allowed, could be near the smallest doubles.
 const SMALL_LEAVING: f64 = 1e-30;
 
+/// Returns what reading this decimal has cost of its product with a known value, at most: an absolute error if it is below the
+/// normal doubles, otherwise 0, since the relative error counts as rounding.
+fn lost_by_reading<V: Scalar>(decimal: &V, times: &V::Estimate) -> f64 {
+    let double = decimal.to_f64();
+    if V::EXACT || double == 0.0 || double.is_normal() {
+        return 0.0;
+    }
+    (SMALLEST * times.upper().to_f64().abs()).next_up()
+}
+
 /// Solves a component of one state.
 #[inline]
 fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) -> V::Estimate {
@@ -177,6 +187,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     let mut sum = V::Estimate::exact(V::zero());
     let mut leaving = V::zero();
     let (mut exits, mut zeros, mut ones) = (0usize, 0, 0);
+    let mut lost = 0.0;
     for (&target, probability) in chain
         .graph()
         .successors(state)
@@ -187,6 +198,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
             continue;
         }
         let next = &x[target as usize];
+        lost += lost_by_reading(probability, next);
         exits += 1;
         zeros += usize::from(next.is_zero());
         ones += usize::from(next.is_one());
@@ -199,7 +211,9 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     let reward = problem.reward.get(state as usize);
     match reward {
         Some(reward) if !reward.is_zero() => {
-            sum.accumulate(reward, &V::Estimate::exact(V::one()));
+            let one = V::Estimate::exact(V::one());
+            sum.accumulate(reward, &one);
+            lost += lost_by_reading(reward, &one);
         }
         _ if zeros == exits => return V::Estimate::exact(V::zero()),
         None if ones == exits => return V::Estimate::exact(V::one()),
@@ -217,7 +231,13 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     } else {
         sum.divide(&leaving);
     }
-    sum.rounded(2.0 * exits as f64 + 6.0)
+    let value = sum.rounded(2.0 * exits as f64 + 6.0);
+    if lost == 0.0 {
+        return value;
+    }
+    // What leaves is itself a sum of such decimals.
+    lost += exits as f64 * SMALLEST * value.upper().to_f64();
+    value.widened(lost / leaving.to_f64() * (1.0 + 1e-6))
 }
 
 /// Solves a component with cycles.

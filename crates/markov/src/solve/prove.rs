@@ -15,16 +15,16 @@
 //! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 3 for each term (difference, product, and
 //! the decimal that the probability was read from) or 4 for what leaves (a compensated sum instead of the difference): `k + 5`
 //! units of the sum of absolute values, rounded up to [`TERM_UNITS`] `+ k`. That sum is itself rounded, by a relative amount far
-//! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double, and a probability below the normal
-//! doubles was read with such an error: [`TINIEST`] covers both. Since the decimals are covered, the bounds hold for the
-//! model as it was written.
+//! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double: [`TINIEST`] covers that. A probability
+//! below the normal doubles was read with such an error, which counts as often as the values are large ([`SMALLEST`]). Since
+//! the decimals are covered, the bounds hold for the model as it was written.
 //!
 //! # Source
 //! S. Rump, "Verification methods: rigorous results using floating-point arithmetic", Acta Numerica 19, 2010, section 10;
 //! T. Ogita, S. Oishi, Y. Ushiro, "Fast verification of solutions for sparse monotone matrix equations", Computing Suppl. 15,
 //! 2001.
 
-use super::super::scalar::{Estimate, Scalar, UNIT};
+use super::super::scalar::{Estimate, SMALLEST, Scalar, UNIT};
 use super::block::Block;
 
 /// Units of rounding of each term of a row, and a few for the sum.
@@ -46,6 +46,8 @@ struct Image {
     size: f64,
     terms: f64,
     leaves: f64,
+    /// The largest absolute value.
+    largest: f64,
 }
 
 impl Image {
@@ -58,6 +60,7 @@ impl Image {
             size: first.abs(),
             terms: TERM_UNITS,
             leaves: leaving,
+            largest: own.abs(),
         };
         for (target, weight) in block.row(state) {
             let weight = weight.to_f64();
@@ -66,13 +69,15 @@ impl Image {
             image.size += term.abs();
             image.terms += 1.0;
             image.leaves += weight;
+            image.largest = image.largest.max(x[target as usize].abs());
         }
         image
     }
 
     /// A bound on how far off the sum is, with `more` of the same size beside its terms.
     fn rounding(&self, more: f64) -> f64 {
-        (self.size + more) * self.terms * UNIT * OUTWARDS + self.terms * TINIEST
+        let tiny = TINIEST + 4.0 * SMALLEST * self.largest;
+        (self.size + more) * self.terms * UNIT * OUTWARDS + self.terms * tiny
     }
 }
 
