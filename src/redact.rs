@@ -11,7 +11,7 @@ use crate::monitor::Decision;
 use crate::problem::Problem;
 use crate::report::{Reporter, Summary};
 use crate::value::Value;
-use crate::verdict::{TraceReport, Verdict};
+use crate::verdict::{TraceReport, Verdict, Why};
 
 /// The text in the place of contents.
 pub(crate) const REDACTED: &str = "[redacted]";
@@ -22,6 +22,7 @@ pub(crate) fn decision(decision: &Decision) -> Decision {
     for clause in &mut redacted.clauses {
         REDACTED.clone_into(&mut clause.message);
         clause.why = clause.why.as_ref().map(|_| REDACTED.to_owned());
+        clause.reasons.clear();
         values(clause.instance.iter_mut().map(|(_, value)| value));
         let args = clause.invoke.iter_mut().flat_map(|(_, args)| args);
         values(args.map(|(_, value)| value));
@@ -39,6 +40,7 @@ pub(crate) fn trace(report: &TraceReport) -> TraceReport {
     for verdict in &mut redacted.verdicts {
         values(verdict.instance.iter_mut().map(|(_, value)| value));
         verdict.message = verdict.message.as_ref().map(|_| REDACTED.to_owned());
+        verdict.why = Why::default();
         let fields = verdict
             .evidence
             .iter_mut()
