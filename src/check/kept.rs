@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
             first: FxHashMap::default(),
             steps: 0,
         };
-        let made = rewriting.from_the_start(formula);
+        let made = rewriting.at_the_start(formula);
         if rewriting.steps > self.limits.kept_steps {
             let steps = rewriting.steps;
             self.report(
@@ -122,7 +122,7 @@ impl Kept<'_> {
     }
 
     /// Rewrites a formula for the first step that is kept; if there is none, its value on the empty trace.
-    fn from_the_start(&mut self, id: FormulaId) -> FormulaId {
+    fn at_the_start(&mut self, id: FormulaId) -> FormulaId {
         if let Some(known) = self.first.get(&id) {
             return *known;
         }
@@ -136,7 +136,7 @@ impl Kept<'_> {
                 let operands = self.formulas.operands(id);
                 let made: Vec<FormulaId> = operands
                     .into_iter()
-                    .map(|operand| self.from_the_start(operand))
+                    .map(|operand| self.at_the_start(operand))
                     .collect();
                 self.formulas.with_operands(id, &made)
             }

@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::binding::Key;
-use super::code::NodeId;
 use super::compiled::Compiled;
 use super::eval_cache::RawFault;
 use super::explain::Wanted;
@@ -194,7 +193,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
     let eval_cache = &mut state.cache.eval_cache;
     let origin = &state.source.origin;
-    let mut known: FxHashSet<(Option<u32>, Vec<(NodeId, String)>)> = FxHashSet::default();
+    let mut known = FxHashSet::default();
     for fault in std::mem::take(&mut eval_cache.faults) {
         // Several expressions that read the same value met the same fault of the data.
         if !fault.met.is_empty() && !known.insert((fault.step, fault.met.clone())) {

@@ -77,6 +77,9 @@ fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> b
         })
 }
 
+/// An expression, its numbers, and why they are less precise than requested.
+type Answered<V> = (MExpr, Numbers<V>, Option<NotConverged>);
+
 /// A chain on which claims are evaluated. Whatever several claims need is computed once: the labels of conditions, and the
 /// answers to questions.
 #[derive(Debug)]
@@ -94,7 +97,7 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     from_start: Cell<bool>,
     /// By condition, and whether the start was read as above: its label.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
-    asked: RefCell<Vec<(MExpr, Numbers<V>, Option<NotConverged>)>>,
+    asked: RefCell<Vec<Answered<V>>>,
     /// The reason why numbers of the current claim are less precise than requested.
     short: RefCell<Option<NotConverged>>,
     /// Components that were eliminated for one question and serve the next.

@@ -172,7 +172,7 @@ impl Search<'_> {
             _ => false,
         };
         // What equals a constant is said by its value.
-        if !whole && !(equality && truth == Truth::True) && self.found.parts.len() < MOST_PARTS {
+        if !(whole || equality && truth == Truth::True) && self.found.parts.len() < MOST_PARTS {
             let condition = self.print(eval, node, PART);
             let part = Part { condition, truth };
             if part.condition != self.text && !self.found.parts.contains(&part) {

@@ -45,7 +45,7 @@ pub enum ItemKind {
     /// `property`.
     Property(Property),
     /// `rule`.
-    Rule(Rule),
+    Rule(Box<Rule>),
     /// `template`.
     Template(Template),
     /// `requirement`.

@@ -276,13 +276,14 @@ impl<V: Scalar> Sweeps<V> {
                 changed[at as usize / BLOCK] = true;
             }
             let mut any = false;
-            for block in 0..active.div_ceil(BLOCK) {
+            let blocks = changes.iter_mut().enumerate();
+            for (block, change) in blocks.take(active.div_ceil(BLOCK)) {
                 let begin = block * BLOCK;
                 let end = (begin + BLOCK).min(active);
                 let is_new = end > before;
                 let due = is_new || self.reads[block].iter().any(|&read| changed[read as usize]);
-                changes[block] = due && self.block(begin..end, &values, &mut next[begin..end]);
-                any |= changes[block];
+                *change = due && self.block(begin..end, &values, &mut next[begin..end]);
+                any |= *change;
             }
             before = active;
             std::mem::swap(&mut values, &mut next);
