@@ -48,18 +48,6 @@ pub(crate) type Goal = (ExprId, bool);
 /// Whether a step can give all of these conditions the required truth values; `None` if the work does not suffice.
 ///
 /// With `tracks`, tracks have together only values that some run leads to.
-///
-/// ```
-/// use guard_lang::{check, domain, front, modules::NoFiles};
-///
-/// let text = "event { n: int }\npredicate p = n > 3 and n < 4\nproperty q = never p\n";
-/// let spec = front("n.guard", text, &NoFiles, check::Limits::default()).spec.ok_or("wrong")?;
-/// let letter = spec.formulas.atoms()[0].expr;
-/// let mut work = domain::Work::new(10_000, 10_000);
-/// assert_eq!(domain::possible(&spec, &[(letter, true)], None, &mut work), Some(false));
-/// assert_eq!(domain::possible(&spec, &[(letter, false)], None, &mut work), Some(true));
-/// # Ok::<(), &str>(())
-/// ```
 pub(crate) fn possible(
     spec: &Spec,
     goals: &[Goal],
@@ -67,4 +55,22 @@ pub(crate) fn possible(
     work: &mut Work,
 ) -> Option<bool> {
     search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check, front, modules::NoFiles};
+
+    #[test]
+    fn no_integer_lies_between_neighbours() {
+        let text = "event { n: int }\npredicate p = n > 3 and n < 4\nproperty q = never p\n";
+        let front = front("n.guard", text, &NoFiles, check::Limits::default());
+        let spec = front.spec.expect("a spec");
+        let letter = spec.formulas.atoms()[0].expr;
+        let mut work = Work::new(10_000, 10_000);
+        let mut decide = |truth| possible(&spec, &[(letter, truth)], None, &mut work);
+        assert_eq!(decide(true), Some(false));
+        assert_eq!(decide(false), Some(true));
+    }
 }
