@@ -264,8 +264,8 @@ impl<'a, V: Scalar> Session<'a, V> {
 }
 
 impl<'a, V: Scalar> Counted<'a, V> {
-    /// Answers what runs tell of the event of a claim beside what is guaranteed; returns in how many of how many complete runs
-    /// it happened, if the counts tell.
+    /// Adds to the answer the intervals estimated from runs, beside the guaranteed one; returns in how many of how many
+    /// complete runs the event of the claim happened, if that was counted.
     fn runs(
         &self,
         claim: &Claim,

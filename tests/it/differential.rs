@@ -918,7 +918,7 @@ fn these_are_judged_as_the_language_means() {
         values.iter().for_each(|(at, value)| row[*at] = *value);
         row
     };
-    let cases: [Case<'_>; 5] = [
+    let cases: [Case<'_>; 7] = [
         (
             &["property NAME = forall x in wide: G (k == x or true) and (k == x)"],
             vec![row(&[(2, 9)]), row(&[(2, 11)]), row(&[(0, 3), (3, 11)])],
@@ -949,6 +949,17 @@ fn these_are_judged_as_the_language_means() {
             vec![row(&[]), row(&[]), row(&[(6, 2)]), row(&[])],
             false,
         ),
+        // The track tells the instance apart before the formula does.
+        (
+            &["property NAME = exists x: F (j == x) and X (first(x) == j)"],
+            vec![
+                row(&[(2, 4), (3, 3)]),
+                row(&[(2, 1), (3, 3)]),
+                row(&[(3, 4)]),
+            ],
+            false,
+        ),
+        (&["property NAME = last or F (N (m == 1))"], vec![], false),
     ];
     for (texts, choices, filtered) in cases {
         let declared = texts.iter().map(|text| Declared {

@@ -1,4 +1,4 @@
-//! Reports show why: a reviewer who has only the text can tell what made each violation.
+//! Reports show why: a reviewer who has only the text sees what caused each violation.
 //!
 //! Golden outputs of every violation in `examples/`, and of one spec for each kind of value that a clause reads.
 

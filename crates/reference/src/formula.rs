@@ -162,12 +162,14 @@ fn every(positions: std::ops::Range<usize>, at: impl Fn(usize) -> Truth) -> Trut
     positions.fold(Truth::True, |every, j| every.and(at(j)))
 }
 
-/// Returns the value on the empty trace: letters are false, existential operators are false, universal ones are true.
+/// Returns the value on the empty trace: letters are false, existential operators are false, universal ones and `last` are
+/// true.
 pub(super) fn empty(formulas: &Formulas, id: FormulaId) -> bool {
     let empty = |id| empty(formulas, id);
     match *formulas.get(id) {
-        Formula::True => true,
-        Formula::False | Formula::Atom(_) | Formula::Last => false,
+        // `last` is `N false`.
+        Formula::True | Formula::Last => true,
+        Formula::False | Formula::Atom(_) => false,
         Formula::Not(f) => !empty(f),
         Formula::And(f, g) => empty(f) && empty(g),
         Formula::Or(f, g) => empty(f) || empty(g),

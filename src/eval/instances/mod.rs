@@ -110,8 +110,8 @@ pub(in crate::eval) struct Instances {
     fixed: Vec<u32>,
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
-    /// The values seen in each place, of tuples and where it matters which values variables have; of tuples, until there are
-    /// more than [`MOST_SEEN`] combinations. Persistent: forks share it.
+    /// Of tuples, the values seen in each place, until there are more than [`MOST_SEEN`] combinations. Persistent: forks
+    /// share it.
     seen: Vec<OrdSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
@@ -406,7 +406,7 @@ impl Instances {
         self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         if n_vars > 1 || quantified.by_value {
-            self.note_seen(quantified, room);
+            self.note_seen(room);
             self.find_touched(property, quantified, state_sets, eval, unknown, room);
         }
         self.stage(

@@ -68,14 +68,18 @@ impl Instances {
     }
 
     /// Notes the values that were seen in each place: each combination of them is an instance.
-    pub(super) fn note_seen(&mut self, quantified: &QuantifiedCode, room: &Buffers) {
-        if !quantified.by_value && self.is_crowded() {
+    pub(super) fn note_seen(&mut self, room: &Buffers) {
+        if let [_] = &self.seen[..] {
+            self.any |= !room.values[0].is_empty();
+            return;
+        }
+        if self.is_crowded() {
             return;
         }
         for (seen, values) in self.seen.iter_mut().zip(&room.values) {
             for value in values.iter() {
                 // Beyond, combinations are not looked at one by one.
-                if (quantified.by_value || seen.len() <= MOST_SEEN) && !seen.contains(value) {
+                if seen.len() <= MOST_SEEN && !seen.contains(value) {
                     seen.insert(value.clone());
                 }
             }

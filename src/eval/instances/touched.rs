@@ -58,7 +58,7 @@ impl Instances {
         if quantified.by_value {
             let outcome = self.outcome(property, state_sets, eval, &nothing);
             if outcome.contains(&None) {
-                self.keys_of_tracks(quantified, eval, &nothing, &mut touched);
+                keys_of_tracks(quantified, eval, &nothing, &mut touched);
                 touched.extend(self.map.keys().cloned());
             }
             untouched = Some(outcome);
@@ -96,7 +96,7 @@ impl Instances {
         {
             let open = outcome.as_ref().is_some_and(|of| of.contains(&None));
             if open {
-                self.keys_of_tracks(quantified, eval, key, &mut found);
+                keys_of_tracks(quantified, eval, key, &mut found);
                 closed &= found.is_empty();
                 touched.extend(found.drain(..).map(|other| join(&other, key)));
             }
@@ -214,30 +214,6 @@ impl Instances {
         if same { None } else { made(Some(outcome)) }
     }
 
-    /// The values seen for which tracks hold something else than for values never seen, as far as they agree with a key.
-    fn keys_of_tracks(
-        &self,
-        quantified: &QuantifiedCode,
-        eval: &mut Eval<'_>,
-        with: &[Option<Value>],
-        into: &mut Vec<Key>,
-    ) {
-        let first = into.len();
-        eval.keys_of_tracks(&quantified.keyed, with, into);
-        let seen = |key: &Key| {
-            let mut places = key.iter().zip(&self.seen);
-            places.all(|(value, seen)| value.as_ref().is_none_or(|value| seen.contains(value)))
-        };
-        let mut at = first;
-        while at < into.len() {
-            if seen(&into[at]) {
-                at += 1;
-            } else {
-                into.swap_remove(at);
-            }
-        }
-    }
-
     /// Whether one of these places of a key is found in the range of its variable for the first time.
     fn enters_range(&self, key: &Key, places: Places, in_range: &[Distinct]) -> bool {
         let ranges = in_range.iter().take(key.len()).enumerate();
@@ -324,4 +300,19 @@ impl Instances {
             self.triggered = eval.letter(trigger) != Truth::False;
         }
     }
+}
+
+/// The values for which tracks hold something else than for values never seen, as far as they agree with a key. A track may
+/// have a value for null, which no variable has.
+fn keys_of_tracks(
+    quantified: &QuantifiedCode,
+    eval: &mut Eval<'_>,
+    with: &[Option<Value>],
+    into: &mut Vec<Key>,
+) {
+    let first = into.len();
+    eval.keys_of_tracks(&quantified.keyed, with, into);
+    let is_instance = |key: &Key| !key.iter().flatten().any(Value::is_null);
+    let found = into.split_off(first);
+    into.extend(found.into_iter().filter(is_instance));
 }

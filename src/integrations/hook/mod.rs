@@ -156,7 +156,7 @@ impl Call {
         &self.trace
     }
 
-    /// Whether the call tells what has happened: it cannot be denied any more, and must not be forgotten.
+    /// Whether the call reports something that has happened: it can no longer be denied, and must be recorded.
     pub fn is_outcome(&self) -> bool {
         ["PostToolUse", "PostToolUseFailure"].contains(&self.hook.as_str())
     }

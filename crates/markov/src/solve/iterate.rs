@@ -214,8 +214,8 @@ impl Sweeps {
         sweeps
     }
 
-    /// Sweeps until the relative change is at most `tolerance`; how fast it shrinks tells how many more there will be, and
-    /// whether elimination, if that is given, is faster.
+    /// Sweeps until the relative change is at most `tolerance`. The rate at which the change shrinks predicts the number of
+    /// sweeps left, and so whether elimination, if that is given, is faster.
     fn approach<V: Scalar>(
         &self,
         b: &[f64],
