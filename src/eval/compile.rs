@@ -8,8 +8,8 @@ use super::classes;
 use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
-    ClauseCode, Compiled, FilterCode, Judged, LetterCode, Message, MessagePart, PropertyCode,
-    QuantifiedCode, VarCode,
+    ClauseCode, Compiled, Condition, FilterCode, Judged, LetterCode, Message, MessagePart,
+    PropertyCode, QuantifiedCode, VarCode,
 };
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
@@ -113,7 +113,9 @@ pub(super) fn compile(
             let counted = counted.flat_map(|id| code.registers[*id as usize].kind.operands());
             let all = roots.iter().copied().chain(counted);
             quantified.conditions = all.map(|node| condition(&code, node)).collect();
-            quantified.by_value = quantified.conditions.iter().any(|of| of.by_value);
+            let by_value = |of: &Condition| of.by_value;
+            quantified.by_value = quantified.conditions.iter().any(by_value);
+            quantified.counted_by_value = quantified.conditions[roots.len()..].iter().any(by_value);
             quantified.keyed = code.keyed_below(roots);
         }
     }
@@ -307,6 +309,7 @@ pub(super) fn property_code(
                 conditions: Box::default(),
                 keyed: Box::default(),
                 by_value: false,
+                counted_by_value: false,
                 counts_values: vars.len() != 1
                     || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
                 vars,

@@ -147,6 +147,8 @@ pub(super) struct QuantifiedCode {
     pub(super) keyed: Box<[NodeId]>,
     /// Whether one of them depends on which value a variable has, and not only on the terms that have it.
     pub(super) by_value: bool,
+    /// Whether a register of the instance counts such a condition: it then depends on the value at every event.
+    pub(super) counted_by_value: bool,
     /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
     /// nothing has.
     pub(super) counts_values: bool,

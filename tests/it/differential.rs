@@ -918,7 +918,7 @@ fn these_are_judged_as_the_language_means() {
         values.iter().for_each(|(at, value)| row[*at] = *value);
         row
     };
-    let cases: [Case<'_>; 7] = [
+    let cases: [Case<'_>; 8] = [
         (
             &["property NAME = forall x in wide: G (k == x or true) and (k == x)"],
             vec![row(&[(2, 9)]), row(&[(2, 11)]), row(&[(0, 3), (3, 11)])],
@@ -960,6 +960,19 @@ fn these_are_judged_as_the_language_means() {
             false,
         ),
         (&["property NAME = last or F (N (m == 1))"], vec![], false),
+        // Counts see the steps that `where` leaves out, and depend there on the value of `x` too.
+        (
+            &[
+                "property NAME = forall x in wide: F true and (G ((k matches /^[xy]$/ and j > x) -> F (count(k >= x) > 1))) where flag",
+            ],
+            vec![
+                row(&[(0, 7), (3, 1), (4, 5)]),
+                row(&[(0, 2), (2, 3), (3, 2), (4, 3)]),
+                row(&[(2, 2), (4, 10)]),
+                row(&[(2, 1)]),
+            ],
+            false,
+        ),
     ];
     for (texts, choices, filtered) in cases {
         let declared = texts.iter().map(|text| Declared {

@@ -57,7 +57,7 @@ impl Instances {
         let mut untouched: Option<Outcome> = None;
         if quantified.by_value {
             let outcome = self.outcome(property, state_sets, eval, &nothing);
-            if outcome.contains(&None) {
+            if quantified.counted_by_value || outcome.contains(&None) {
                 keys_of_tracks(quantified, eval, &nothing, &mut touched);
                 touched.extend(self.map.keys().cloned());
             }
