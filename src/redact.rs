@@ -2,11 +2,17 @@
 //! events go.
 //!
 //! Everything that may be made of contents is replaced as a whole: messages, values of quantified variables, reasons, the
-//! texts of problems. Names of traces, files, fields and clauses stay.
+//! texts of problems. Names of traces, files, fields and clauses stay. If only some fields are to be left out, that is so for
+//! the clauses and properties that read one of them, also through tracks.
 
+use std::collections::BTreeSet;
 use std::io;
 
-use crate::ids::PropertyId;
+use smol_str::SmolStr;
+
+use crate::hir::reads::reads;
+use crate::hir::{Property, Spec, Text, TextPart, Watched};
+use crate::ids::{ExprId, PropertyId};
 use crate::monitor::Decision;
 use crate::problem::Problem;
 use crate::report::{Reporter, Summary};
@@ -16,49 +22,196 @@ use crate::verdict::{TraceReport, Verdict, Why};
 /// The text in the place of contents.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// Returns a decision as it may be kept.
-pub(crate) fn decision(decision: &Decision) -> Decision {
-    let mut redacted = decision.clone();
-    for clause in &mut redacted.clauses {
-        REDACTED.clone_into(&mut clause.message);
-        clause.why = clause.why.as_ref().map(|_| REDACTED.to_owned());
-        clause.reasons.clear();
-        values(clause.instance.iter_mut().map(|(_, value)| value));
-        let args = clause.invoke.iter_mut().flat_map(|(_, args)| args);
-        values(args.map(|(_, value)| value));
-    }
-    redacted.state = redacted.state.map(|_| REDACTED.to_owned());
-    for text in redacted.errors.iter_mut().chain(&mut redacted.owed) {
-        REDACTED.clone_into(text);
-    }
-    redacted
+/// What is left out.
+#[derive(Clone, Debug)]
+pub(crate) enum Redaction {
+    /// Everything that may be made of contents.
+    All,
+    /// What may be made of some fields.
+    Fields {
+        /// Their names.
+        names: BTreeSet<SmolStr>,
+        /// Whether each property depends on one of them.
+        properties: Vec<bool>,
+        /// Whether each clause does.
+        clauses: Vec<bool>,
+    },
 }
 
-/// Returns the report on a trace as it may be passed on.
-pub(crate) fn trace(report: &TraceReport) -> TraceReport {
-    let mut redacted = report.clone();
-    for verdict in &mut redacted.verdicts {
-        values(verdict.instance.iter_mut().map(|(_, value)| value));
-        verdict.message = verdict.message.as_ref().map(|_| REDACTED.to_owned());
-        verdict.why = Why::default();
-        let fields = verdict
-            .evidence
-            .iter_mut()
-            .flat_map(|step| &mut step.fields);
-        for (_, text) in fields {
-            REDACTED.clone_into(text);
+impl Redaction {
+    /// Reads names of fields of events or traces, with commas between them. Without names, everything is left out.
+    ///
+    /// # Errors
+    /// The spec has no field of a name.
+    pub(crate) fn new(spec: &Spec, fields: &str) -> Result<Redaction, String> {
+        if fields.is_empty() {
+            return Ok(Redaction::All);
+        }
+        let names: BTreeSet<SmolStr> = fields.split(',').map(SmolStr::new).collect();
+        let (schema, mut chosen) = (&spec.schema, 0);
+        let mut positions = |fields: &[crate::input_schema::Field]| -> BTreeSet<usize> {
+            let known = fields.iter().enumerate();
+            let known = known.filter(|(_, field)| names.contains(&field.name));
+            let known: BTreeSet<usize> = known.map(|(position, _)| position).collect();
+            chosen += known.len();
+            known
+        };
+        let (of_events, of_traces) = (positions(&schema.fields), positions(&schema.meta));
+        if chosen < names.len() {
+            let all = schema.fields.iter().chain(&schema.meta);
+            let all: Vec<&str> = all.map(|field| field.name.as_str()).collect();
+            return Err(format!(
+                "expected names of fields in `--redact={fields}`; the spec has `{}`",
+                all.join("`, `")
+            ));
+        }
+        let depends = |roots: Vec<ExprId>| {
+            let read = reads(spec, roots);
+            !read.fields.is_disjoint(&of_events) || !read.meta.is_disjoint(&of_traces)
+        };
+        let properties: Vec<bool> = spec
+            .properties
+            .iter()
+            .map(|property| depends(read_by(spec, property)))
+            .collect();
+        let clauses = spec.enforces.iter().map(|clause| {
+            let watched = match &clause.watched {
+                Watched::Property(property) => properties.get(property.index()).copied(),
+                Watched::When { condition, .. } => Some(depends(vec![*condition])),
+                // The state of a model is made of what the model observes.
+                Watched::Query(_) => Some(true),
+            };
+            let actions = clause.arms.iter().map(|arm| &arm.action);
+            let said = actions.flat_map(|action| {
+                let invoked = action.invoke.iter().flat_map(|invoke| &invoke.args);
+                let invoked = invoked.map(|(_, value)| *value);
+                values_of(action.message.as_ref()).chain(invoked)
+            });
+            watched.unwrap_or(true) || depends(said.collect())
+        });
+        Ok(Redaction::Fields {
+            clauses: clauses.collect(),
+            properties,
+            names,
+        })
+    }
+
+    fn of_clause(&self, number: usize) -> bool {
+        match self {
+            Redaction::All => true,
+            Redaction::Fields { clauses, .. } => clauses.get(number).copied().unwrap_or(true),
         }
     }
-    redacted.problems = redacted.problems.iter().map(problem).collect();
-    redacted
+
+    fn of_property(&self, property: PropertyId) -> bool {
+        match self {
+            Redaction::All => true,
+            Redaction::Fields { properties, .. } => {
+                properties.get(property.index()).copied().unwrap_or(true)
+            }
+        }
+    }
+
+    fn of_field(&self, name: &str) -> bool {
+        match self {
+            Redaction::All => true,
+            Redaction::Fields { names, .. } => names.contains(name),
+        }
+    }
+
+    /// Returns a decision as it may be kept.
+    pub(crate) fn decision(&self, decision: &Decision) -> Decision {
+        let mut redacted = decision.clone();
+        for clause in &mut redacted.clauses {
+            if !self.of_clause(clause.clause) {
+                continue;
+            }
+            REDACTED.clone_into(&mut clause.message);
+            clause.why = clause.why.as_ref().map(|_| REDACTED.to_owned());
+            clause.reasons.clear();
+            values(clause.instance.iter_mut().map(|(_, value)| value));
+            let args = clause.invoke.iter_mut().flat_map(|(_, args)| args);
+            values(args.map(|(_, value)| value));
+        }
+        redacted.state = redacted.state.map(|_| REDACTED.to_owned());
+        for text in redacted.errors.iter_mut().chain(&mut redacted.owed) {
+            REDACTED.clone_into(text);
+        }
+        redacted
+    }
+
+    /// Takes out of an answer what the conditions read: tracks and the past hold contents that whoever proposes an action may
+    /// not have seen. What a message says is the choice of the spec.
+    pub(crate) fn answer(&self, decision: &mut Decision) {
+        for clause in &mut decision.clauses {
+            if self.of_clause(clause.clause) {
+                clause.why = clause.why.as_ref().map(|_| REDACTED.to_owned());
+                clause.reasons.clear();
+            }
+        }
+        // Errors of conditions quote values; without a clause they are about reading what the client sent.
+        let quoted = decision
+            .errors
+            .iter_mut()
+            .filter(|_| !decision.clauses.is_empty());
+        quoted.for_each(|error| REDACTED.clone_into(error));
+    }
+
+    /// Returns the report on a trace as it may be passed on.
+    pub(crate) fn trace(&self, report: &TraceReport) -> TraceReport {
+        let mut redacted = report.clone();
+        for verdict in &mut redacted.verdicts {
+            if self.of_property(verdict.property) {
+                values(verdict.instance.iter_mut().map(|(_, value)| value));
+                verdict.message = verdict.message.as_ref().map(|_| REDACTED.to_owned());
+                verdict.why = Why::default();
+            }
+            let fields = verdict
+                .evidence
+                .iter_mut()
+                .flat_map(|step| &mut step.fields);
+            for (_, text) in fields.filter(|(name, _)| self.of_field(name)) {
+                REDACTED.clone_into(text);
+            }
+        }
+        redacted.problems = redacted
+            .problems
+            .iter()
+            .map(|one| self.problem(one))
+            .collect();
+        redacted
+    }
+
+    /// Returns a problem with data, without what it says of the data.
+    pub(crate) fn problem(&self, problem: &Problem) -> Problem {
+        let mut redacted = problem.clone();
+        let field = problem.field.as_deref();
+        if field.is_none_or(|field| self.of_field(field)) {
+            REDACTED.clone_into(&mut redacted.message);
+        }
+        redacted
+    }
 }
 
-/// Returns a problem with data, without what it says of the data.
-pub(crate) fn problem(problem: &Problem) -> Problem {
-    Problem {
-        message: REDACTED.to_owned(),
-        ..problem.clone()
+/// Returns all that a property is made of, and what its message says.
+fn read_by(spec: &Spec, property: &Property) -> Vec<ExprId> {
+    let letters = spec.formulas.atoms_of(property.formula).into_iter();
+    let mut read: Vec<ExprId> = letters.map(|letter| spec.atom(letter).expr).collect();
+    let quantified = property.quantified.iter();
+    for var in quantified.flat_map(|quantified| &quantified.vars) {
+        read.extend(var.terms.iter().chain(&var.element_terms).chain(&var.range));
     }
+    read.extend(property.trigger.iter().map(|trigger| trigger.expr));
+    read.extend(values_of(property.message.as_ref()));
+    read
+}
+
+fn values_of(text: Option<&Text>) -> impl Iterator<Item = ExprId> {
+    let parts = text.into_iter().flat_map(|text| &text.parts);
+    parts.filter_map(|part| match part {
+        TextPart::Value(value, _) => Some(*value),
+        TextPart::Literal(_) => None,
+    })
 }
 
 fn values<'v>(values: impl Iterator<Item = &'v mut Value>) {
@@ -68,7 +221,7 @@ fn values<'v>(values: impl Iterator<Item = &'v mut Value>) {
 }
 
 /// Passes reports on without contents.
-pub(crate) struct Redacting<'r>(pub(crate) Box<dyn Reporter + 'r>);
+pub(crate) struct Redacting<'r>(pub(crate) Redaction, pub(crate) Box<dyn Reporter + 'r>);
 
 impl std::fmt::Debug for Redacting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,26 +231,26 @@ impl std::fmt::Debug for Redacting<'_> {
 
 impl Reporter for Redacting<'_> {
     fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
-        self.0.trace(&trace(report))
+        self.1.trace(&self.0.trace(report))
     }
 
     fn rendered(&mut self, report: &TraceReport, bytes: &[u8]) -> io::Result<()> {
-        self.0.rendered(&trace(report), bytes)
+        self.1.rendered(&self.0.trace(report), bytes)
     }
 
     fn explains(&self, property: PropertyId, verdict: Verdict) -> bool {
-        self.0.explains(property, verdict)
+        self.1.explains(property, verdict)
     }
 
     fn shows_evidence(&self) -> bool {
-        self.0.shows_evidence()
+        self.1.shows_evidence()
     }
 
     fn problem(&mut self, one: &Problem) -> io::Result<()> {
-        self.0.problem(&problem(one))
+        self.1.problem(&self.0.problem(one))
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
-        self.0.finish(summary)
+        self.1.finish(summary)
     }
 }

@@ -101,7 +101,7 @@ impl Readers {
         worker: &Worker<'_, J>,
         emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
-        match source.open() {
+        match source.open(self.projection.limits()) {
             Ok(from) => {
                 let from = CountingReader::new(from, progress);
                 self.read_from(from, &source.name, worker, emit)

@@ -14,7 +14,7 @@ use crate::eval::Program;
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
-use crate::redact::{self, Redacting};
+use crate::redact::{Redacting, Redaction};
 use crate::report::explanation;
 use crate::report::html::Html;
 use crate::report::human::Human;
@@ -54,9 +54,10 @@ pub(super) struct AuditArgs {
     /// Limit the counterexamples per property in text and HTML reports
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_counterexamples: u64,
-    /// Leave out what was recorded: messages, values, reasons
-    #[arg(long)]
-    redact: bool,
+    /// Leave out what was recorded: messages, values, reasons;
+    /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
+    #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    redact: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -90,6 +91,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     let from = args.reading.format()?;
     let (mut spec, checked) = spec::usable(&args.spec)?;
     select(&mut spec, &args.properties)?;
+    let redaction = redaction(&spec, args.redact.as_deref())?;
     let program = Program::compile(&spec, &args.limits.eval()).map_err(|error| {
         Failure::Usage(format!(
             "cannot audit `{}`: {}",
@@ -115,9 +117,9 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     let mut tell = |problem: &Problem| {
         if told {
             // That the error output cannot be written is no reason to fail.
-            let _ = match args.redact {
-                true => log.write(&redact::problem(problem)),
-                false => log.write(problem),
+            let _ = match &redaction {
+                Some(redaction) => log.write(&redaction.problem(problem)),
+                None => log.write(problem),
             };
         }
     };
@@ -126,8 +128,8 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     let written = std::thread::scope(|scope| {
         let _display = progress::Display::start(scope, &progress);
         let mut reporter = reporter(&args, &headings, &mut output);
-        if args.redact {
-            reporter = Box::new(Redacting(reporter));
+        if let Some(redaction) = redaction.clone() {
+            reporter = Box::new(Redacting(redaction, reporter));
         }
         for problem in &missing {
             summary.problem(problem);
@@ -140,7 +142,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             if !json {
                 return None;
             }
-            let redacted = args.redact.then(|| redact::trace(report));
+            let redacted = redaction.as_ref().map(|redaction| redaction.trace(report));
             let mut bytes = Vec::new();
             let written = lines.write(redacted.as_ref().unwrap_or(report), &mut bytes);
             written.is_ok().then_some(bytes)
@@ -169,6 +171,12 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
+}
+
+/// Reads `--redact`.
+pub(super) fn redaction(spec: &Spec, fields: Option<&str>) -> Result<Option<Redaction>, Failure> {
+    let redaction = fields.map(|fields| Redaction::new(spec, fields));
+    redaction.transpose().map_err(Failure::Usage)
 }
 
 /// Maps the summary to an exit code: violations first, then unreadable data or an empty audit.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::audit::redaction;
 use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
 use super::limits::{LimitArgs, explain, explain_forecast};
@@ -148,9 +149,10 @@ pub(super) struct FileArgs {
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
-    /// Leave contents of events out of the log, and out of the journal once a state is saved
-    #[arg(long)]
-    redact: bool,
+    /// Leave contents of events out of the log, and out of the journal once a state is saved;
+    /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
+    #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    redact: Option<String>,
 }
 
 impl FileArgs {
@@ -158,12 +160,12 @@ impl FileArgs {
         Files {
             resume: self.snapshot.clone().filter(|path| path.exists()),
             snapshot: self.snapshot.clone(),
-            snapshot_every: if self.redact { 1 } else { 100_000 },
+            snapshot_every: if self.redact.is_some() { 1 } else { 100_000 },
             journal: self.journal.clone(),
             log: self.log.clone(),
             key: self.key.clone(),
             sync: self.sync,
-            redact: self.redact,
+            redact: self.redact.clone(),
             snapshot_after: None,
         }
     }
@@ -195,7 +197,8 @@ impl DurableMonitor {
             spec::print_diagnostics(&models::unreached(&spec, &monitor), &checked.sources);
         }
         let identity = monitor.identity().clone();
-        let (state, resumed) = DurableState::open(setup.files, identity, &mut monitor)?;
+        let redaction = redaction(&spec, setup.files.redact.as_deref())?;
+        let (state, resumed) = DurableState::open(setup.files, identity, redaction, &mut monitor)?;
         let time = Time::start(setup.clock, resumed.and_then(|resumed| resumed.now));
         Ok(DurableMonitor {
             monitor,
@@ -227,10 +230,11 @@ impl DurableMonitor {
             return Ok(());
         };
         let taken = self.monitor.taken();
-        let decisions = self.monitor.tick(now);
+        let mut decisions = self.monitor.tick(now);
         if self.monitor.taken() > taken {
-            self.state
-                .take(self.monitor.taken(), Some(now), Input::Tick, &decisions);
+            let number = self.monitor.taken();
+            self.state.take(number, Some(now), Input::Tick, &decisions);
+            self.state.redact(&mut decisions);
             self.state.commit()?;
         }
         self.late.extend(decisions);
@@ -269,12 +273,13 @@ impl DurableMonitor {
             return Ok(decision);
         }
         let now = self.time.now();
-        let decision = self.monitor.request(request, event.as_bytes(), now);
+        let mut decision = self.monitor.request(request, event.as_bytes(), now);
         let (head, tail) = request.around();
         let pieces = [head.as_bytes(), event.as_bytes(), tail.as_bytes()];
         let (number, input) = (self.monitor.taken(), input_of(pieces, &decision));
         self.state
             .take(number, now, input, std::slice::from_ref(&decision));
+        self.state.redact(std::slice::from_mut(&mut decision));
         self.keep()?;
         Ok(decision)
     }
@@ -299,6 +304,7 @@ impl DurableMonitor {
         let number = self.monitor.taken();
         self.state
             .take(number, now, input, std::slice::from_ref(&decision));
+        self.state.redact(std::slice::from_mut(&mut decision));
         decision
     }
 

@@ -17,7 +17,7 @@ use crate::inert::inert;
 use crate::monitor::journal::{self, Entry, Input, Journal};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
-use crate::redact;
+use crate::redact::Redaction;
 use crate::value::Instant as Time;
 
 /// When what was written is on disk.
@@ -36,7 +36,7 @@ pub(super) const ONLY_ME: u32 = 0o600;
 /// Memory for what is to be written that is kept from one input to the next, in bytes.
 const MOST_BUFFERED: usize = 1 << 20;
 
-/// Of a log of more than twice this many bytes only the last ones are read: a hook opens it at every call.
+/// Of a log of more than twice this many bytes only the last ones are read, or a multiple of them: a hook opens it at every call.
 const LOG_TAIL: u64 = 64 * 1024;
 
 /// The files.
@@ -50,8 +50,9 @@ pub(super) struct Files {
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
     pub(super) sync: Sync,
-    /// Whether the log is written without contents, and the journal is emptied after every input if there is a snapshot.
-    pub(super) redact: bool,
+    /// The fields without whose contents the log is written, all if empty; the journal is then emptied after every input if
+    /// there is a snapshot.
+    pub(super) redact: Option<String>,
     /// The time that judging may take before a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
 }
@@ -61,6 +62,7 @@ pub(super) struct Files {
 pub(super) struct DurableState {
     files: Files,
     identity: Identity,
+    redaction: Option<Redaction>,
     journal: Option<Appended>,
     log: Option<(Appended, Chain)>,
     /// Inputs taken at the last state.
@@ -136,11 +138,13 @@ impl DurableState {
     pub(super) fn open(
         files: Files,
         identity: Identity,
+        redaction: Option<Redaction>,
         monitor: &mut Monitor,
     ) -> Result<(DurableState, Option<Resumed>), Failure> {
         let mut state = DurableState {
             files,
             identity,
+            redaction,
             journal: None,
             log: None,
             kept: 0,
@@ -247,9 +251,14 @@ impl DurableState {
                 .as_ref()
                 .is_none_or(|line| end.0.inputs.has_line(line))
         };
-        let end = match self.end_of_log(&mut file, &path)?.filter(named) {
-            Some(end) => Some(end),
-            None => self.whole_log(&mut file, &path)?,
+        // As much of the end as the journal needs: a restart takes time by what is new, and not by the whole log.
+        let mut tail = LOG_TAIL;
+        let end = loop {
+            match self.end_of_log(&mut file, &path, tail)? {
+                None => break self.whole_log(&mut file, &path)?,
+                Some(end) if named(&end) => break Some(end),
+                Some(_) => tail = tail.saturating_mul(4),
+            }
         };
         let Some((end, len)) = end else {
             let start = log::Start {
@@ -313,8 +322,13 @@ impl DurableState {
         Ok(Some(key))
     }
 
-    /// Returns the end of a long log, by its last lines, and its bytes; `None` if those are not enough.
-    fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
+    /// Returns the end of a long log, by its last lines, and its bytes; `None` if it is short, or these are not its lines.
+    fn end_of_log(
+        &self,
+        file: &mut File,
+        path: &Path,
+        tail: u64,
+    ) -> Result<Option<(LogEnd, usize)>, Failure> {
         let mut read = |from: u64, most: u64| -> io::Result<String> {
             file.seek(SeekFrom::Start(from))?;
             let mut bytes = Vec::new();
@@ -324,14 +338,14 @@ impl DurableState {
         };
         let len = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
         let len = len.len();
-        let Some(from) = len.checked_sub(LOG_TAIL).filter(|from| *from > LOG_TAIL) else {
+        let Some(from) = len.checked_sub(tail).filter(|from| *from > tail) else {
             return Ok(None);
         };
-        let both = read(0, LOG_TAIL).and_then(|head| Ok((head, read(from, LOG_TAIL)?)));
-        let (head, tail) = both.map_err(|error| failed("read", path, &error))?;
+        let both = read(0, LOG_TAIL).and_then(|head| Ok((head, read(from, tail)?)));
+        let (head, last) = both.map_err(|error| failed("read", path, &error))?;
         let first = head.lines().next().unwrap_or_default();
-        let lines = tail.split_once('\n').map_or("", |(_, lines)| lines);
-        let end = log::resume(first, lines).filter(|_| tail.ends_with('\n'));
+        let lines = last.split_once('\n').map_or("", |(_, lines)| lines);
+        let end = log::resume(first, lines).filter(|_| last.ends_with('\n'));
         Ok(end.zip(usize::try_from(len).ok()))
     }
 
@@ -444,16 +458,25 @@ impl DurableState {
         self.log(number, now, input, decisions);
     }
 
+    /// Takes out of decisions what their answers must not hold; the log has its own form of them.
+    pub(super) fn redact(&self, decisions: &mut [Decision]) {
+        if let Some(redaction) = &self.redaction {
+            let each = decisions.iter_mut();
+            each.for_each(|decision| redaction.answer(decision));
+        }
+    }
+
     fn log(&mut self, number: u64, now: Option<Time>, input: Input<'_>, decisions: &[Decision]) {
         let Some((_, chain)) = &mut self.log else {
             return;
         };
         for (place, decision) in (0u64..).zip(decisions) {
             if !chain.has(number, place) {
-                self.lines.push_str(&match self.files.redact {
-                    true => chain.link(number, now, input.pieces(), &redact::decision(decision)),
-                    false => chain.link(number, now, input.pieces(), decision),
-                });
+                let redacted = self.redaction.as_ref();
+                let redacted = redacted.map(|redaction| redaction.decision(decision));
+                let decision = redacted.as_ref().unwrap_or(decision);
+                self.lines
+                    .push_str(&chain.link(number, now, input.pieces(), decision));
             }
         }
     }

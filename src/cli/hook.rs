@@ -75,9 +75,10 @@ pub(super) struct Args {
     /// When to flush the state to disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
-    /// Leave contents of calls and outcomes out of the log, and out of the journal after each call
-    #[arg(long)]
-    redact: bool,
+    /// Leave contents of calls and outcomes out of the log, and out of the journal after each call;
+    /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
+    #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    redact: Option<String>,
     /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
     /// allowed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
@@ -204,8 +205,12 @@ fn watch(after: Duration, child: Option<Arc<Mutex<Child>>>, seconds: u64) {
 
 /// Lets the process have so much memory, and write no core: what is beyond ends it.
 fn limit_memory(mebibytes: u64) {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let limit = |resource, most: u64| {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = |resource: Resource, most: u64| {
+        // No process may raise a limit that it was started with.
+        let most = getrlimit(resource)
+            .maximum
+            .map_or(most, |hard| hard.min(most));
         let limit = Rlimit {
             current: Some(most),
             maximum: Some(most),
@@ -308,13 +313,13 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
         // A journal is replayed at every call.
-        snapshot_every: if args.redact { 1 } else { 16 },
+        snapshot_every: if args.redact.is_some() { 1 } else { 16 },
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
         log: Some(session.file("log")),
         key: args.key.clone(),
         sync: args.sync,
-        redact: args.redact,
+        redact: args.redact.clone(),
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,

@@ -15,7 +15,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::integrations::http::{Received, RequestHead, Response};
+use crate::integrations::http::{Framing, Received, RequestHead, Response};
 
 /// The time that a connection may be idle between requests.
 const IDLE: Duration = Duration::from_secs(15);
@@ -334,56 +334,54 @@ impl Client {
         };
         let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
         slot.set_admitted(true);
-        let length = head.length().map_err(ConnectionEnd::Refused)?;
-        if length > self.limits.body {
-            let most = self.limits.body;
-            let why = format!(
-                "the body is longer than {most} bytes; to raise the limit, use `--max-body`"
-            );
-            let refusal = Response::refusal(413, &why);
-            let mut body = self.rest_of_body(length, deadline);
-            let answer = service.answer_cut(&head, grant, &mut body, refusal);
-            return Err(ConnectionEnd::Refused(answer));
-        }
+        let mut framing = head.framing().map_err(ConnectionEnd::Refused)?;
+        let mut body = Vec::new();
+        let most = self.limits.body;
         let waits = head
             .field("Expect")
             .is_some_and(|what| what.eq_ignore_ascii_case("100-continue"));
-        if waits && self.received.len() < length {
+        if waits && self.received.is_empty() && framing.missing() <= most {
             self.connection
                 .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
                 .map_err(|_| ConnectionEnd::Away)?;
         }
-        while self.received.len() < length {
-            let refusal = match self.more(deadline) {
-                Ok(true) => continue,
+        let refusal = loop {
+            let complete = framing.take(&mut self.received, &mut body);
+            if framing.missing().saturating_add(body.len()) > most {
+                let why = format!(
+                    "the body is longer than {most} bytes; to raise the limit, use `--max-body`"
+                );
+                break Some(Response::refusal(413, &why));
+            }
+            match complete {
+                Ok(true) => break None,
+                Ok(false) => {}
+                Err(refusal) => break Some(refusal),
+            }
+            match self.more(deadline) {
+                Ok(true) => {}
                 Ok(false) | Err(ConnectionEnd::Away) => {
-                    Response::refusal(400, "the body ends before its length")
+                    break Some(Response::refusal(400, "the body ends before its length"));
                 }
-                Err(ConnectionEnd::Refused(refusal)) => refusal,
-            };
-            let mut body = self.rest_of_body(self.received.len(), deadline);
+                Err(ConnectionEnd::Refused(refusal)) => break Some(refusal),
+            }
+        };
+        if let Some(refusal) = refusal {
+            let mut body = BufReader::new(Body {
+                taken: io::Cursor::new(body),
+                client: self,
+                framing,
+                deadline,
+            });
             let answer = service.answer_cut(&head, grant, &mut body, refusal);
             return Err(ConnectionEnd::Refused(answer));
         }
-        let body = self.received.take(length);
         let answer = service.answer(&head, grant, body);
         // One write: one packet.
         self.connection
             .write_all(&answer.to_bytes(head.keeps, head.method != "HEAD"))
             .map_err(|_| ConnectionEnd::Away)?;
         Ok(head.keeps)
-    }
-
-    /// A body of which not all is kept: what was received, and what arrives until a deadline.
-    fn rest_of_body(&mut self, length: usize, deadline: Instant) -> BufReader<Body<'_>> {
-        let received = self.received.take(length);
-        let left = length - received.len();
-        BufReader::new(Body {
-            received: io::Cursor::new(received),
-            client: self,
-            left,
-            deadline,
-        })
     }
 
     /// Reads on until a deadline; false at the end of what the client sends.
@@ -425,28 +423,32 @@ impl Client {
     }
 }
 
-/// The arriving bytes of a body; it ends with the client, at the deadline and at its length.
+/// A body of which not all is kept: what was taken of it, and what arrives until it ends, the client goes, or a deadline.
 struct Body<'c> {
-    received: io::Cursor<Vec<u8>>,
+    taken: io::Cursor<Vec<u8>>,
     client: &'c mut Client,
-    /// Bytes that have not arrived.
-    left: usize,
+    framing: Framing,
     deadline: Instant,
 }
 
 impl Read for Body<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = self.received.read(into)?;
-        if n > 0 || self.left == 0 {
-            return Ok(n);
+        loop {
+            let n = self.taken.read(into)?;
+            if n > 0 {
+                return Ok(n);
+            }
+            let mut arrived = Vec::new();
+            let complete = self.framing.take(&mut self.client.received, &mut arrived);
+            self.taken = io::Cursor::new(arrived);
+            if !self.taken.get_ref().is_empty() {
+                continue;
+            }
+            let goes_on = matches!(complete, Ok(false));
+            if !goes_on || !matches!(self.client.more(self.deadline), Ok(true)) {
+                self.framing = Framing::Length(0);
+                return Ok(0);
+            }
         }
-        if !matches!(self.client.more(self.deadline), Ok(true)) {
-            self.left = 0;
-            return Ok(0);
-        }
-        let arrived = self.client.received.take(self.left);
-        self.left -= arrived.len();
-        self.received = io::Cursor::new(arrived);
-        self.received.read(into)
     }
 }

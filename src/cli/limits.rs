@@ -13,6 +13,12 @@ pub(super) struct LimitArgs {
     /// Limit the size of a record, in bytes
     #[arg(long, value_name = "BYTES")]
     max_record_bytes: Option<usize>,
+    /// Limit the size of a compressed file after decompression, in bytes
+    #[arg(long, value_name = "BYTES")]
+    max_decompressed_bytes: Option<u64>,
+    /// Limit how many times its size a compressed file may become
+    #[arg(long, value_name = "N")]
+    max_expansion: Option<u64>,
     /// Limit the nesting depth of JSON
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
@@ -59,6 +65,10 @@ impl LimitArgs {
         let default = InputLimits::default();
         InputLimits {
             record_bytes: self.max_record_bytes.unwrap_or(default.record_bytes),
+            decompressed_bytes: self
+                .max_decompressed_bytes
+                .unwrap_or(default.decompressed_bytes),
+            expansion: self.max_expansion.unwrap_or(default.expansion),
             depth: self.max_depth.unwrap_or(default.depth),
             problems: self.max_problems.unwrap_or(default.problems),
             ..default

@@ -104,9 +104,10 @@ pub(super) struct Args {
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
-    /// Leave contents of events out of the log, and out of the journal once a state is saved
-    #[arg(long)]
-    redact: bool,
+    /// Leave contents of events out of the log, and out of the journal once a state is saved;
+    /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
+    #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    redact: Option<String>,
     /// Verify a decision log instead; with SPEC, also that it was written for that spec
     #[arg(long, value_name = "LOG", conflicts_with_all = ["resume", "snapshot", "journal", "log"])]
     verify_log: Option<PathBuf>,
@@ -166,16 +167,15 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let files = Files {
         resume: args.resume.clone(),
         snapshot: args.snapshot.clone(),
-        snapshot_every: if args.redact {
-            1
-        } else {
-            args.snapshot_every.max(1)
+        snapshot_every: match args.redact {
+            Some(_) => 1,
+            None => args.snapshot_every.max(1),
         },
         journal: args.journal.clone(),
         log: args.log.clone(),
         key: args.key.clone(),
         sync: args.sync,
-        redact: args.redact,
+        redact: args.redact.clone(),
         snapshot_after: None,
     };
     let longest = args.limits.input().record_bytes;

@@ -13,6 +13,7 @@ use super::{jobs, spec};
 use crate::audit::test_record;
 use crate::eval::Program;
 use crate::hir::{Spec, Test};
+use crate::input::limits::InputLimits;
 use crate::input::open;
 use crate::mutate::{self, Recording};
 use crate::report::spec_test::{self, Outcome as Run, TestReport};
@@ -199,7 +200,7 @@ fn recordings(traces: &[String]) -> Result<Vec<Recording>, Failure> {
                 Failure::Usage(format!("cannot read `{}`: {error}", source.name.path))
             };
             source
-                .open()
+                .open(&InputLimits::default())
                 .and_then(|mut from| from.read_to_end(&mut text))
                 .map_err(unread)?;
             recordings.push(Recording {

@@ -154,7 +154,7 @@ fn name(ty: &Type) -> String {
     }
 }
 
-fn found(value: &Value) -> String {
+pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "a Boolean".to_owned(),

@@ -12,6 +12,10 @@ pub struct InputLimits {
     /// Bytes of one record. A record of n bytes takes up to about 3 n of memory while it is
     /// read: the line, the growth of its buffer, and the text that a field keeps.
     pub record_bytes: usize,
+    /// Bytes that a compressed file may decompress to.
+    pub decompressed_bytes: u64,
+    /// How many times as long as its compressed bytes a text may become; text of up to 16 MiB may always.
+    pub expansion: u64,
     /// Nesting of lists and objects, at most [`InputLimits::DEEPEST`].
     pub depth: usize,
     /// Raw bytes that are read before a batch is handed to the parsers: few enough that what is made of them stays near the
@@ -43,6 +47,8 @@ impl Default for InputLimits {
     fn default() -> InputLimits {
         InputLimits {
             record_bytes: 1 << 30,
+            decompressed_bytes: 64 << 30,
+            expansion: 500,
             depth: 512,
             batch_bytes: 1 << 20,
             problems: 1000,

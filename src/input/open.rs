@@ -9,10 +9,12 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
 
+use super::limits::InputLimits;
 use super::record::FileName;
 use crate::problem::{Problem, ProblemKind};
 
@@ -277,35 +279,99 @@ fn has_extension(below: &str) -> bool {
 }
 
 impl Source {
-    /// Opens it for reading, decompressed.
+    /// Opens it for reading, decompressed within the limits.
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+    pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
-            Medium::File(path) => decompressed(File::open(path)?),
-            Medium::Stdin => decompressed(io::stdin()),
+            Medium::File(path) => decompressed(File::open(path)?, limits),
+            Medium::Stdin => decompressed(io::stdin(), limits),
         }
     }
 }
 
-/// Decompresses gzip (all members) and zstd (all frames); anything else is passed through.
+/// Text that may be of any ratio to its compressed bytes: small files compress well.
+const ANY_RATIO: u64 = 16 << 20;
+
+/// Decompresses gzip (all members) and zstd (all frames); anything else is passed through. Reading fails at the first byte
+/// beyond a limit.
 ///
 /// # Errors
 /// The first bytes cannot be read.
-pub fn decompressed(mut from: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+pub fn decompressed(
+    from: impl Read + Send + 'static,
+    limits: &InputLimits,
+) -> io::Result<Box<dyn Read + Send>> {
+    let compressed = Arc::new(AtomicU64::new(0));
+    let mut from = Counted {
+        from,
+        count: Arc::clone(&compressed),
+    };
     let mut magic = Vec::with_capacity(4);
     (&mut from).take(4).read_to_end(&mut magic)?;
     let gzip = magic.starts_with(&[0x1f, 0x8b]);
     let zstd = magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
     let whole = io::Cursor::new(magic).chain(from);
-    Ok(if gzip {
+    let text: Box<dyn Read + Send> = if gzip {
         Box::new(flate2::bufread::MultiGzDecoder::new(
             BufReader::with_capacity(256 << 10, whole),
         ))
     } else if zstd {
         Box::new(zstd::stream::read::Decoder::new(whole)?)
     } else {
-        Box::new(whole)
-    })
+        return Ok(Box::new(whole));
+    };
+    Ok(Box::new(Decompressed {
+        text,
+        len: 0,
+        compressed,
+        limits: *limits,
+    }))
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    from: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(into)?;
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// A text that was compressed, up to the limits.
+struct Decompressed {
+    text: Box<dyn Read + Send>,
+    len: u64,
+    /// The compressed bytes that were read.
+    compressed: Arc<AtomicU64>,
+    limits: InputLimits,
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.text.read(into)?;
+        self.len += n as u64;
+        let (most, times) = (self.limits.decompressed_bytes, self.limits.expansion);
+        let by_ratio = self
+            .compressed
+            .load(Ordering::Relaxed)
+            .saturating_mul(times);
+        if self.len > most {
+            let why =
+                format!("decompresses to more than {most} bytes (limit `decompressed_bytes`)");
+            return Err(io::Error::other(why));
+        }
+        if self.len > by_ratio.max(ANY_RATIO) {
+            let why =
+                format!("decompresses to more than {times} times its size (limit `expansion`)");
+            return Err(io::Error::other(why));
+        }
+        Ok(n)
+    }
 }

@@ -19,6 +19,13 @@ pub(crate) fn named(value: &Value) -> Option<SmolStr> {
     }
 }
 
+/// Returns whether a name can be written in one way only: `5.0` would be another trace than `5`.
+pub(crate) fn has_one_spelling(value: &Value, name: &str) -> bool {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit()) && name != "-0";
+    !matches!(value, Value::Number(_)) || is_whole
+}
+
 /// Returns the problems of a record, with their lines.
 pub(crate) fn problems(
     builder: &mut RecordBuilder,

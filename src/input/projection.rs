@@ -20,7 +20,7 @@ use super::extract::tree::TreeExtractor;
 use super::key_path_cache::KeyPathCache;
 use super::keys::OpenKeys;
 use super::limits::InputLimits;
-use super::place::{ValuePlace, named, problems};
+use super::place::{ValuePlace, has_one_spelling, named, problems};
 use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::record_builder::RecordBuilder;
@@ -319,7 +319,7 @@ impl Projection {
         builder: &mut RecordBuilder,
         place: &ValuePlace<'_>,
     ) -> Option<ReadOutcome> {
-        let id = self.name(builder, self.plan.id, true);
+        let id = self.name(builder, self.plan.id);
         // A native line without a list at `/events` is an event, whatever else its object holds twice.
         if builder.refused && (builder.found_list || self.plan.mode != Mode::Native) {
             let first = builder
@@ -399,29 +399,35 @@ impl Projection {
         place: &ValuePlace<'_>,
         is_end: bool,
     ) -> ReadOutcome {
-        let trace = match self.plan.native {
-            Some(native) => match builder.event.get_mut(native.trace).and_then(Option::take) {
-                None | Some(Cell::Known(Value::Null)) => None,
-                Some(Cell::Known(value)) => match named(&value) {
-                    Some(name) => Some(name),
-                    None => {
-                        let message = "the name of a trace must be a string or a number";
-                        let kind = ProblemKind::WrongType;
-                        return ReadOutcome::Refused(place.problem(kind, message.to_owned()));
-                    }
-                },
-                Some(Cell::Unknown) => {
-                    let why = builder.drafts.iter().find(|draft| draft.step.is_some());
-                    let (kind, message) = why.map_or(
-                        (ProblemKind::DuplicateKey, "its trace is unknown"),
-                        |draft| (draft.kind, draft.message.as_str()),
+        let cell = match (self.plan.native, self.plan.id) {
+            (Some(native), _) => builder.event.get_mut(native.trace),
+            (None, Some(id)) => builder.record.get_mut(id),
+            (None, None) => None,
+        };
+        let trace = match cell.and_then(Option::take) {
+            None | Some(Cell::Known(Value::Null)) => None,
+            Some(Cell::Known(value)) => match named(&value)
+                .filter(|name| has_one_spelling(&value, name))
+            {
+                Some(name) => Some(name),
+                None => {
+                    let found = super::cell::found(&value);
+                    let message = format!(
+                        "expected the name of a trace, a string or whole number, found {found}"
                     );
-                    return ReadOutcome::Refused(
-                        place.problem(kind, format!("{message}, so the event's trace is unknown")),
-                    );
+                    return ReadOutcome::Refused(place.problem(ProblemKind::WrongType, message));
                 }
             },
-            None => self.name(builder, self.plan.id, false),
+            Some(Cell::Unknown) => {
+                let why = builder.drafts.iter().find(|draft| draft.step.is_some());
+                let (kind, message) = why.map_or(
+                    (ProblemKind::DuplicateKey, "its trace is unknown"),
+                    |draft| (draft.kind, draft.message.as_str()),
+                );
+                return ReadOutcome::Refused(
+                    place.problem(kind, format!("{message}, so the event's trace is unknown")),
+                );
+            }
         };
         let origin = place.origin();
         if is_end {
@@ -442,17 +448,12 @@ impl Projection {
     }
 
     /// Returns the name in a slot of the record.
-    fn name(
-        &self,
-        builder: &mut RecordBuilder,
-        slot: Option<usize>,
-        reports: bool,
-    ) -> Option<SmolStr> {
+    fn name(&self, builder: &mut RecordBuilder, slot: Option<usize>) -> Option<SmolStr> {
         let Cell::Known(value) = builder.record.get_mut(slot?)?.take()? else {
             return None;
         };
         let name = named(&value);
-        if name.is_none() && !value.is_null() && reports {
+        if name.is_none() && !value.is_null() {
             let trouble = super::cell::Trouble {
                 kind: ProblemKind::WrongType,
                 message: "a name must be a string or a number".to_owned(),

@@ -1,12 +1,17 @@
 //! Requests of HTTP/1.1, read from bytes as they arrive, and answers as bytes.
 //!
-//! Bodies carry their length; chunks are refused. Heads are parsed by `httparse`. `cli/http.rs` has the connections.
+//! Where a body ends is read strictly, so that no two readers differ on which bytes are the next request: one
+//! `Content-Length`, or chunks without extensions and trailers, and never both. Heads are parsed by `httparse`. `cli/http.rs`
+//! has the connections.
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
 /// Header fields of a request.
 const MAX_FIELDS: usize = 64;
+
+/// The longest size of a chunk, in hexadecimal digits.
+const MAX_SIZE_DIGITS: usize = 8;
 
 /// The bytes that a client has sent and that no request has taken yet.
 #[derive(Debug, Default)]
@@ -34,6 +39,28 @@ impl Received {
         std::mem::replace(&mut self.0, rest)
     }
 
+    /// Takes the size of a chunk with its line end; `None` if it has not arrived completely.
+    fn chunk_size(&mut self) -> Result<Option<usize>, Response> {
+        let digits = self.0.iter().take_while(|byte| byte.is_ascii_hexdigit());
+        let n_digits = digits.count();
+        let end = self.0.get(n_digits..).unwrap_or_default();
+        if n_digits <= MAX_SIZE_DIGITS && b"\r\n".starts_with(end.get(..2).unwrap_or(end)) {
+            if end.len() < 2 {
+                return Ok(None);
+            }
+            let digits = self.0.get(..n_digits).unwrap_or_default();
+            let digits = std::str::from_utf8(digits).unwrap_or_default();
+            if let Ok(size) = usize::from_str_radix(digits, 16) {
+                self.take(n_digits + 2);
+                return Ok(Some(size));
+            }
+        }
+        let why = format!(
+            "expected the size of a chunk in 1 to {MAX_SIZE_DIGITS} hexadecimal digits, without extensions"
+        );
+        Err(Response::refusal(400, &why))
+    }
+
     /// Takes the head of the next request; `None` if it has not arrived completely.
     ///
     /// # Errors
@@ -52,7 +79,11 @@ impl Received {
                 return Err(Response::refusal(400, &why));
             }
         };
-        let text = |value: &[u8]| String::from_utf8_lossy(value).trim().to_owned();
+        // Other white space than this is part of a value.
+        let text = |value: &[u8]| {
+            let value = String::from_utf8_lossy(value);
+            value.trim_matches([' ', '\t']).to_owned()
+        };
         let fields: Vec<(String, String)> = parsed
             .headers
             .iter()
@@ -64,6 +95,7 @@ impl Received {
             path: path.split('?').next().unwrap_or_default().to_owned(),
             fields,
             keeps: parsed.version == Some(1),
+            chunks: parsed.version == Some(1),
         };
         let closes = |value: &str| value.to_ascii_lowercase().contains("close");
         head.keeps &= !head.field("Connection").is_some_and(closes);
@@ -81,6 +113,8 @@ pub struct RequestHead {
     fields: Vec<(String, String)>,
     /// Whether the connection is kept.
     pub keeps: bool,
+    /// Whether the version of the request has chunks.
+    chunks: bool,
 }
 
 impl RequestHead {
@@ -96,29 +130,115 @@ impl RequestHead {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the length of the body.
+    /// Returns how the end of the body is found.
     ///
     /// # Errors
-    /// The refusal, if the head does not say how long the body is.
-    pub fn length(&self) -> Result<usize, Response> {
-        if self.field("Transfer-Encoding").is_some() {
-            return Err(Response::refusal(
-                411,
-                "chunked bodies are not supported; send `Content-Length`",
-            ));
-        }
+    /// The refusal, if the head does not say it, or says it in two ways.
+    pub fn framing(&self) -> Result<Framing, Response> {
         let mut lengths: Vec<&str> = self.fields("Content-Length").collect();
+        let codings: Vec<&str> = self.fields("Transfer-Encoding").collect();
+        match &codings[..] {
+            [] => {}
+            _ if !lengths.is_empty() => {
+                let why = "`Transfer-Encoding` beside `Content-Length`";
+                return Err(Response::refusal(400, why));
+            }
+            [coding] if self.chunks && coding.eq_ignore_ascii_case("chunked") => {
+                return Ok(Framing::Chunks(Chunk::Size));
+            }
+            _ => {
+                let why = "expected one `Transfer-Encoding: chunked`, in HTTP/1.1";
+                return Err(Response::refusal(501, why));
+            }
+        }
         lengths.dedup();
         match &lengths[..] {
             [] if self.method == "POST" => {
-                let why = "a request with POST needs a `Content-Length`";
+                let why = "a request with POST needs a `Content-Length` or chunks";
                 Err(Response::refusal(411, why))
             }
-            [] => Ok(0),
-            [one] if one.bytes().all(|byte| byte.is_ascii_digit()) => one
+            [] => Ok(Framing::Length(0)),
+            [one] if !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_digit()) => one
                 .parse()
+                .map(Framing::Length)
                 .map_err(|_| Response::refusal(413, "the body is too long")),
             _ => Err(Response::refusal(400, "conflicting or invalid body length")),
+        }
+    }
+}
+
+/// The part of a body that has not been taken.
+#[derive(Debug)]
+pub enum Framing {
+    /// So many bytes.
+    Length(usize),
+    /// Chunks, from here on.
+    Chunks(Chunk),
+}
+
+/// The next bytes of a body in chunks.
+#[derive(Debug)]
+pub enum Chunk {
+    /// The size of a chunk, and its line end.
+    Size,
+    /// So many bytes of a chunk.
+    Data(usize),
+    /// The line end behind a chunk.
+    End,
+    /// The line end behind the chunk of size 0.
+    Last,
+    /// Nothing.
+    Done,
+}
+
+impl Framing {
+    /// Returns how many bytes of the body are known to be missing.
+    pub fn missing(&self) -> usize {
+        match self {
+            Framing::Length(left) | Framing::Chunks(Chunk::Data(left)) => *left,
+            Framing::Chunks(_) => 0,
+        }
+    }
+
+    /// Moves what has arrived of the body to `body`. Returns whether that is all of it.
+    ///
+    /// # Errors
+    /// The refusal of what is not a chunk. What stood before it was moved.
+    pub fn take(&mut self, received: &mut Received, body: &mut Vec<u8>) -> Result<bool, Response> {
+        loop {
+            let next = match self {
+                Framing::Length(left) | Framing::Chunks(Chunk::Data(left)) if *left > 0 => {
+                    let mut arrived = received.take(*left);
+                    *left -= arrived.len();
+                    body.append(&mut arrived);
+                    if *left > 0 {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+                Framing::Length(_) | Framing::Chunks(Chunk::Done) => return Ok(true),
+                Framing::Chunks(Chunk::Data(_)) => Chunk::End,
+                Framing::Chunks(Chunk::Size) => match received.chunk_size()? {
+                    None => return Ok(false),
+                    Some(0) => Chunk::Last,
+                    Some(size) => Chunk::Data(size),
+                },
+                Framing::Chunks(end @ (Chunk::End | Chunk::Last)) => {
+                    if received.len() < 2 {
+                        return Ok(false);
+                    }
+                    if !received.0.starts_with(b"\r\n") {
+                        let why = "expected a line end after a chunk: trailers are not supported";
+                        return Err(Response::refusal(400, why));
+                    }
+                    received.take(2);
+                    match end {
+                        Chunk::Last => Chunk::Done,
+                        _ => Chunk::Size,
+                    }
+                }
+            };
+            *self = Framing::Chunks(next);
         }
     }
 }
@@ -174,7 +294,89 @@ fn reason(status: u16) -> &'static str {
         413 => "Content Too Large",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",
+        501 => "Not Implemented",
         503 => "Service Unavailable",
         _ => "Bad Request",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The body of a request that arrives in pieces of `n` bytes, and what follows it; else the status of the refusal.
+    fn body(head: &str, rest: &str, n: usize) -> Result<(String, String), u16> {
+        let mut received = Received::default();
+        received.push(head.as_bytes());
+        let head = received.head().map_err(|refusal| refusal.status)?.unwrap();
+        let mut framing = head.framing().map_err(|refusal| refusal.status)?;
+        let mut body = Vec::new();
+        let mut pieces = rest.as_bytes().chunks(n);
+        while !framing
+            .take(&mut received, &mut body)
+            .map_err(|refusal| refusal.status)?
+        {
+            received.push(pieces.next().ok_or(0u16)?);
+        }
+        let mut after = received.take(usize::MAX);
+        pieces.for_each(|piece| after.extend_from_slice(piece));
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Ok((text(body), text(after)))
+    }
+
+    #[test]
+    fn bodies_end_where_every_reader_says() {
+        let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let length = "POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n";
+        for n in [1, 2, 3, 7, 100] {
+            let found = body(chunked, "3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\nGET", n);
+            assert_eq!(found, Ok(("abc0123456789".to_owned(), "GET".to_owned())));
+            assert_eq!(
+                body(length, "abcGET", n),
+                Ok(("abc".to_owned(), "GET".to_owned()))
+            );
+            assert_eq!(body(chunked, "0\r\n\r\n", n), Ok(Default::default()));
+            for wrong in [
+                "3\nabc\n0\n\n",
+                "3\r\nabcd\r\n0\r\n\r\n",
+                "3;x=y\r\nabc\r\n0\r\n\r\n",
+                "3 \r\nabc\r\n0\r\n\r\n",
+                " 3\r\nabc\r\n0\r\n\r\n",
+                "0x3\r\nabc\r\n0\r\n\r\n",
+                "+3\r\nabc\r\n0\r\n\r\n",
+                "-3\r\nabc\r\n0\r\n\r\n",
+                "\r\nabc\r\n0\r\n\r\n",
+                "000000003\r\nabc\r\n0\r\n\r\n",
+                "ffffffffffffffffff\r\n",
+                "3\r\nabc\r\n0\r\nT: u\r\n\r\n",
+            ] {
+                assert_eq!(body(chunked, wrong, n), Err(400), "{wrong:?}");
+            }
+            assert_eq!(body(chunked, "3\r\nabc\r\n0\r\n", n), Err(0));
+        }
+        for (fields, status) in [
+            ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", 400),
+            ("Content-Length: 3\r\nContent-Length: 4\r\n", 400),
+            ("Content-Length: \r\n", 400),
+            ("Content-Length: +3\r\n", 400),
+            ("Content-Length: 3, 3\r\n", 400),
+            (
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+                501,
+            ),
+            ("Transfer-Encoding: gzip, chunked\r\n", 501),
+            ("Transfer-Encoding: chunked, chunked\r\n", 501),
+            ("Transfer-Encoding: \u{b}chunked\r\n", 400),
+            ("Transfer-Encoding: \u{a0}chunked\r\n", 501),
+            ("Transfer-Encoding: identity\r\n", 501),
+            ("Transfer-Encoding : chunked\r\n", 400),
+            ("Transfer-Encoding: chunked\r\n x\r\n", 400),
+            ("", 411),
+        ] {
+            let head = format!("POST / HTTP/1.1\r\n{fields}\r\n");
+            assert_eq!(body(&head, "", 1), Err(status), "{fields:?}");
+        }
+        let old = "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(body(old, "", 1), Err(501));
     }
 }

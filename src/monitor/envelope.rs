@@ -137,7 +137,7 @@ impl<'l> Envelope<'l> {
                 || PHASES.iter().any(|known| known.eq_ignore_ascii_case(phase)) =>
             {
                 return Err(EnvelopeError::Wrong(format!(
-                    "unknown phase `{phase}`: expected one of `{}`",
+                    "expected one of the phases `{}`, found `{phase}`",
                     PHASES.join("`, `")
                 )));
             }

@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
+use super::kinds::Kinds;
 use super::raw_object::RawObject;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
@@ -73,6 +74,8 @@ pub struct Monitor {
     pub(super) clock: Option<usize>,
     /// The events that are approvals: the position of a field, and its value as text.
     pub(super) approvals: Vec<(usize, SmolStr)>,
+    /// The kinds of events that the spec knows.
+    pub(super) kinds: Option<Kinds>,
     speaker: Speaker,
     pub(super) options: Options,
     pub(super) file: FileName,
@@ -169,6 +172,7 @@ impl Monitor {
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
+            kinds: Kinds::of(&spec),
             speaker: Speaker::default(),
             file: FileName::given("-"),
             step_cache,

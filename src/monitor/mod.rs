@@ -45,6 +45,7 @@ mod decision;
 mod envelope;
 pub mod journal;
 mod judge;
+mod kinds;
 pub mod lenient;
 mod live;
 pub mod log;

@@ -62,6 +62,9 @@ impl Monitor {
         mut event: Event,
         now: Option<Instant>,
     ) -> Result<(Read, Trace), Decision> {
+        if let Some(kinds) = &self.kinds {
+            kinds.check(&mut event);
+        }
         if self.is_bound() && self.is_approval(&event) {
             return Err(forbidden("only an approver may report an approval"));
         }

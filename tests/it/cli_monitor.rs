@@ -327,6 +327,70 @@ fn killed_two_hundred_times() {
     killed(20, "disk");
 }
 
+/// Inputs after the last state are replayed, and of the log only its end is read, however much went before: a change of its
+/// beginning, which a restart would have to read to find, is found by `--verify-log`.
+#[test]
+fn a_restart_takes_time_by_what_is_new() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let files = ["--journal", "j", "--log", "l", "--sync", "system"];
+    let args = [
+        &[
+            "monitor",
+            "pay.guard",
+            "--snapshot",
+            "s",
+            "--snapshot-every",
+            "500",
+        ][..],
+        &files,
+    ]
+    .concat();
+    for events in [10, 1_000, 8_000] {
+        for file in ["j", "l", "s"] {
+            let _ = std::fs::remove_file(folder.path().join(file));
+        }
+        let mut monitor = std::process::Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(&args)
+            .current_dir(folder.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut to = monitor.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || {
+            for n in 0..events + events / 25 {
+                writeln!(to, "{{\"trace\":\"t{}\",\"kind\":\"ok\"}}", n % 7).unwrap();
+            }
+            to
+        });
+        let mut answers = BufReader::new(monitor.stdout.take().unwrap()).lines();
+        let taken = answers.by_ref().take(events + events / 25).count();
+        monitor.kill().unwrap();
+        monitor.wait().unwrap();
+        drop(writer.join().unwrap());
+        let journal = folder.read("j").lines().count() - 1;
+        assert!(journal <= 500, "{events}: {journal} inputs are replayed");
+        let log = folder.read("l");
+        let second = log.lines().next().unwrap().len() + 1;
+        let mut changed = log.into_bytes();
+        let long = changed.len() > 4 << 18;
+        if long {
+            changed[second + 20] ^= 1;
+            folder.write("l", &changed);
+        }
+        let run = folder.guard_with(&args, "");
+        assert_eq!(run.code, 0, "{events}: {}", run.err);
+        assert!(
+            run.out.contains(&format!("\"taken\":{taken}")),
+            "{}",
+            run.out
+        );
+        let verified = folder.guard(&["monitor", "--verify-log", "l"]);
+        assert_eq!(verified.code == 0, !long, "{}", verified.err);
+        assert_eq!(long, events == 8_000);
+    }
+}
+
 #[test]
 fn what_is_of_another_spec_is_refused_by_name() {
     let other = PAY.replace("paid > 3", "paid > 4");

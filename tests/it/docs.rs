@@ -240,7 +240,9 @@ fn flags(help: &str) -> Vec<String> {
     help.lines()
         .filter(|line| line.trim_start().starts_with('-'))
         .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
-        .map(|flag| flag.trim_end_matches(',').to_owned())
+        // A value that may be left out stands in brackets.
+        .filter_map(|flag| flag.split(['[', ',']).next())
+        .map(str::to_owned)
         .filter(|flag| flag != "--help")
         .collect()
 }

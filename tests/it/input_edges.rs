@@ -652,7 +652,9 @@ fn a_truncated_gzip_yields_what_could_be_read() {
         encoder.finish().unwrap()
     };
     let open = |bytes: Vec<u8>| {
-        let from = guard_lang::input::open::decompressed(std::io::Cursor::new(bytes)).unwrap();
+        let limits = guard_lang::input::limits::InputLimits::default();
+        let from =
+            guard_lang::input::open::decompressed(std::io::Cursor::new(bytes), &limits).unwrap();
         let projection = Projection::new(&schema(kind_and_n())).unwrap();
         let mut units = 0;
         let report = read_from(
@@ -829,4 +831,46 @@ fn single_events_are_gathered_to_be_ordered() {
         (Some(true), None)
     );
     assert_eq!(report.accounting.events, 4);
+}
+
+#[test]
+fn decompression_is_limited_by_ratio_and_size() {
+    use flate2::{Compression, write::GzEncoder};
+    let read = |megabytes: usize, limits: InputLimits| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        for _ in 0..megabytes {
+            encoder.write_all(&[b' '; 1 << 20]).unwrap();
+        }
+        let packed = encoder.finish().unwrap();
+        let zstd = zstd::encode_all(&*vec![b' '; megabytes << 20], 1).unwrap();
+        [packed, zstd].map(|packed| {
+            let from = std::io::Cursor::new(packed);
+            let mut from = guard_lang::input::open::decompressed(from, &limits).unwrap();
+            let read = std::io::copy(&mut from, &mut std::io::sink());
+            read.map_err(|error| error.to_string())
+        })
+    };
+    let limits = InputLimits::default();
+    for found in read(15, limits) {
+        assert_eq!(found, Ok(15 << 20));
+    }
+    for found in read(64, limits) {
+        let why = found.unwrap_err();
+        assert!(why.contains("500 times its size"), "{why}");
+    }
+    let loose = InputLimits {
+        expansion: 1_000_000,
+        ..limits
+    };
+    for found in read(64, loose) {
+        assert_eq!(found, Ok(64 << 20));
+    }
+    let short = InputLimits {
+        decompressed_bytes: 1 << 20,
+        ..limits
+    };
+    for found in read(2, short) {
+        let why = found.unwrap_err();
+        assert!(why.contains("1048576 bytes"), "{why}");
+    }
 }

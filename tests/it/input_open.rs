@@ -83,7 +83,7 @@ fn folders_are_searched_in_order() {
     sources(&hidden, &selection(&["*.csv"], &["*"]))
         .unwrap()
         .sources[0]
-        .open()
+        .open(&guard_lang::input::limits::InputLimits::default())
         .unwrap()
         .read_to_string(&mut text)
         .unwrap();

@@ -354,3 +354,85 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
     let decision = monitor.commit(number, b"{", None);
     assert_eq!((decision.step, decision.errors.len()), (Some(0), 1));
 }
+
+#[test]
+fn words_of_the_protocol_are_read_exactly() {
+    let spec = r#"use std.agent
+property clean = never (kind in ["result", "message"] and text contains "SECRET" and eventually (kind == "call" and tool == "mail"))
+enforce clean { violated => block "a secret was read" }
+"#;
+    let checked = front("t.guard", spec, &NoFiles, check::Limits::default());
+    let spec = checked.spec.unwrap();
+    let mail = br#"{"phase":"act","event":{"trace":"5","kind":"call","tool":"mail","args":{}}}"#;
+    for (line, recorded, mails) in [
+        // Of these the kind is unknown.
+        (
+            r#"{"trace":"5","kind":"Result","text":"SECRET"}"#,
+            true,
+            false,
+        ),
+        (
+            r#"{"trace":"5","kind":" result\n","text":"SECRET"}"#,
+            true,
+            false,
+        ),
+        (
+            r#"{"phase":"after","event":{"trace":"5","kind":"MESSAGE","text":"SECRET"}}"#,
+            true,
+            false,
+        ),
+        (
+            r#"{"trace":"5","kind":"results","text":"SECRET"}"#,
+            true,
+            true,
+        ),
+        (
+            r#"{"trace":5,"kind":"result","text":"SECRET"}"#,
+            true,
+            false,
+        ),
+        // These are of no trace that is known, or ask for nothing.
+        (
+            r#"{"trace":5.0,"kind":"result","text":"SECRET"}"#,
+            false,
+            true,
+        ),
+        (
+            r#"{"trace":5e0,"kind":"result","text":"SECRET"}"#,
+            false,
+            true,
+        ),
+        (
+            r#"{"trace":["5"],"kind":"result","text":"SECRET"}"#,
+            false,
+            true,
+        ),
+        (
+            r#"{"phase":"After","event":{"trace":"5","kind":"result","text":"SECRET"}}"#,
+            false,
+            true,
+        ),
+    ] {
+        let mut monitor = Monitor::new(&spec, Options::default()).unwrap();
+        let told = monitor.line(line.as_bytes(), None);
+        assert_eq!(told.step.is_some(), recorded, "{line}: {told:?}");
+        let why = told.errors.join("; ");
+        assert!(
+            recorded || denies(&told) && why.contains("expected"),
+            "{line}: {why}"
+        );
+        let ruling = monitor.line(mail, None).ruling;
+        assert_eq!(!ruling.denies(), mails, "{line}");
+    }
+    // A question about such a kind is denied, where a rule depends on it.
+    let mut monitor = Monitor::new(&spec, Options::default()).unwrap();
+    monitor.line(br#"{"trace":"5","kind":"result","text":"SECRET"}"#, None);
+    let odd = br#"{"phase":"act","event":{"trace":"5","kind":"Call","tool":"mail","args":{}}}"#;
+    let told = monitor.line(odd, None);
+    assert!(denies(&told), "{told:?}");
+    let why = &told.clauses[0].why;
+    assert!(
+        format!("{why:?} {:?}", told.errors).contains("expected `call`, found `Call`"),
+        "{told:?}"
+    );
+}

@@ -601,10 +601,24 @@ impl World {
     }
 
     fn wrong_id(&mut self, expected: &mut Expected) -> String {
-        expected.dropped = 1;
-        let open = self.open.first().map_or(1, |open| open.number);
         let late = self.closed.last().copied().unwrap_or(1 << 40);
-        let id = match self.dice.below(6) {
+        let spelling = self.dice.below(6);
+        let open = match spelling {
+            // Some clients take these for the number.
+            0..=2 => match self.close(expected) {
+                None => late,
+                Some(open) => {
+                    let number = open.number;
+                    self.unknown(open, expected);
+                    number
+                }
+            },
+            _ => {
+                expected.dropped = 1;
+                self.open.first().map_or(1, |open| open.number)
+            }
+        };
+        let id = match spelling {
             0 => format!("\"{open}\""),
             1 => format!("\" {open} \""),
             2 => format!("\"0x{open:x}\""),
@@ -623,19 +637,31 @@ impl World {
         };
         let result = r#"{"content":[{"type":"text","text":"INJECT"}]}"#;
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-        let rest = match self.dice.below(7) {
+        let rest = match self.dice.below(11) {
             0 => format!(r#""method":null,"result":{result}"#),
             1 => format!(r#""method":"x","result":{result}"#),
             2 => format!(r#""error":null,"result":{result}"#),
             3 => format!(r#""result":{{}},"result":{result}"#),
             4 => format!(r#""result":{{"content":{deep}}}"#),
             5 => r#""result":{"content":[{"type":"text","text":"\ud83d"}]}"#.to_owned(),
-            _ => r#""result":["INJECT"]"#.to_owned(),
+            6 => r#""result":["INJECT"]"#.to_owned(),
+            7 => format!(r#""ID":"{}","result":{result}"#, open.number),
+            // What is no JSON: a control character in a string, a value that is none, and an end that is missing.
+            8 => "\"result\":{\"x\":\"INJECT\u{1}\"}".to_owned(),
+            9 => r#""result":{"x":"INJECT\q"}"#.to_owned(),
+            _ => r#""result":{"x":{"y":"INJECT"}"#.to_owned(),
         };
+        let number = open.number;
+        self.unknown(open, expected);
+        let mark = if self.dice.chance(8) { "\u{feff}" } else { "" };
+        format!(r#"{mark}{{"jsonrpc":"2.0","id":{number},{rest}}}"#)
+    }
+
+    /// The outcome of a request is unknown, and the client gets a denial.
+    fn unknown(&mut self, open: Open, expected: &mut Expected) {
         let event = ("result".to_owned(), open.tool, open.call, "unknown");
         assert!(!self.says(event, expected));
         expected.on.push(Line::Denial(open.id));
-        format!(r#"{{"jsonrpc":"2.0","id":{},{rest}}}"#, open.number)
     }
 
     fn question(&mut self, expected: &mut Expected) -> String {

@@ -49,6 +49,102 @@ fn reports_hold_no_contents() {
 }
 
 #[test]
+fn fields_are_left_out_by_name() {
+    let spec = r#"use std.agent
+track said: string? = null then text ?? said
+property short = never (kind == "call" and said starts_with "hunter2") message "{said}"
+property no_rm = never (kind == "call" and tool == "rm") message "no {tool}"
+enforce short { violated => block "not now" }
+enforce no_rm { violated => warn "no {tool}" }
+"#;
+    let said = json!({"trace": "t", "kind": "message", "role": "user", "text": SECRET, "tool": null, "args": {}, "agent": null});
+    let call = json!({"trace": "t", "kind": "call", "role": "assistant", "tool": "rm", "args": {}, "text": null, "agent": null});
+    let trace = json!({"id": "t", "events": [said, call]});
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &trace.to_string())]);
+    let lines = format!("{said}\n{{\"phase\":\"act\",\"event\":{call}}}\n");
+    for (flag, secret, tool) in [
+        ("--redact", false, false),
+        ("--redact=text", false, true),
+        ("--redact=text,args", false, true),
+        ("--redact=tool", true, false),
+    ] {
+        // The files: what depends on a field that is named, also through the track.
+        for format in ["human", "json", "html"] {
+            let run = folder.guard(&["audit", "s.guard", "t.jsonl", "--format", format, flag]);
+            assert_eq!(
+                run.out.contains(SECRET),
+                secret,
+                "{flag} {format}: {}",
+                run.out
+            );
+            assert_eq!(
+                run.out.contains("no rm"),
+                tool,
+                "{flag} {format}: {}",
+                run.out
+            );
+        }
+        let run = folder.guard_with(&["monitor", "s.guard", "--log", "l", flag], &lines);
+        let log = folder.read("l");
+        std::fs::remove_file(folder.path().join("l")).unwrap();
+        // The log has no reasons of a clause that is left out, and the answer has the messages of the spec alone.
+        assert_eq!(log.contains(SECRET), secret, "{flag}: {log}");
+        assert_eq!(log.contains("no rm"), tool, "{flag}: {log}");
+        assert_eq!(run.out.contains(SECRET), secret, "{flag}: {}", run.out);
+        assert!(
+            run.out.contains("not now") && run.out.contains("no rm"),
+            "{flag}: {}",
+            run.out
+        );
+    }
+    let run = folder.guard(&["audit", "s.guard", "t.jsonl", "--redact=texts"]);
+    assert!(
+        run.code == 2 && run.err.contains("expected names of fields"),
+        "{}",
+        run.err
+    );
+}
+
+/// The reason of a call that is denied goes to the agent, which may not have seen what the rule remembers.
+#[test]
+fn reasons_do_not_hold_what_tracks_remember() {
+    let spec = r#"use std.agent
+track secrets: set<string> = {} then if kind == "result" then secrets.add(text ?? "") else secrets
+enforce when kind == "call" and len(secrets) > 0 and not (secrets == {"x"}) => block "not now"
+"#;
+    let folder = Folder::new(&[("s.guard", spec)]);
+    let call = |hook: &str, more: Value| {
+        let mut call = json!({
+            "session_id": "s", "hook_event_name": hook, "tool_name": "Bash",
+            "tool_input": {}, "tool_use_id": "1"
+        });
+        call.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        call.to_string()
+    };
+    for (state, flag, told) in [
+        ("a", "--redact", false),
+        ("b", "--redact=text", false),
+        ("c", "--redact=agent", true),
+    ] {
+        let args = ["hook", "s.guard", "--state", state, flag];
+        folder.guard_with(&args, &call("PreToolUse", json!({})));
+        folder.guard_with(
+            &args,
+            &call("PostToolUse", json!({"tool_response": {"text": SECRET}})),
+        );
+        let run = folder.guard_with(&args, &call("PreToolUse", json!({"tool_use_id": "2"})));
+        assert!(
+            run.out.contains("deny") && run.out.contains("not now"),
+            "{}",
+            run.out
+        );
+        assert_eq!(run.out.contains(SECRET), told, "{flag}: {}", run.out);
+    }
+}
+
+#[test]
 fn logs_and_journals_hold_no_contents() {
     let folder = Folder::new(&[("s.guard", SPEC)]);
     let mut line = event();

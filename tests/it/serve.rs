@@ -237,6 +237,38 @@ fn what_happened_is_recorded_whatever_becomes_of_the_request() {
     );
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert!(!may_mail("f"));
+    // The same in chunks: too long, cut off, and followed by what is no chunk.
+    let in_chunks = |path: &str, body: &str, end: &str| {
+        let mut request = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        );
+        for part in body.as_bytes().chunks(700) {
+            let part = std::str::from_utf8(part).unwrap();
+            request.push_str(&format!("{:x}\r\n{part}\r\n", part.len()));
+        }
+        raw(&daemon.at, (request + end).as_bytes())
+    };
+    let secret = |trace: &str| {
+        format!(
+            "{{\"phase\":\"after\",\"event\":{{\"trace\":\"{trace}\",\"kind\":\"result\",\"text\":\"SECRET\"}}}}\n"
+        )
+    };
+    let two = format!("{}{}", secret("g"), lines.replace("\"d\"", "\"h\""));
+    let answer = in_chunks("/v1/decide", &two, "0\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(!may_mail("g") && !may_mail("h"));
+    for (trace, end) in [("i", ""), ("j", "x"), ("k", "2\r\n{}xx")] {
+        let answer = in_chunks("/v1/decide", &secret(trace), end);
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(!may_mail(trace), "{trace}");
+    }
+    let answer = in_chunks(
+        "/v1/hook",
+        &hook("l", "PostToolUse", "read", &long),
+        "0\r\n\r\n",
+    );
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(!may_mail("l"));
 }
 
 #[test]
@@ -412,8 +444,19 @@ fn what_is_no_request_is_refused() {
     let two =
         b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}";
     assert_eq!(status(two), "400");
-    let chunks = b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
-    assert_eq!(status(chunks), "411");
+    for (fields, body, meant) in [
+        ("", "2\r\n{}\r\n0\r\n\r\n", "200"),
+        ("Content-Length: 12\r\n", "2\r\n{}\r\n0\r\n\r\n", "400"),
+        ("Transfer-Encoding: gzip\r\n", "2\r\n{}\r\n0\r\n\r\n", "501"),
+        ("", "2\n{}\n0\n\n", "400"),
+        ("", "2\r\n{}\r\n", "400"),
+        ("", "0\r\n\r\n", "400"),
+    ] {
+        let chunks = format!(
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n{fields}\r\n{body}"
+        );
+        assert_eq!(status(chunks.as_bytes()), meant, "{fields} {body:?}");
+    }
     let huge =
         b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n";
     assert_eq!(status(huge), "413");
@@ -513,6 +556,16 @@ fn a_connection_is_kept_and_an_expectation_is_met() {
     // Two requests at once on the same connection.
     stream
         .write_all(format!("{}{body}{}{body}", request(""), request("")).as_bytes())
+        .unwrap();
+    for _ in 0..2 {
+        assert!(answer().1.contains("\"decision\":\"block\""));
+    }
+    // A body in chunks, and the next request behind it.
+    let chunks = request("Transfer-Encoding: chunked\r\n").replace("Content-Length: 26\r\n", "");
+    let (first, rest) = body.split_at(5);
+    let chunked = format!("{chunks}5\r\n{first}\r\n15\r\n{rest}\r\n0\r\n\r\n");
+    stream
+        .write_all(format!("{chunked}{}{body}", request("")).as_bytes())
         .unwrap();
     for _ in 0..2 {
         assert!(answer().1.contains("\"decision\":\"block\""));

@@ -11,6 +11,9 @@ use crate::monitor::{RawObject, folded, unique_keys};
 /// The longest id of a request that is accepted, in bytes.
 const MAX_ID_BYTES: usize = 1024;
 
+/// Up to here every whole number is a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// The members of a message; others are not passed on.
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
@@ -56,6 +59,8 @@ pub(super) enum Outcome<'l> {
 pub(super) struct Malformed<'l> {
     /// Its id, if it has exactly one that is a string or a number.
     pub(super) id: Option<&'l str>,
+    /// The number that some reader may take for its id; `None` if readers may take different ones.
+    pub(super) number: Option<u64>,
     /// Whether it has a `result` or an `error`, so that its reader may take it for an answer.
     pub(super) answers: bool,
     /// The code of the error that it is answered with.
@@ -67,9 +72,10 @@ impl<'l> Malformed<'l> {
     /// A message that is too long; `kept` is what is left of it.
     pub(super) fn cut(kept: Option<&'l Outline>, reason: &str) -> Malformed<'l> {
         let member = |key: &str| kept.and_then(|kept| kept.raw(key));
-        let keys = kept.iter().flat_map(|kept| kept.iter());
+        let members = || kept.iter().flat_map(|kept| kept.iter());
         Malformed {
-            id: only_id(keys),
+            id: only_id(members()),
+            number: only_number(members()),
             answers: member("result").is_some() || member("error").is_some(),
             code: PARSE_ERROR,
             reason: reason.to_owned(),
@@ -94,12 +100,14 @@ impl<'l> Message<'l> {
     pub(super) fn read(text: &'l str, case: Case) -> Result<Message<'l>, Malformed<'l>> {
         let members = RawObject::parse(text.as_bytes()).map_err(|error| Malformed {
             id: None,
+            number: None,
             answers: false,
             code: PARSE_ERROR,
             reason: format!("expected a JSON object: {error}"),
         })?;
         Message::of(text, &members, case).map_err(|(code, reason)| Malformed {
             id: only_id(members.iter()),
+            number: only_number(members.iter()),
             answers: members.raw("result").is_some() || members.raw("error").is_some(),
             code,
             reason,
@@ -234,9 +242,9 @@ pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
         Outcome::Result(result) => ("result", result),
         Outcome::Error(error) => ("error", error),
     };
-    one_line(format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{key}\":{value}}}"
-    ))
+    let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{key}\":");
+    // At once, since growing would need room for a second copy.
+    one_line([&head, value, "}"].concat())
 }
 
 /// Returns an error answer as one line.
@@ -267,8 +275,6 @@ fn one_line(json: String) -> String {
 
 /// Returns an id by its value: equal for all ways to write one string or number.
 pub(super) fn id_key(id: &str) -> String {
-    // Up to here every whole number is a double.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     match serde_json::from_str::<Json>(id) {
         Ok(Json::Number(number)) if number.is_f64() => match number.as_f64() {
             Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => {
@@ -301,6 +307,26 @@ fn only_id<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<
         }
         _ => None,
     }
+}
+
+/// Returns the number that all members that may be taken for an id come to, to readers that take strings for numbers.
+fn only_number<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<u64> {
+    let ids = members.filter(|(key, _)| folded(key) == "id");
+    let mut numbers = ids.map(|(_, id)| number_of(id));
+    let first = numbers.next()??;
+    numbers.all(|number| number == Some(first)).then_some(first)
+}
+
+/// Returns the number that a lax reader takes an id for: 7 for `7.0`, `"7"`, `" 7 "` and `"0x7"`.
+pub(super) fn number_of(id: &str) -> Option<u64> {
+    let text = id_text(id);
+    let text = text.trim();
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    if let Some(digits) = digits {
+        return u64::from_str_radix(digits, 16).ok();
+    }
+    let number: f64 = text.parse().ok()?;
+    (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
 }
 
 #[cfg(test)]
@@ -425,6 +451,28 @@ mod tests {
             read["params"],
             serde_json::from_str::<Json>(params).unwrap()
         );
+    }
+
+    #[test]
+    fn ids_are_read_as_lax_readers_read_them() {
+        for (text, number) in [
+            (r#"{"id":7}"#, Some(7)),
+            (r#"{"id":7.0}"#, Some(7)),
+            (r#"{"id":"7"}"#, Some(7)),
+            (r#"{"id":" 7\n"}"#, Some(7)),
+            (r#"{"id":"0x7"}"#, Some(7)),
+            (r#"{"id":7,"ID":"7"}"#, Some(7)),
+            (r#"{"id":7,"ID":8}"#, None),
+            (r#"{"id":7,"Id":null}"#, None),
+            (r#"{"id":7.5}"#, None),
+            (r#"{"id":-7}"#, None),
+            (r#"{"id":1e999}"#, None),
+            (r#"{"id":"nan"}"#, None),
+            (r#"{"x":7}"#, None),
+        ] {
+            let kept = Outline::read(text.as_bytes().to_vec()).unwrap();
+            assert_eq!(Malformed::cut(Some(&kept), "").number, number, "{text}");
+        }
     }
 
     #[test]

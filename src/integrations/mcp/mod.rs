@@ -146,9 +146,10 @@ impl Session {
                 }
                 turn.as_list(is_list);
             }
-            Err(reason) => turn
-                .back
-                .push(message::error("null", message::PARSE_ERROR, &reason)),
+            Err(reason) => {
+                let kept = readable(line);
+                self.client_is_malformed(&Malformed::cut(kept.as_ref(), &reason), &mut turn);
+            }
         }
         turn
     }
@@ -182,7 +183,11 @@ impl Session {
                 }
                 turn.as_list(is_list);
             }
-            Err(reason) => turn.dropped.push(reason),
+            Err(reason) => {
+                let kept = readable(line);
+                let malformed = Malformed::cut(kept.as_ref(), &reason);
+                self.server_is_malformed(judge, &malformed, &mut turn);
+            }
         }
         turn
     }
@@ -271,8 +276,15 @@ impl Session {
         text: Option<&Text<'_>>,
         raw: &str,
     ) -> Event {
-        // Room for two texts: a larger one is not touched, and moving them would need room for both.
-        let mut event = Event::new(&self.trace, kind, role, raw.len().saturating_mul(2) + 256);
+        let text = text.filter(|_| judge.reads("text"));
+        // Room for all of it: moving large parts would need room for both copies.
+        let parts = [
+            text.map_or(0, Text::estimate),
+            about.args.len() * usize::from(judge.reads("args")),
+            raw.len() * usize::from(judge.reads("raw")),
+            raw.len() * usize::from(judge.reads("result")),
+        ];
+        let mut event = Event::new(&self.trace, kind, role, parts.iter().sum::<usize>() + 256);
         event.text("tool", about.tool);
         if judge.reads("args") {
             event.raw("args", about.args);
@@ -285,7 +297,7 @@ impl Session {
         if judge.reads("raw") {
             event.raw("raw", raw);
         }
-        if let Some(text) = text.filter(|_| judge.reads("text")) {
+        if let Some(text) = text {
             event.with("text", |line| text.push_to(line));
         }
         event
@@ -318,6 +330,12 @@ fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
             true,
         )),
     }
+}
+
+/// Returns what can be read of a line that is no message: it may be an answer that a request waits for.
+fn readable(line: &[u8]) -> Option<Outline> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    Outline::read(line.to_vec()).ok()
 }
 
 /// Closes the open request that an id names, if the peer wrote it as we did.

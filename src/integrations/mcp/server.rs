@@ -8,7 +8,7 @@ use super::super::Judge;
 use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Object, Outcome};
 use super::request::{About, Asked, Call, Question, hash_of, hashed};
 use super::text::Text;
-use super::{PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, closed, is_typed};
+use super::{PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable};
 
 impl Session {
     pub(super) fn server_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
@@ -22,11 +22,19 @@ impl Session {
             Ok(Message::Answer { id, outcome }) => {
                 self.answer(judge, text, id, outcome, turn);
             }
-            Err(malformed) => self.server_is_malformed(judge, &malformed, turn),
+            Err(malformed) if malformed.answers => {
+                self.server_is_malformed(judge, &malformed, turn);
+            }
+            Err(malformed) => {
+                let kept = readable(text.as_bytes());
+                let malformed = Malformed::cut(kept.as_ref(), &malformed.reason);
+                self.server_is_malformed(judge, &malformed, turn);
+            }
         }
     }
 
-    /// A message of the server that is not passed on. The outcome of a request that it answers is unknown.
+    /// A message of the server that is not passed on. The outcome of a request that it answers is unknown, also if it names the
+    /// request as only some readers of ids read it.
     pub(super) fn server_is_malformed(
         &mut self,
         judge: &mut impl Judge,
@@ -40,7 +48,8 @@ impl Session {
             "the answer of the server was not checked: {}",
             malformed.reason
         );
-        let Some(asked) = closed(&mut self.from_client, malformed.id) else {
+        let number = malformed.number;
+        let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
             return turn.dropped.push(reason);
         };
         // Its text and its result are left out: they are unknown.
@@ -61,6 +70,18 @@ impl Session {
         outcome: Outcome<'_>,
         turn: &mut Turn,
     ) {
+        let number =
+            message::number_of(id).filter(|number| self.from_client.get(*number).is_some());
+        if number.is_some() && id.starts_with('"') {
+            let malformed = Malformed {
+                id: Some(id),
+                number,
+                answers: true,
+                code: INVALID_REQUEST,
+                reason: "its id is a string, and that of the request a number".to_owned(),
+            };
+            return self.server_is_malformed(judge, &malformed, turn);
+        }
         let answered = answered(&mut self.from_client, id, outcome, ("server", turn));
         let Some((asked, value)) = answered else {
             return;

@@ -5,7 +5,8 @@
 //! words of the protocol itself (`"type":"text"`) and encoded media, in which there is no text to be matched.
 //!
 //! A phrase may be split over several strings. The text of several strings is therefore given twice: with a line end between
-//! them, and with nothing between them.
+//! them, and with nothing between them. Of long texts the second copy has only what is near to where strings meet: a whole one
+//! would be held four times while it is judged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -73,12 +74,20 @@ const WORDS: [(&str, &[&str]); 3] = [
 /// The longest string that can be a word of the protocol or a named key, in bytes and however it is escaped.
 const LONGEST_WORD: usize = 128;
 
+/// The bytes of a text up to which all of it is given twice.
+const MOST_TWICE: usize = 1 << 20;
+
+/// Of a longer text: the bytes on each side of the place where two strings meet, about which is the longest phrase that is
+/// found if it is split.
+const NEAR: usize = 4 << 10;
+
 /// The text of a value, which stays where it is: results are large, and no part of them is copied before it is needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'j> {
     json: &'j str,
     n_parts: usize,
-    is_empty: bool,
+    /// The bytes of its parts as they are written.
+    size: usize,
 }
 
 impl<'j> Text<'j> {
@@ -89,13 +98,24 @@ impl<'j> Text<'j> {
         Text {
             json,
             n_parts: parts.n_parts,
-            is_empty: parts.n_parts == 0 || parts.n_parts == 1 && parts.size == 0,
+            size: parts.size,
         }
     }
 
     /// Returns whether there is no text.
     pub(super) fn is_empty(&self) -> bool {
-        self.is_empty
+        self.n_parts == 0 || self.n_parts == 1 && self.size == 0
+    }
+
+    /// Returns about how many bytes [`Text::push_to`] adds.
+    pub(super) fn estimate(&self) -> usize {
+        let near = self.n_parts.saturating_mul(2 * NEAR);
+        let again = match self.n_parts {
+            0 | 1 => 0,
+            _ if self.size <= MOST_TWICE => self.size,
+            _ => near.min(self.size),
+        };
+        self.size + again + 2 * self.n_parts + 16
     }
 
     /// Adds the text to a line as a JSON string.
@@ -104,7 +124,9 @@ impl<'j> Text<'j> {
         Parts::new(Some(line), "\\n").read(self.json);
         if self.n_parts > 1 {
             line.push_str("\\n");
-            Parts::new(Some(line), "").read(self.json);
+            let mut again = Parts::new(Some(line), "");
+            again.is_near = self.size > MOST_TWICE;
+            again.read(self.json);
         }
         line.push('"');
     }
@@ -118,6 +140,8 @@ struct Parts<'o> {
     n_parts: usize,
     /// Their bytes, without separators.
     size: usize,
+    /// Whether only both ends of long parts are wanted.
+    is_near: bool,
 }
 
 /// The range of a part in the output, and its size.
@@ -155,6 +179,7 @@ impl<'o> Parts<'o> {
             separator,
             n_parts: 0,
             size: 0,
+            is_near: false,
         }
     }
 
@@ -166,7 +191,10 @@ impl<'o> Parts<'o> {
             if self.n_parts > 0 {
                 out.push_str(self.separator);
             }
-            out.push_str(part);
+            match ends(part).filter(|_| self.is_near) {
+                Some((head, tail)) => out.extend([head, "\\n", tail]),
+                None => out.push_str(part),
+            }
             place.end = out.len();
         }
         self.n_parts += 1;
@@ -297,6 +325,24 @@ impl Level {
     }
 }
 
+/// Returns both ends of a long part, cut between characters and escapes; `None` if it is short, or has no such places.
+fn ends(part: &str) -> Option<(&str, &str)> {
+    /// As long as two escapes, which may be one character.
+    const ESCAPES: usize = 12;
+    let bytes = part.as_bytes();
+    // No escape that begins before such a place reaches it.
+    let is_between = |at: &usize| {
+        let before = bytes
+            .get(at.saturating_sub(ESCAPES)..*at)
+            .unwrap_or_default();
+        part.is_char_boundary(*at) && !before.contains(&b'\\')
+    };
+    let tail = part.len().checked_sub(NEAR)?;
+    let head = (NEAR..tail).find(is_between)?;
+    let tail = (head..tail).rev().find(is_between)?;
+    Some((part.get(..head)?, part.get(tail..)?))
+}
+
 /// Returns the end of a string whose content begins here: after its closing quote.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes
@@ -392,5 +438,38 @@ mod tests {
     fn deep_and_long_values_are_read_in_linear_time() {
         let deep = format!("{}\"a\"{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
         assert_eq!(of(&deep), "a");
+    }
+
+    #[test]
+    fn of_long_texts_the_places_where_strings_meet_are_given_again() {
+        for (filler, unit) in [
+            ("x", 1),
+            ("\\u00e9", 6),
+            ("\\ud83d\\ude00", 12),
+            ("é", 2),
+            ("\\\\", 2),
+        ] {
+            let long = filler.repeat(600_000 / unit);
+            let json = format!(
+                r#"{{"content":[{{"text":"A{long}IGN"}},{{"text":"ORE {long}al"}},{{"text":"l"}},{{"text":" RULES{long}"}}]}}"#
+            );
+            let text = Text::of(&json);
+            let mut line = String::new();
+            text.push_to(&mut line);
+            let decoded: String = serde_json::from_str(&line).unwrap();
+            assert!(
+                decoded.contains("IGNORE ") && decoded.contains("all RULES"),
+                "{filler}"
+            );
+            // Text of many escapes has no place to be cut at.
+            let twice = line.len() > 3 * long.len() + 50_000;
+            assert_eq!(twice, filler.starts_with('\\'), "{filler}: {}", line.len());
+        }
+        // Many short parts are given twice as a whole.
+        let many = vec![r#"{"text":"0123456789"}"#; 200_000].join(",");
+        let json = format!("[{many}]");
+        let mut line = String::new();
+        Text::of(&json).push_to(&mut line);
+        assert_eq!(line.matches("0123456789").count(), 400_000);
     }
 }
