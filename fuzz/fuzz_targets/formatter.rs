@@ -1,18 +1,5 @@
-//! Layout keeps the tree and the comments, and doing it again changes nothing.
-
 #![no_main]
 
-use guard_lang::source::SourceFile;
-use guard_lang::syntax;
-use libfuzzer_sys::fuzz_target;
+use guard_fuzz::formatter::run;
 
-fuzz_target!(|text: &str| {
-    let Ok(out) = syntax::format(text) else {
-        return;
-    };
-    let parse = |text: &str| syntax::parse(&SourceFile::new("fuzz.guard", text)).0;
-    let (before, after) = (parse(text), parse(&out));
-    assert_eq!(before, after);
-    assert_eq!(before.comments.len(), after.comments.len());
-    assert_eq!(syntax::format(&out).as_ref(), Ok(&out));
-});
+libfuzzer_sys::fuzz_target!(|text: &str| run(text));

@@ -1,55 +1,5 @@
-//! A conversation of hooks, one call a line, never panics, and no call is let through that could not be read.
 #![no_main]
 
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::hook::{Call, Memory, Scope};
-use guard_lang::monitor::{Decision, Monitor, Options, Request};
-use libfuzzer_sys::fuzz_target;
+use guard_fuzz::hook::run;
 
-const SPEC: &str = "event { kind: string  tool: string? = unknown  text: string? = unknown  raw: json }
-property few = G (count(kind == \"call\") <= 3)
-property quiet = never (kind == \"call\" and once (kind == \"result\" and text contains \"SECRET\"))
-enforce few { violated => block \"few\" }
-enforce quiet { violated => ask \"sure?\" }";
-
-struct InProcess(Monitor);
-
-impl Judge for InProcess {
-    fn reads(&self, member: &str) -> bool {
-        self.0.reads(member)
-    }
-    fn has_trace(&self, trace: &str) -> bool {
-        self.0.has_trace(trace)
-    }
-    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
-        assert!(!event.contains('\n'), "an event is one line");
-        // As another process would replay it.
-        Ok(self.0.line(&request.to_line(event.as_bytes()), None))
-    }
-}
-
-fuzz_target!(|bytes: &[u8]| {
-    let spec = guard_lang::front(
-        "hook.guard",
-        SPEC,
-        &guard_lang::modules::NoFiles,
-        guard_lang::check::Limits::default(),
-    );
-    let spec = spec.spec.expect("the spec is sound");
-    let mut judge = InProcess(Monitor::new(&spec, Options::default()).expect("it can be followed"));
-    let mut memory = Memory::default();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(call) = Call::read(line.to_vec(), Scope::Session) else {
-            continue;
-        };
-        let taken = judge.0.taken();
-        if call.judge(&mut judge, &mut memory).is_ok() && call.is_outcome() {
-            assert!(judge.0.taken() > taken, "an outcome is put on record");
-        }
-        // What is put on record of an outcome that could not be judged can be judged.
-        if call.is_outcome() {
-            let unread = Call::read(call.unread().into_bytes(), Scope::Session);
-            unread.expect("it is sound").judge(&mut judge, &mut memory).expect("it is judged");
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| run(bytes));

@@ -1,16 +1,5 @@
-//! Tokens lie in the text, in order, without overlap.
-
 #![no_main]
 
-use guard_lang::syntax::lexer;
-use libfuzzer_sys::fuzz_target;
+use guard_fuzz::lexer::run;
 
-fuzz_target!(|text: &str| {
-    let lexed = lexer::lex(text, 0);
-    let mut end = 0;
-    for token in &lexed.tokens {
-        assert!(end <= token.start && token.start < token.end);
-        assert!(text.get(token.start as usize..token.end as usize).is_some());
-        end = token.end;
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| run(text));

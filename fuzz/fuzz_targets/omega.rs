@@ -1,35 +1,5 @@
-//! The automata of any formula accept the words on which it is true, by the definitions.
-
 #![no_main]
 
-#[path = "common/polish.rs"]
-mod polish;
+use guard_fuzz::omega::run;
 
-use guard_automata::{Atom, Formulas, Limits, omega};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
-    let (text, letters) = input;
-    let letters = &letters[..letters.len().min(6)];
-    let Some(&first) = letters.first() else {
-        return;
-    };
-    let mut formulas = Formulas::new();
-    let root = polish::formula(&mut text.as_slice(), &mut formulas, polish::short);
-    let limits = Limits {
-        states: 200,
-        nodes: 40_000,
-        work: 200_000,
-        ..Limits::default()
-    };
-    let stem = first as usize % letters.len();
-    let cycle = letters.len() - stem;
-    let holds = |i: usize, Atom(atom): Atom| letters[i] >> atom & 1 == 1;
-    let value = omega::eval(&formulas, root, stem, cycle, holds);
-    if let Ok(buchi) = omega::translate(&formulas, root, &limits) {
-        assert_eq!(buchi.accepts(stem, cycle, holds), value);
-    }
-    if let Ok(automaton) = omega::deterministic(&formulas, root, &limits) {
-        assert_eq!(automaton.accepts(stem, cycle, holds), value);
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: (Vec<u8>, Vec<u8>)| run(input));

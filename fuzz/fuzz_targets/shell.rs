@@ -1,15 +1,5 @@
-//! Shell lines take bounded work, whatever stands in them, and what is listed are commands.
-
 #![no_main]
 
-use guard_lang::shell::{Limits, commands};
-use libfuzzer_sys::fuzz_target;
+use guard_fuzz::shell::run;
 
-fuzz_target!(|text: &str| {
-    let limits = Limits::default();
-    if let Ok(found) = commands(text, &limits) {
-        assert!(found.iter().map(Vec::len).sum::<usize>() <= limits.words);
-        assert!(found.iter().all(|command| !command.is_empty()));
-        assert!(found.iter().flatten().map(String::len).sum::<usize>() <= limits.work);
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| run(text));

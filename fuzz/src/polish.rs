@@ -3,7 +3,6 @@
 use guard_automata::{Atom, FormulaId, Formulas, Interval};
 
 /// Bounds of up to two steps, by the three highest bits of a byte.
-#[allow(dead_code, reason = "each target uses one kind of bounds")]
 pub fn short(bits: u8) -> Interval {
     match bits {
         0..=4 => Interval::ALL,
@@ -14,7 +13,6 @@ pub fn short(bits: u8) -> Interval {
 }
 
 /// Bounds short and long.
-#[allow(dead_code, reason = "each target uses one kind of bounds")]
 pub fn long(bits: u8) -> Interval {
     match bits {
         0..=1 => Interval::ALL,
