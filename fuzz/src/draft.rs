@@ -1,9 +1,9 @@
 //! Any text gives drafts, and the spec made of them compiles.
 
-use guard_english::draft::Document;
+use guard_english::draft::{Accept, Document};
 
 pub fn run(text: &str) {
-    let document = Document::new(text);
+    let document = Document::new(text, Accept::First);
     let spec = document.to_guard("a fuzzer");
     let checked = guard_lang::front(
         "draft.guard",

@@ -298,6 +298,10 @@ impl<'a> Checker<'a> {
                 self.let_alone(scope, item_ref, def);
             }
             ast::ItemKind::Predicate(def) => {
+                let comment: Vec<&str> = item.docs.iter().map(|doc| doc.text.as_str()).collect();
+                let comment = SmolStr::new(comment.join(" "));
+                let named = (def.name.text.clone(), comment);
+                self.spec.outline.predicates.push(named);
                 self.attributes(item, &["allow"]);
                 self.predicate_alone(scope, item_ref, def);
             }

@@ -204,7 +204,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let attributes = self.attributes(item, ATTRIBUTES);
-        let text = Some(def.text.value.clone());
+        let text = Some((def.text.value.clone(), *def.text.span));
         self.judged(
             scope,
             item,
@@ -321,7 +321,7 @@ impl<'a> Checker<'a> {
         kind: PropertyKind,
         attributes: Attributes,
         (expr, kept): (&'a ast::Expr, Option<&'a ast::Expr>),
-        requirement: Option<SmolStr>,
+        requirement: Option<(SmolStr, Span)>,
         message: Option<&'a ast::Message>,
     ) {
         if !self.is_temporal(scope, expr) {
@@ -524,10 +524,11 @@ impl<'a> Checker<'a> {
         quantified: Option<Quantified>,
         formula: FormulaId,
         formula_span: Span,
-        requirement: Option<SmolStr>,
+        requirement: Option<(SmolStr, Span)>,
         message: Option<crate::hir::Text>,
     ) {
         let doc: Vec<&str> = item.docs.iter().map(|doc| doc.text.as_str()).collect();
+        let (requirement, requirement_span) = requirement.unzip();
         let trigger = self.trigger(formula).map(|expr| Trigger {
             expr,
             span: formula_span,
@@ -544,6 +545,7 @@ impl<'a> Checker<'a> {
             message,
             doc: SmolStr::new(doc.join("\n")),
             requirement,
+            requirement_span,
             cites: attributes.cites,
             owner: attributes.owner,
             span: *item.span,

@@ -326,6 +326,7 @@ impl<'a> Checker<'a> {
             message: None,
             doc: SmolStr::default(),
             requirement: None,
+            requirement_span: None,
             cites: Vec::new(),
             owner: None,
             span: *expect.span,

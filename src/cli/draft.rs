@@ -7,7 +7,7 @@ use super::failure::{Failure, Outcome};
 use super::output::Output;
 use crate::load::text_of;
 use crate::{report, syntax};
-use guard_english::draft::{Document, Status, sentences};
+use guard_english::draft::{Accept, Document, Draft, Status};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DraftArgs {
@@ -22,9 +22,22 @@ pub(super) struct DraftArgs {
     /// Write the result to this file; a name ending in `.guard` selects `--format guard`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Ask about unclear requirements, and confirm each reading
-    #[arg(long)]
+    /// Choose among proposals in the terminal, and reword what is unclear
+    #[arg(short, long)]
     interactive: bool,
+    /// Proposals that count as chosen without asking
+    #[arg(long, value_enum, default_value_t = AcceptRule::None, conflicts_with = "interactive")]
+    accept: AcceptRule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AcceptRule {
+    /// No proposal
+    None,
+    /// The proposal of a sentence that has only one
+    Only,
+    /// The first proposal of each sentence
+    First,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,7 +57,12 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     } else {
         text
     };
-    let document = Document::new(&text);
+    let accept = match args.accept {
+        AcceptRule::None => Accept::None,
+        AcceptRule::Only => Accept::Only,
+        AcceptRule::First => Accept::First,
+    };
+    let document = Document::new(&text, accept);
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(
             "no requirements found in {source}; give a sentence, or a file of sentences"
@@ -94,8 +112,8 @@ fn read(input: &str) -> Result<(String, String), Failure> {
     Ok((input.to_owned(), "a sentence".to_owned()))
 }
 
-/// Goes through the requirements one by one on the terminal: shows each reading, and asks for another wording if it is
-/// unclear or not what was meant. Returns the text that was agreed on.
+/// Goes through the lines one by one on the terminal: shows what each may mean with traces that tell the proposals apart, and asks for
+/// a choice or another wording. Returns the text of what was agreed on, as JSON Lines.
 fn settle(text: &str) -> Result<String, Failure> {
     let stdin = std::io::stdin();
     let mut lines = stdin.lock().lines();
@@ -107,59 +125,50 @@ fn settle(text: &str) -> Result<String, Failure> {
         );
     }
     let mut kept = String::new();
-    for sentence in sentences(text) {
-        let (mut words, mut reading) = (sentence.text, sentence.reading);
+    for draft in Document::new(text, Accept::None).drafts {
+        if draft.status == Status::Context {
+            continue;
+        }
+        let id = draft.id.clone();
+        let (mut draft, mut choice) = (draft, None::<usize>);
         loop {
-            let mut draft = guard_english::draft::draft(&words);
-            if let Some(number) = reading {
-                draft.take(number);
-            }
-            let _ = writeln!(err, "\n{}: {words}", sentence.id);
+            let _ = writeln!(err);
+            report::draft::line(&draft, &mut err, report::Paint::PLAIN)?;
             let prompt = match draft.status {
-                Status::Formal => {
-                    report::draft::reading(&draft, &mut err, report::Paint::PLAIN)?;
-                    for (number, other) in draft.choices() {
-                        let _ = writeln!(err, "    {number}  {}", other.formula);
-                    }
-                    match draft.choices().len() {
-                        0 => "is this correct? Enter: yes; s: skip; or type another wording",
-                        _ => {
-                            "is this correct? Enter: yes; a number: use that reading; s: skip; or type another wording"
-                        }
-                    }
+                Status::Formal => "is this correct? Enter: yes; s: skip; or type another wording",
+                Status::Proposed => {
+                    "which one is meant? a number; s: skip; Enter: leave open; or type another wording"
                 }
-                Status::Unclear => {
-                    let _ = writeln!(err, "  {}", draft.question.as_deref().unwrap_or_default());
-                    "type another wording; s: skip; Enter: keep it as unclear"
-                }
+                _ => "type another wording; s: skip; Enter: leave it",
             };
             let _ = write!(err, "  {prompt}> ");
             let _ = err.flush();
             let answer = match lines.next() {
                 Some(Ok(answer)) => answer.trim().to_owned(),
-                // The end of the input agrees with all that is left.
+                // At the end of the input all that is left stays as it is.
                 Some(Err(_)) | None => String::new(),
             };
             match answer.as_str() {
                 "" | "y" | "yes" => {
-                    let line = serde_json::json!({
-                        "id": sentence.id,
-                        "text": words,
-                        "reading": reading,
-                    });
+                    let text = draft.composed.as_ref().unwrap_or(&draft.text);
+                    let line = serde_json::json!({"id": id, "text": text, "reading": choice});
                     kept.push_str(&line.to_string());
                     kept.push('\n');
                     break;
                 }
                 "s" | "skip" => break,
                 other => match other.parse::<usize>() {
-                    Ok(number) if draft.choices().iter().any(|(known, _)| *known == number) => {
-                        reading = Some(number);
-                    }
+                    Ok(number) if draft.take(number) => choice = Some(number),
                     Ok(_) => {
-                        let _ = writeln!(err, "  unknown reading {other}");
+                        let _ = writeln!(err, "  unknown proposal {other}");
                     }
-                    Err(_) => (words, reading) = (other.to_owned(), None),
+                    Err(_) => {
+                        draft = Draft {
+                            id: id.clone(),
+                            ..guard_english::draft::draft(other)
+                        };
+                        choice = None;
+                    }
                 },
             }
         }

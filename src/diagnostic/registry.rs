@@ -163,6 +163,7 @@ codes! {
     G0943 Warning "unreached-tier" "threshold that no state of the model reaches";
     G0950 Hint "todo" "condition not yet written";
     G0951 Warning "requirement-differs" "requirement whose formula may differ from its sentence";
+    G0952 Warning "uncontrolled-requirement" "requirement whose sentence is not controlled English";
 }
 
 impl Code {

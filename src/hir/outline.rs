@@ -26,6 +26,8 @@ pub struct Outline {
     /// Every cast that may fail and is null then, and every such cast with a default. A definition with parameters gives
     /// one for each way in which it is used.
     pub lenient_casts: Vec<LenientCast>,
+    /// Every predicate with its comment, which sentences of requirements may call it by.
+    pub predicates: Vec<(SmolStr, SmolStr)>,
 }
 
 impl Outline {

@@ -33,6 +33,8 @@ pub struct Property {
     pub doc: SmolStr,
     /// The English sentence of a requirement.
     pub requirement: Option<SmolStr>,
+    /// The place of that sentence with its quotation marks.
+    pub requirement_span: Option<Span>,
     /// `@cites`
     pub cites: Vec<SmolStr>,
     /// `@owner`

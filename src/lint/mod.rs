@@ -2,7 +2,7 @@
 //! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches; and
 //! `enforce` clauses that come too late or do too little (`G0940` to `G0942`); casts whose failure lets an action through (`G0924`).
 //!
-//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The
+//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an example trace. The
 //! findings are about meaning, not about syntax: languages of automata are compared, and conditions are decided over the
 //! types of what they read ([`domain`](crate::domain)).
 //!

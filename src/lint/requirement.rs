@@ -1,20 +1,36 @@
-//! Requirements whose formula does not say what their sentence says.
+//! Requirements whose formula does not say what their sentence says, and sentences that are not controlled English.
 //!
-//! The sentence is drafted afresh; where the draft and the formula part, the finding shows a shortest trace that only one
-//! of them accepts. Where the sentence is unclear, or its situations cannot be told to be those of the formula, the lint is
-//! silent.
+//! A sentence that names situations in backquotes or quotation marks, and that a change or two make controlled English, is meant as
+//! such. A sentence of free English is compared by its proposals: a formula that none of them says is reported with a shortest trace that only one of the two accepts. If a
+//! sentence has no proposal, or its situations cannot be told to be those of the formula, the lint is silent.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Expr, Property, Spec};
 use crate::ids::ExprId;
+use crate::source::Span;
 use crate::translate;
+use guard_english::controlled::{Fault, Vocabulary, read};
 use guard_english::draft::{Difference, difference};
 
 pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
+    let vocabulary = vocabulary(spec);
     for property in &spec.properties {
         let Some(sentence) = &property.requirement else {
             continue;
         };
+        let letters: Vec<String> = spec
+            .formulas
+            .atoms()
+            .iter()
+            .map(|letter| letter.text.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        if sentence.contains(['`', '"'])
+            && let Err(fault) = read(sentence, &vocabulary)
+            && fault.is_slip
+        {
+            found.push(misplaced(property, sentence, &fault));
+            continue;
+        }
         // What looks back within a letter is not what a letter of the draft is.
         if spec
             .formulas
@@ -24,17 +40,52 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         {
             continue;
         }
-        let letters: Vec<String> = spec
-            .formulas
-            .atoms()
-            .iter()
-            .map(|letter| letter.text.split_whitespace().collect::<Vec<_>>().join(" "))
-            .collect();
         let formula = translate::spoken(&spec.formulas, property.formula);
-        if let Some(parting) = difference(sentence, &formula, &letters) {
+        if let Some(parting) = difference(sentence, &formula, &letters, &vocabulary) {
             found.push(diagnostic(property, &parting));
         }
     }
+}
+
+/// The predicates of a spec, with their comments.
+fn vocabulary(spec: &Spec) -> Vocabulary {
+    let mut vocabulary = Vocabulary::default();
+    for (name, comment) in &spec.outline.predicates {
+        vocabulary.add(name, comment);
+    }
+    vocabulary
+}
+
+/// A sentence that is not controlled English.
+fn misplaced(property: &Property, sentence: &str, fault: &Fault) -> Diagnostic {
+    let whole = property.requirement_span.unwrap_or(property.span);
+    // Without escapes, places in the sentence are places in the file.
+    let plain =
+        usize::try_from(whole.end - whole.start).is_ok_and(|width| width == sentence.len() + 2);
+    let place = |at: usize| u32::try_from(at).map_or(whole.start, |at| whole.start + 1 + at);
+    let span = if plain {
+        Span {
+            start: place(fault.span.start),
+            end: place(fault.span.end.max(fault.span.start + 1)).min(whole.end),
+            ..whole
+        }
+    } else {
+        whole
+    };
+    let mut diagnostic = Diagnostic::new(
+        Code::G0952,
+        span,
+        format!(
+            "the sentence of `{}` is not controlled English",
+            property.name
+        ),
+    )
+    .label(fault.to_string());
+    for words in &fault.rewordings {
+        let literal = format!("\"{}\"", words.replace('\\', "\\\\").replace('"', "\\\""));
+        diagnostic = diagnostic.fix("reword the sentence", whole, literal);
+    }
+    diagnostic
 }
 
 fn diagnostic(property: &Property, parting: &Difference) -> Diagnostic {

@@ -3,93 +3,151 @@
 use std::io::{self, Write};
 
 use super::Paint;
-use guard_english::draft::{Document, Draft, Status, Trace};
+use guard_english::draft::{Document, Draft, Reading, Status, Trace};
 
-/// Writes one paragraph per requirement, and what was found about all of them.
+/// Writes one paragraph per line that asks for something, what was found about all of them, and a table of all lines.
 ///
 /// # Errors
 /// The output cannot be written.
 pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
     for (index, draft) in document.drafts.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "{} {}", paint.name(&draft.id), draft.text)?;
-        if draft.status == Status::Unclear {
-            let question = draft.question.as_deref().unwrap_or_default();
-            writeln!(out, "  {} {question}", paint.open("unclear:"))?;
+        if matches!(draft.status, Status::Context | Status::NoRequirement) {
             continue;
         }
-        reading(draft, out, paint)?;
-        for (_, other) in draft.choices().into_iter().take(2) {
-            writeln!(out, "  {:<11} {}", "or", other.formula)?;
-        }
+        line(draft, out, paint)?;
         if let Some(first) = document.duplicate_of(index) {
             writeln!(out, "  {} {}", paint.open("same meaning as"), first.id)?;
         }
+        writeln!(out)?;
     }
     for (first, second, trace) in document.conflicts() {
         writeln!(
             out,
-            "\n{} {} and {} contradict each other once their events happen",
+            "{} {} and {} contradict each other once their events happen",
             paint.bad("conflict:"),
             first.id,
             second.id
         )?;
         writeln!(
             out,
-            "  meets {}, breaks {}: {}",
+            "  meets {}, breaks {}: {}\n",
             first.id,
             second.id,
             steps(trace)
         )?;
     }
-    let unclear = document
-        .drafts
-        .iter()
-        .filter(|draft| draft.status == Status::Unclear)
-        .count();
-    let formal = document.drafts.len() - unclear;
-    writeln!(out, "\n{formal} drafted, {unclear} unclear")
+    table(document, out)
 }
 
-/// Writes how a requirement is read: formula, words, kind, atoms and shortest examples.
+/// Every line of the document, with what became of it.
+fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    /// How many characters of a line are shown.
+    const SHOWN: usize = 60;
+    if document.drafts.len() > 1 {
+        for draft in &document.drafts {
+            let mut text: String = draft.text.chars().take(SHOWN).collect();
+            if draft.text.chars().nth(SHOWN).is_some() {
+                text.push('…');
+            }
+            let status = name(draft);
+            writeln!(
+                out,
+                "{:>5}  {:<14}  {:<6}  {text}",
+                draft.line, status, draft.id
+            )?;
+        }
+        writeln!(out)?;
+    }
+    let counts: Vec<String> = [
+        (Status::Formal, "drafted"),
+        (Status::Proposed, "proposed"),
+        (Status::Unclear, "unclear"),
+        (Status::NoRequirement, "no requirement"),
+        (Status::Context, "context"),
+    ]
+    .into_iter()
+    .map(|(status, name)| (document.count(status), name))
+    .filter(|(count, name)| *count > 0 || *name == "drafted")
+    .map(|(count, name)| format!("{count} {name}"))
+    .collect();
+    writeln!(out, "{}", counts.join(", "))
+}
+
+fn name(draft: &Draft) -> String {
+    match draft.status {
+        Status::Formal => "drafted".to_owned(),
+        Status::Proposed if draft.proposals.len() == 1 => "1 proposal".to_owned(),
+        Status::Proposed => format!("{} proposals", draft.proposals.len()),
+        Status::Unclear => "unclear".to_owned(),
+        Status::NoRequirement => "no requirement".to_owned(),
+        Status::Context => "context".to_owned(),
+    }
+}
+
+/// Writes what became of one line: its formula, what it may mean, or what is missing.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn reading(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
-    let mut line = |label: &str, text: &str| writeln!(out, "  {label:<11} {text}");
-    line(
-        "formula",
-        draft
-            .parametric()
-            .as_deref()
-            .or(draft.formula.as_deref())
-            .unwrap_or_default(),
-    )?;
-    line("in words", draft.readback.as_deref().unwrap_or_default())?;
-    let template = draft
-        .template
-        .map_or_else(String::new, |template| format!(", template {template}"));
-    line(
-        "kind",
-        &format!(
-            "{}, {}{template}, confidence {:.0} %",
-            draft.modality.as_str().replace('_', " "),
-            draft.domain.as_str(),
-            draft.confidence * 100.0
-        ),
-    )?;
-    for atom in &draft.atoms {
-        line(
-            "atom",
-            &format!("{}: {}", paint.name(&atom.name), atom.phrase),
-        )?;
+pub fn line(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
+    writeln!(out, "{} {}", paint.name(&draft.id), draft.text)?;
+    if let Some(composed) = &draft.composed {
+        writeln!(out, "  {:<11} {composed}", "read as")?;
     }
-    for trace in &draft.accepts {
+    if let Some(read) = &draft.reading {
+        return reading(read, out, paint);
+    }
+    for (at, proposal) in draft.proposals.iter().enumerate() {
+        writeln!(
+            out,
+            "  {} {}",
+            paint.open(&format!("{}?", at + 1)),
+            proposal.words
+        )?;
+        writeln!(out, "     formula  {}", proposal.formula)?;
+        if let Some(told) = draft.tellings.get(at).and_then(Option::as_ref) {
+            let (accepts, rejects) = if told.first_accepts {
+                (at + 1, at + 2)
+            } else {
+                (at + 2, at + 1)
+            };
+            writeln!(
+                out,
+                "     accepted by {accepts}, not by {rejects}: {}",
+                steps(&told.trace)
+            )?;
+        }
+    }
+    if let Some(reason) = &draft.reason {
+        let label = match draft.status {
+            Status::NoRequirement => "no requirement:",
+            _ => "unclear:",
+        };
+        writeln!(out, "  {} {reason}", paint.open(label))?;
+    }
+    for words in &draft.rewordings {
+        writeln!(out, "  {:<11} {words}", "did you mean")?;
+    }
+    Ok(())
+}
+
+/// Writes a reading: formula, words, kind, situations and shortest examples.
+fn reading(reading: &Reading, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
+    let mut line = |label: &str, text: &str| writeln!(out, "  {label:<11} {text}");
+    let parametric = reading.parametric();
+    line("formula", parametric.as_deref().unwrap_or(&reading.formula))?;
+    line("in words", &reading.readback())?;
+    for situation in &reading.controlled.situations {
+        if situation.name != situation.phrase {
+            line(
+                "situation",
+                &format!("{}: {}", paint.name(&situation.name), situation.phrase),
+            )?;
+        }
+    }
+    if let Some(trace) = &reading.accepts {
         line("accepts", &steps(trace))?;
     }
-    for trace in &draft.rejects {
+    if let Some(trace) = &reading.rejects {
         line("rejects", &steps(trace))?;
     }
     Ok(())

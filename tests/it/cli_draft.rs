@@ -19,72 +19,67 @@ fn guard(args: &[&str], stdin: &str) -> (String, String, i32) {
 fn a_list_becomes_a_spec_that_checks() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("rules.md");
-    let text = "# Rules\n\n- R1: Every request must get a response with the same id within 30 seconds.\n- R2: Be nice.\n- R3: Never send \"secret\" files.\n";
+    let text = "# Rules\n\n- R1: For every `id`: Whenever `request` happens, `response` must happen within 30 seconds.\n- R2: Be nice.\n- R3: Never send \"secret\" files.\n- R4: Bookings cost money.\n";
     std::fs::write(&list, text).unwrap();
     let spec = folder.path().join("rules.guard");
-    let (_, err, code) = guard(
-        &[
-            "draft",
-            list.to_str().unwrap(),
-            "-o",
-            spec.to_str().unwrap(),
-        ],
-        "",
+    let written = |accept: &str| {
+        let (list, spec) = (list.to_str().unwrap(), spec.to_str().unwrap());
+        let (_, err, code) = guard(&["draft", list, "--accept", accept, "-o", spec], "");
+        assert_eq!(code, 0, "{err}");
+        let (out, err, code) = guard(&["check", spec, "--format", "json"], "");
+        assert_eq!(code, 0, "{out}{err}");
+        for line in out.lines() {
+            assert!(line.contains("\"G0950\""), "{line}");
+        }
+        std::fs::read_to_string(spec).unwrap()
+    };
+    let open = written("none");
+    assert!(
+        open.contains("formal forall x: G (request(x) -> F[0,30s] response(x))"),
+        "{open}"
     );
-    assert_eq!(code, 0, "{err}");
-    let written = std::fs::read_to_string(&spec).unwrap();
-    assert!(written.contains("requirement R1"), "{written}");
-    assert!(written.contains("// unclear:"), "{written}");
-    let (out, err, code) = guard(&["check", spec.to_str().unwrap(), "--format", "json"], "");
-    assert_eq!(code, 0, "{out}{err}");
-    for line in out.lines() {
-        assert!(line.contains("\"G0950\""), "{line}");
-    }
+    assert!(open.contains("// R2: Be nice.\n// unclear:"), "{open}");
+    assert!(open.contains("// proposed;"), "{open}");
+    assert!(open.contains("// no requirement:"), "{open}");
+    assert!(!open.contains("requirement R3"), "{open}");
+    let first = written("first");
+    assert!(
+        first.contains("@cites(\"Never send \\\"secret\\\" files.\")"),
+        "{first}"
+    );
+    assert!(first.contains("requirement R3"), "{first}");
 }
 
 #[test]
 fn lines_are_one_object_each() {
-    let input = "{\"id\":\"a\",\"text\":\"Never do that.\"}\n{\"id\":\"b\",\"text\":\"Every write must be acknowledged in the next step.\"}\n";
+    let input = "{\"id\":\"a\",\"text\":\"Never do that.\"}\n{\"id\":\"b\",\"text\":\"`write` must be directly followed by `acknowledged`.\"}\n{\"id\":\"c\",\"text\":\"Be nice.\"}\n";
     let (out, err, code) = guard(&["draft", "-", "--format", "json"], input);
     assert_eq!(code, 0, "{err}");
     let lines: Vec<serde_json::Value> = out
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(lines.len(), 2);
+    assert_eq!(lines.len(), 3);
     assert_eq!(
         (lines[0]["id"].as_str(), lines[0]["status"].as_str()),
-        (Some("a"), Some("unclear"))
+        (Some("a"), Some("proposed"))
     );
-    assert!(lines[0]["question"].is_string());
-    assert_eq!(lines[1]["formula"], "G (write -> X acknowledged)");
-    assert_eq!(lines[1]["bound"], serde_json::json!({"steps": 1}));
-    for key in [
-        "v",
-        "id",
-        "text",
-        "status",
-        "modality",
-        "domain",
-        "bound",
-        "template",
-        "formula",
-        "confidence",
-        "atoms",
-        "alternatives",
-        "readback",
-        "accepts",
-        "rejects",
-        "question",
-    ] {
-        assert!(lines[1].get(key).is_some(), "{key}");
-    }
+    assert_eq!(lines[0]["reading"], serde_json::Value::Null);
+    assert_eq!(lines[1]["status"], "formal");
+    assert_eq!(
+        lines[1]["reading"]["formula"],
+        "G (write -> X acknowledged)"
+    );
+    assert!(lines[2]["reason"].is_string());
 }
 
 #[test]
 fn a_sentence_is_an_argument_and_nothing_is_an_error() {
     let (out, _, code) = guard(
-        &["draft", "Every request must get a response within 5 steps."],
+        &[
+            "draft",
+            "Whenever `request` happens, `response` must happen within 5 steps.",
+        ],
         "",
     );
     assert_eq!(code, 0);
@@ -97,12 +92,30 @@ fn a_sentence_is_an_argument_and_nothing_is_an_error() {
     assert!(err.contains("file.md"), "{err}");
 }
 
+/// A slip of the pen is shown with its remedy.
+#[test]
+fn the_nearest_sentence_is_shown() {
+    let (out, _, code) = guard(
+        &[
+            "draft",
+            "Whenever `request` happens, `response` must hapen.",
+        ],
+        "",
+    );
+    assert_eq!(code, 0);
+    assert!(out.contains("found `hapen`"), "{out}");
+    assert!(
+        out.contains("did you mean Whenever `request` happens, `response` must happen."),
+        "{out}"
+    );
+}
+
 #[test]
 fn what_is_unclear_is_asked() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("rules.txt");
     std::fs::write(&list, "Respond to users quickly.\n").unwrap();
-    let answers = "Every question must be answered within 10 steps.\n\n";
+    let answers = "Whenever `question` happens, `answer` must happen within 10 steps.\n\n";
     let (out, err, code) = guard(
         &[
             "draft",
@@ -118,38 +131,42 @@ fn what_is_unclear_is_asked() {
     assert!(out.contains("F[1,10]"), "{out}");
 }
 
-/// A number takes another reading, and the spec has it.
+/// A number takes a proposal, told from the next one by a trace; and the spec has it.
 #[test]
-fn another_reading_is_chosen_by_its_number() {
-    let text = "Every order must be followed by a receipt.\n";
+fn a_proposal_is_chosen_by_its_number() {
+    let text = "Once a secret has been read, the agent must not send email.\n";
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("rules.txt");
     std::fs::write(&list, text).unwrap();
     let list = list.to_str().unwrap();
     let (first, _, _) = guard(&["draft", list, "--format", "json"], "");
     let first: serde_json::Value = serde_json::from_str(first.trim()).unwrap();
-    let other = first["alternatives"][0]["formula"].as_str().unwrap();
-    assert_ne!(first["formula"], other);
+    assert_eq!(first["status"], "proposed");
+    let told = &first["proposals"][0]["tells_from_next"];
+    assert!(told["trace"].is_array(), "{first}");
+    let other = &first["proposals"][1]["formula"];
     let args = ["draft", list, "--interactive", "--format", "json"];
-    let (out, err, code) = guard(&args, "9\n1\n\n");
+    let (out, err, code) = guard(&args, "9\n2\n\n");
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("unknown reading 9"), "{err}");
+    assert!(err.contains("unknown proposal 9"), "{err}");
+    assert!(err.contains("accepted by"), "{err}");
     let chosen: serde_json::Value = serde_json::from_str(out.trim()).unwrap();
-    assert_eq!(chosen["formula"], other);
-    assert_ne!(chosen["readback"], first["readback"]);
-    // What was settled can be kept as lines, and is read again without asking.
-    let line = serde_json::json!({"id": "R1", "text": text.trim(), "reading": 1}).to_string();
-    let (out, _, _) = guard(&["draft", "-", "--format", "json"], &line);
+    assert_eq!(&chosen["reading"]["formula"], other);
     assert_eq!(
-        serde_json::from_str::<serde_json::Value>(out.trim()).unwrap()["formula"],
-        other
+        (&chosen["status"], &chosen["chosen"]),
+        (&"formal".into(), &true.into())
     );
+    // What was settled can be kept as lines, and is read again without asking.
+    let line = serde_json::json!({"id": "R1", "text": text.trim(), "reading": 2}).to_string();
+    let (out, _, _) = guard(&["draft", "-", "--format", "json"], &line);
+    let again: serde_json::Value = serde_json::from_str(out.trim()).unwrap();
+    assert_eq!(&again["reading"]["formula"], other);
 }
 
 /// A bound on a probability is asked of a model that the spec declares.
 #[test]
 fn bounds_on_probabilities_compile() {
-    let text = "- R1: The chance of leaking a customer record must stay below 5%.\n- R2: In at least 99 % of runs, every request is eventually answered.\n- R3: With probability at most 1 %, some request is never followed by an answer.\n- R4: The chance that an agent sends more than two emails must be at most 10 %.\n";
+    let text = "- R1: With probability less than 5 %, `leak` must happen at some point.\n- R2: With probability at least 99 %, whenever `request` happens, `answer` must happen.\n- R3: With probability at most 1 %, some `request` is never followed by `answer`.\n- R4: With probability at most 0.1, `send_email` must happen at least 3 times.\n";
     let folder = tempfile::tempdir().unwrap();
     let spec = folder.path().join("rules.guard");
     let args = ["draft", "-", "-o", spec.to_str().unwrap()];
@@ -187,21 +204,21 @@ fn odd_input_is_told() {
         "エージェントはデータを削除してはならない。",
     ] {
         let found = lines(foreign);
-        assert_eq!(found[0]["status"], "unclear", "{foreign}");
-        let question = found[0]["question"].as_str().unwrap();
-        assert!(question.contains("English"), "{foreign}: {question}");
+        assert_eq!(found[0]["proposals"], serde_json::json!([]), "{foreign}");
+        assert!(found[0]["reason"].is_string(), "{foreign}");
     }
     // Quotes and code spans name things.
     let found = lines("The agent must never call `rm -rf` or send \"secret.txt\".\n");
-    assert_eq!(found[0]["status"], "formal");
-    // Headings and code blocks are no requirements; bullets of all kinds, numbers and quotations are.
+    assert_eq!(found[0]["status"], "proposed");
+    // Bullets of all kinds, numbers and quotations are requirements; headings and code are context.
     let found = lines(
         "# Rules\n* Never pay.\n+ Never lie.\n2) Never wait.\n> Never hide.\n```\nnever()\n```\n",
     );
-    assert_eq!(found.len(), 4, "{found:?}");
+    let status = |status: &str| found.iter().filter(|line| line["status"] == status).count();
+    assert_eq!((status("proposed"), status("context")), (4, 2), "{found:?}");
     // A contradiction is told with a trace that shows it; what is said twice is told, too.
     let found = lines(
-        "- Every `stop` must be followed by a `call` in the next step.\n- After a `stop`, no `call`.\n- Every `stop` must be directly followed by a `call`.\n",
+        "- `stop` must be directly followed by `call`.\n- After `stop`, `call` must never happen.\n- Whenever `stop` happens, `call` must happen at the next step.\n",
     );
     assert_eq!(found[1]["conflicts"][0]["with"], "R1", "{found:?}");
     let trace = found[1]["conflicts"][0]["trace"].as_array().unwrap();
@@ -213,7 +230,7 @@ fn odd_input_is_told() {
         "really ".repeat(150_000)
     ));
     assert_eq!(found[0]["status"], "unclear");
-    assert!(found[0]["question"].as_str().unwrap().contains("split"));
+    assert!(found[0]["reason"].as_str().unwrap().contains("split"));
     // A byte that is no text is an error of the file, not a panic.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rules.md");

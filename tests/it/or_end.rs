@@ -249,9 +249,7 @@ fn it_is_read_back() {
             words.ends_with(", unless the trace ends before that."),
             "{words}"
         );
-        let again = guard_english::draft::draft(&words)
-            .formula
-            .unwrap_or_default();
+        let again = guard_english::draft::draft(&words).reading.unwrap().formula;
         if within.ends_with("steps") {
             let meant = match within {
                 "5 steps" => "G (a -> F[0,5] b | F[0,4] !X true)",

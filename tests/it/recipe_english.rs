@@ -19,7 +19,14 @@ fn folder() -> Folder {
 #[test]
 fn formulas_stay_as_they_were_drafted() {
     let folder = folder();
-    let run = folder.guard(&["draft", "policy.md", "--format", "guard"]);
+    let run = folder.guard(&[
+        "draft",
+        "policy.md",
+        "--accept",
+        "first",
+        "--format",
+        "guard",
+    ]);
     assert_eq!(run.code, 0, "{}", run.err);
     let blocks: Vec<&str> = run
         .out
@@ -32,9 +39,10 @@ fn formulas_stay_as_they_were_drafted() {
     }
     assert!(run.out.contains("// unclear: "), "{}", run.out);
     let people = folder.guard(&["draft", "policy.md"]).out;
-    let shown = PAGE.split("```text\n").nth(1).unwrap();
-    for line in shown.split("```").next().unwrap().lines() {
-        assert!(people.contains(line), "{line}");
+    for shown in PAGE.split("```text\n").skip(1).take(2) {
+        for line in shown.split("```").next().unwrap().lines() {
+            assert!(people.contains(line), "{line}\n{people}");
+        }
     }
 }
 
@@ -49,7 +57,7 @@ fn it_checks_tests_audits_and_counts() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(
         run.out
-            .contains("“Once a secret has been read, no email may be sent.”")
+            .contains("“After \"a secret has been read\", \"send email\" must never happen.”")
     );
     let learned = ["learn", "policy.guard", "run.jsonl", "-o", "model.json"];
     assert_eq!(folder.guard(&learned).code, 0);

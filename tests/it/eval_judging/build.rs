@@ -203,6 +203,7 @@ impl Build {
             message: None,
             doc: "".into(),
             requirement: None,
+            requirement_span: None,
             cites: Vec::new(),
             owner: None,
             span: span(),

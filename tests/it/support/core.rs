@@ -130,6 +130,7 @@ impl SpecBuilder {
             message: None,
             doc: SmolStr::default(),
             requirement: None,
+            requirement_span: None,
             cites: Vec::new(),
             owner: None,
             span: Span::default(),

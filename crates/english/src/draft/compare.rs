@@ -1,12 +1,11 @@
 //! A sentence beside a formula that is to say the same: whether it does, and a trace on which they part.
 
 use super::example::{self, Trace};
-use super::result::{Status, draft};
-use super::stem::stem;
+use super::input::Line;
+use super::reading::Reading;
+use super::result::Draft;
+use crate::controlled::Vocabulary;
 use crate::words::Logic;
-
-/// How surely a sentence must be read before it is held against a formula.
-const SURE: f64 = 0.7;
 
 /// How a sentence and a formula part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,22 +18,40 @@ pub struct Difference {
     pub sentence_accepts: bool,
 }
 
-/// How a sentence differs from a formula over `letters`; none where it says the same, where it is unclear, or where its
-/// situations cannot be told to be those of the formula.
+/// How a sentence differs from a formula over `letters`. None if it says the same, or one of its proposals does; if it is declined; or
+/// if its situations cannot be told to be those of the formula.
 ///
 /// # Limits
 /// Formulas of up to five situations.
-pub fn difference(sentence: &str, formula: &Logic, letters: &[String]) -> Option<Difference> {
-    let made = draft(sentence);
-    if made.status != Status::Formal || made.confidence < SURE || made.probability.is_some() {
-        return None;
+pub fn difference(
+    sentence: &str,
+    formula: &Logic,
+    letters: &[String],
+    vocabulary: &Vocabulary,
+) -> Option<Difference> {
+    let line = Line {
+        text: sentence.to_owned(),
+        ..Line::default()
+    };
+    let made = Draft::new(&line, vocabulary);
+    let mut first = None;
+    for reading in made.reading.iter().chain(&made.proposals) {
+        if reading.controlled.chance.is_some() {
+            return None;
+        }
+        let found = parted(reading, formula, letters)?;
+        first = first.or(Some(found?));
     }
-    let said = made.logic.as_ref()?;
+    first
+}
+
+/// How a reading differs: the outer none if that cannot be told, the inner one if it says the same.
+fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Option<Difference>> {
+    let said = &reading.controlled.logic;
     let atoms = said.atoms();
-    let names: Vec<String> = made
-        .atoms
-        .iter()
-        .map(|atom| format!("{} {}", atom.name, atom.phrase))
+    let situations = reading.controlled.situations.iter();
+    let names: Vec<String> = situations
+        .map(|situation| format!("{} {}", situation.name, situation.phrase))
         .collect();
     let mut sides = vec![(formula.clone(), letters.to_vec())];
     sides.push(collapsed(formula, letters));
@@ -47,14 +64,32 @@ pub fn difference(sentence: &str, formula: &Logic, letters: &[String]) -> Option
     }
     // Of all ways to pair situations and letters: any under which both say the same will do.
     let mut best: Option<(usize, Logic)> = None;
+    // A situation that is called as a letter is that letter.
+    let called: Vec<Option<usize>> = reading
+        .controlled
+        .situations
+        .iter()
+        .map(|situation| {
+            let name = situation.name.as_str();
+            own.iter()
+                .position(|letter| letters.get(*letter).is_some_and(|text| is_call(text, name)))
+        })
+        .collect();
     for order in permutations(own.len()) {
+        if called
+            .iter()
+            .zip(&order)
+            .any(|(called, at)| called.is_some_and(|called| called != *at))
+        {
+            continue;
+        }
         let to = |atom: usize| {
             let at = atoms.iter().position(|known| *known == atom).unwrap_or(0);
             own[order[at]]
         };
         let renamed = said.renamed(&to);
         if same_up_to_negated_names(&renamed, &formula, &own, &letters)? {
-            return None;
+            return Some(None);
         }
         let likeness: usize = (0..own.len())
             .map(|at| {
@@ -78,11 +113,17 @@ pub fn difference(sentence: &str, formula: &Logic, letters: &[String]) -> Option
         names: &letters,
         rich: true,
     };
-    Some(Difference {
+    Some(Some(Difference {
         formula: writer.write(&said),
         trace,
         sentence_accepts,
-    })
+    }))
+}
+
+/// `approved`, `approved(x)`
+fn is_call(text: &str, name: &str) -> bool {
+    text.strip_prefix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
 }
 
 /// Whether both are equivalent, where a letter whose text negates may stand for the opposite situation.
@@ -131,10 +172,17 @@ fn likeness(a: &str, b: &str) -> usize {
     let words = |text: &str| {
         text.split(|c: char| !c.is_alphanumeric())
             .filter(|word| word.len() > 2)
-            .map(|word| stem(&word.to_lowercase()))
+            .map(|word| stem(&word.to_lowercase()).to_owned())
             .collect::<std::collections::HashSet<_>>()
     };
     words(a).intersection(&words(b)).count()
+}
+
+/// The word without the ending that its forms part in: *deleted*, *deletes*.
+fn stem(word: &str) -> &str {
+    let endings = ["ing", "ed", "es", "s", "e", "al"];
+    let base = endings.iter().find_map(|ending| word.strip_suffix(ending));
+    base.filter(|base| base.len() > 3).unwrap_or(word)
 }
 
 /// The formula with every condition of several letters as one situation.

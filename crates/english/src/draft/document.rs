@@ -1,22 +1,21 @@
-//! All requirements of a text together: what is said twice, what contradicts what.
-
-use smol_str::SmolStr;
+//! All lines of a text together: what is said twice, what contradicts what.
 
 use super::example::{self, Trace};
-use super::input::sentences;
-use super::result::{Draft, draft};
+use super::input::lines;
+use super::result::{Draft, Status};
+use crate::controlled::Vocabulary;
 use crate::words::Logic;
 
 /// The drafts of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// One per requirement, in order.
+    /// One per line that is not blank, in order.
     pub drafts: Vec<Draft>,
     duplicates: Vec<Option<usize>>,
     conflicts: Vec<(usize, usize, Trace)>,
-    /// Names of predicates over the whole document, with the words they stand for and the content words.
+    /// Names of predicates over the whole document, with the words they stand for.
     pub(super) predicates: Vec<Predicate>,
-    /// The predicates of each draft's atoms.
+    /// The predicates of each draft's situations.
     pub(super) places: Vec<Vec<usize>>,
 }
 
@@ -25,24 +24,43 @@ pub struct Document {
 pub(super) struct Predicate {
     pub(super) name: String,
     pub(super) phrase: String,
-    key: Vec<SmolStr>,
-    /// Whether it has a parameter.
-    pub(super) tied: bool,
+    /// The value that ties it to others, if something does.
+    pub(super) key: Option<String>,
+}
+
+/// Which proposals count as chosen without asking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accept {
+    /// None.
+    #[default]
+    None,
+    /// Those that are the only ones of their sentence.
+    Only,
+    /// The first of each sentence.
+    First,
 }
 
 /// Pairs of requirements that are compared at most; beyond that conflicts are looked for among neighbours only.
 const PAIRS: usize = 20_000;
 
 impl Document {
-    /// Drafts every requirement of a text.
+    /// Drafts every line of a text.
     #[must_use]
-    pub fn new(text: &str) -> Document {
+    pub fn new(text: &str, accept: Accept) -> Document {
         let mut document = Document::default();
-        for sentence in sentences(text) {
-            let mut made = draft(&sentence.text);
-            made.id = sentence.id;
-            if let Some(number) = sentence.reading {
-                made.take(number);
+        for line in lines(text) {
+            let mut made = Draft::new(&line, &Vocabulary::default());
+            match (line.reading, accept) {
+                (Some(number), _) => {
+                    made.take(number);
+                }
+                (None, Accept::First) => {
+                    made.take(1);
+                }
+                (None, Accept::Only) if made.proposals.len() == 1 => {
+                    made.take(1);
+                }
+                (None, _) => {}
             }
             document.push(made);
         }
@@ -50,26 +68,36 @@ impl Document {
         document
     }
 
-    /// One requirement more; its situations are those of earlier ones where they are spoken of in the same words.
+    /// How many drafts became of a kind.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.drafts
+            .iter()
+            .filter(|draft| draft.status == status)
+            .count()
+    }
+
+    /// One draft more; its situations are those of earlier ones that are spoken of in the same words.
     fn push(&mut self, made: Draft) {
-        let tied = made.key.is_some();
         let mut places = Vec::new();
-        for (atom, key) in made.atoms.iter().zip(&made.content) {
-            let known = self
-                .predicates
-                .iter()
-                .position(|known| known.key == *key && known.tied == tied);
-            let place = known.unwrap_or_else(|| {
-                let name = self.fresh(&atom.name);
-                self.predicates.push(Predicate {
-                    name,
-                    phrase: atom.phrase.clone(),
-                    key: key.clone(),
-                    tied,
+        if let Some(reading) = &made.reading {
+            let key = reading.controlled.key.clone();
+            for situation in &reading.controlled.situations {
+                let same = |known: &Predicate| {
+                    known.phrase.eq_ignore_ascii_case(&situation.phrase) && known.key == key
+                };
+                let known = self.predicates.iter().position(same);
+                let place = known.unwrap_or_else(|| {
+                    let name = self.fresh(&situation.name);
+                    self.predicates.push(Predicate {
+                        name,
+                        phrase: situation.phrase.clone(),
+                        key: key.clone(),
+                    });
+                    self.predicates.len() - 1
                 });
-                self.predicates.len() - 1
-            });
-            places.push(place);
+                places.push(place);
+            }
         }
         self.drafts.push(made);
         self.places.push(places);
@@ -89,12 +117,8 @@ impl Document {
 
     /// The formula of a draft over the predicates of the document.
     pub(super) fn logic(&self, index: usize) -> Option<Logic> {
-        let logic = self.drafts[index].logic.as_ref()?;
-        let own = logic.atoms();
-        Some(logic.renamed(&|atom| {
-            let at = own.iter().position(|known| *known == atom).unwrap_or(0);
-            self.places[index].get(at).copied().unwrap_or(0)
-        }))
+        let logic = &self.drafts[index].reading.as_ref()?.controlled.logic;
+        Some(logic.renamed(&|atom| self.places[index].get(atom).copied().unwrap_or(0)))
     }
 
     /// Finds what is said twice and what contradicts.
@@ -128,11 +152,14 @@ impl Document {
                 let Some(earlier) = &logics[other] else {
                     continue;
                 };
-                if self.drafts[index].probability.is_some()
-                    || self.drafts[other].probability.is_some()
-                {
-                    if self.drafts[index].formula == self.drafts[other].formula && earlier == logic
-                    {
+                let chance = |index: usize| {
+                    self.drafts[index]
+                        .reading
+                        .as_ref()
+                        .and_then(|reading| reading.controlled.chance)
+                };
+                if chance(index).is_some() || chance(other).is_some() {
+                    if chance(index) == chance(other) && earlier == logic {
                         self.duplicates[index] = self.duplicates[index].or(Some(other));
                     }
                     continue;

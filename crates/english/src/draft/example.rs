@@ -91,7 +91,7 @@ impl Machine {
 
 /// Whether two formulas over the same atoms are equivalent on non-empty traces; none where that is too much to find out,
 /// or their bounds in time cannot be counted in one unit.
-pub(super) fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
+pub fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
     let pair = Pair::new(a, b)?;
     Some(pair.apart(|a, b| a != b)?.is_none())
 }
@@ -203,9 +203,8 @@ fn shortest(logic: &Logic) -> Option<Ratio> {
         Logic::Not(inner) => shortest(inner),
         Logic::And(parts) | Logic::Or(parts) => parts.iter().map(shortest).fold(None, least),
         Logic::Implies(a, b) | Logic::Iff(a, b) => least(shortest(a), shortest(b)),
-        Logic::Unary(_, window, inner) | Logic::AtMost(_, window, inner) => {
-            least(own(window), shortest(inner))
-        }
+        Logic::AtMost(_, window, inner) => least(own(&Some(*window)), shortest(inner)),
+        Logic::Unary(_, window, inner) => least(own(window), shortest(inner)),
         Logic::Binary(_, window, a, b) => least(own(window), least(shortest(a), shortest(b))),
     }
 }

@@ -1,18 +1,94 @@
-//! A text is taken apart into requirements: sentences, bullet and numbered lists, tables, CSV, JSON Lines.
+//! A text is taken apart into lines: sentences, bullet and numbered lists, tables, CSV, JSON Lines; and what they stand under.
 
 use serde::Deserialize;
 
-/// A requirement as it stands in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sentence {
+/// What a line is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It may be a requirement.
+    #[default]
+    Sentence,
+    /// A heading, a lead-in, the head of a table, or an example.
+    Context,
+}
+
+/// A line of a text: a sentence, or what sentences stand under.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
     /// The id it is given there, or its number among all.
     pub id: String,
     /// Its words, on one line.
     pub text: String,
     /// The line it begins in, from 1.
     pub line: usize,
-    /// Which of its other readings is meant, from 1; none: the first reading.
+    /// Which proposal is meant, from 1, if that is said.
     pub reading: Option<usize>,
+    /// What it is for.
+    pub role: Role,
+    /// The heading or lead-in that it stands under, if it is an item of a list.
+    pub head: Option<String>,
+}
+
+impl Line {
+    /// The sentence that a heading or lead-in and this item make together; none if the item stands by itself.
+    ///
+    /// # Errors
+    /// The heading denies, and does not say what: the reason.
+    pub(super) fn composed(&self) -> Result<Option<String>, String> {
+        const MODALS: &str = "must not|must never|shall not|should not|may not|cannot|must|shall|should|may only|can only|never|\
+            do not|don't";
+        const DENIALS: &str =
+            "not|never|don't|no|avoid|forbidden|prohibited|without|except|unless|cannot|can't";
+        let denial = |word: &str| DENIALS.split('|').any(|known| known == word);
+        let Some(head) = &self.head else {
+            return Ok(None);
+        };
+        let head = head
+            .trim_end_matches([':', ' ', '*', '.', '!'])
+            .to_lowercase()
+            .replace('\u{2019}', "'");
+        let words: Vec<&str> = head
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .collect();
+        let heads = include_str!("../data/heads.txt")
+            .split([';', '\n'])
+            .map(str::trim);
+        let item = {
+            let mut chars = self.text.chars();
+            let first: String = chars
+                .next()
+                .into_iter()
+                .flat_map(char::to_lowercase)
+                .collect();
+            first + chars.as_str()
+        };
+        let begins_denied =
+            item.split(' ').next().is_some_and(denial) || item.starts_with("do not ");
+        let denies = words.into_iter().any(denial);
+        if heads
+            .filter(|known| !known.starts_with('#'))
+            .any(|known| known == head)
+            && !begins_denied
+        {
+            return Ok(Some(format!("Never {item}")));
+        }
+        let modal = MODALS
+            .split('|')
+            .any(|modal| head.ends_with(&format!(" {modal}")));
+        if modal && !begins_denied {
+            return Ok(Some(format!("{} {item}", head)));
+        }
+        // An item with a duty of its own stands by itself.
+        let own = MODALS
+            .split('|')
+            .any(|modal| format!(" {item} ").contains(&format!(" {modal} ")));
+        if denies && !own {
+            return Err(format!(
+                "it stands under \u{201c}{head}\u{201d}, which denies something; write the whole sentence"
+            ));
+        }
+        Ok(None)
+    }
 }
 
 #[derive(Deserialize)]
@@ -23,11 +99,11 @@ struct Object {
     text: String,
 }
 
-/// The requirements of a text, in order. Headings, code blocks, links and quotations are no requirements.
+/// The lines of a text that are not blank, in order.
 ///
 /// # Limits
 /// Linear in the text.
-pub fn sentences(text: &str) -> Vec<Sentence> {
+pub fn lines(text: &str) -> Vec<Line> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found = if let Some(objects) = json_lines(text) {
         objects
@@ -36,18 +112,20 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     } else {
         prose(text)
     };
-    for (index, sentence) in found.iter_mut().enumerate() {
-        sentence.text = plain(&sentence.text);
-        if sentence.id.is_empty() {
-            sentence.id = format!("R{}", index + 1);
+    found.retain(|line| line.text.chars().any(char::is_alphanumeric));
+    let mut number = 0;
+    for line in &mut found {
+        line.text = plain(&line.text);
+        number += usize::from(line.role == Role::Sentence);
+        if line.id.is_empty() && line.role == Role::Sentence {
+            line.id = format!("R{number}");
         }
     }
-    found.retain(|sentence| sentence.text.chars().any(char::is_alphanumeric));
     found
 }
 
 /// Lines that are JSON objects with a `text`.
-fn json_lines(text: &str) -> Option<Vec<Sentence>> {
+fn json_lines(text: &str) -> Option<Vec<Line>> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
     if !first.trim_start().starts_with('{') {
         return None;
@@ -58,7 +136,7 @@ fn json_lines(text: &str) -> Option<Vec<Sentence>> {
             continue;
         }
         let sentence = match serde_json::from_str::<Object>(line) {
-            Ok(object) => Sentence {
+            Ok(object) => Line {
                 id: match object.id {
                     Some(serde_json::Value::String(id)) => id,
                     Some(serde_json::Value::Null) | None => String::new(),
@@ -70,13 +148,13 @@ fn json_lines(text: &str) -> Option<Vec<Sentence>> {
                     .reading
                     .and_then(|number| number.as_u64())
                     .and_then(|number| usize::try_from(number).ok()),
+                ..Line::default()
             },
             // What is no object is a sentence; that it cannot be read is told of it.
-            Err(_) => Sentence {
-                id: String::new(),
+            Err(_) => Line {
                 text: line.to_owned(),
                 line: index + 1,
-                reading: None,
+                ..Line::default()
             },
         };
         out.push(sentence);
@@ -84,8 +162,22 @@ fn json_lines(text: &str) -> Option<Vec<Sentence>> {
     Some(out)
 }
 
+/// The names of columns of texts and of ids.
+const TEXTS: &str = "text|requirement|requirements|description|sentence|policy|rule|statement";
+const IDS: &str = "id|key|name|number|no|no.|nr|#|ref|req|requirement id";
+
+/// The column that is called by one of the names.
+fn column<'h>(names: &str, mut headers: impl Iterator<Item = &'h str>) -> Option<usize> {
+    headers.position(|header| {
+        let header = header.trim_matches('*');
+        names
+            .split('|')
+            .any(|name| header.eq_ignore_ascii_case(name))
+    })
+}
+
 /// A CSV with a header that names a column of texts.
-fn table(text: &str) -> Option<Vec<Sentence>> {
+fn table(text: &str) -> Option<Vec<Line>> {
     let header = text.lines().find(|line| !line.trim().is_empty())?;
     let delimiter = [b',', b';', b'\t']
         .into_iter()
@@ -95,24 +187,8 @@ fn table(text: &str) -> Option<Vec<Sentence>> {
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let column = |names: &[&str], headers: &csv::StringRecord| {
-        headers
-            .iter()
-            .position(|header| names.iter().any(|name| header.eq_ignore_ascii_case(name)))
-    };
     let headers = reader.headers().ok()?.clone();
-    let words = column(
-        &[
-            "text",
-            "requirement",
-            "description",
-            "sentence",
-            "policy",
-            "rule",
-            "statement",
-        ],
-        &headers,
-    )?;
+    let words = column(TEXTS, headers.iter())?;
     // A sentence with a comma is no header.
     if headers.len() > 40
         || headers
@@ -121,19 +197,7 @@ fn table(text: &str) -> Option<Vec<Sentence>> {
     {
         return None;
     }
-    let id = column(
-        &[
-            "id",
-            "key",
-            "name",
-            "number",
-            "no",
-            "ref",
-            "req",
-            "requirement id",
-        ],
-        &headers,
-    );
+    let id = column(IDS, headers.iter());
     let mut out = Vec::new();
     for record in reader.records() {
         let Ok(record) = record else {
@@ -147,27 +211,48 @@ fn table(text: &str) -> Option<Vec<Sentence>> {
                 .and_then(|index| record.get(index))
                 .unwrap_or_default()
         };
-        out.push(Sentence {
+        out.push(Line {
             id: field(id).to_owned(),
             text: field(Some(words)).to_owned(),
             line,
-            reading: None,
+            ..Line::default()
         });
     }
     Some(out)
 }
 
+/// A line that other lines depend on.
+fn context(text: &str, line: usize) -> Line {
+    Line {
+        text: text.trim_matches(['#', ' ', '*', '_']).to_owned(),
+        line,
+        role: Role::Context,
+        ..Line::default()
+    }
+}
+
+/// What prose is read into.
+#[derive(Default)]
+struct Prose {
+    out: Vec<Line>,
+    /// The paragraph or item that is not yet at its end.
+    block: Option<Line>,
+    /// The last heading, and the lead-in of the list that is being read.
+    heading: Option<String>,
+    lead: Option<String>,
+}
+
 /// Prose and Markdown.
-fn prose(text: &str) -> Vec<Sentence> {
-    let mut out: Vec<Sentence> = Vec::new();
-    let mut block: Option<Sentence> = None;
+fn prose(text: &str) -> Vec<Line> {
+    let mut prose = Prose::default();
     let mut fenced = false;
     let mut header: Option<(usize, Option<usize>)> = None;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
+        let number = index + 1;
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
             fenced = !fenced;
-            close(&mut out, &mut block);
+            prose.close();
             continue;
         }
         let rule = !trimmed.is_empty()
@@ -175,72 +260,99 @@ fn prose(text: &str) -> Vec<Sentence> {
                 .chars()
                 .all(|c| matches!(c, '-' | '=' | '*' | '_' | '|' | ':' | ' ' | '+'));
         if fenced || trimmed.is_empty() || trimmed.starts_with('#') || rule {
-            close(&mut out, &mut block);
-            if trimmed.is_empty() && !rule {
+            prose.close();
+            if trimmed.is_empty() {
                 header = None;
+            } else if fenced {
+                prose.out.push(context(trimmed, number));
+            } else if !rule {
+                let heading = context(trimmed, number);
+                prose.heading = Some(heading.text.clone());
+                prose.lead = None;
+                prose.out.push(heading);
             }
             continue;
         }
         if trimmed.starts_with('|') {
-            close(&mut out, &mut block);
-            row(trimmed, index + 1, &mut header, &mut out);
+            prose.close();
+            if header.is_none() {
+                prose.out.push(context(trimmed, number));
+            }
+            row(trimmed, number, &mut header, &mut prose.out);
             continue;
         }
         let (item, rest) = list_item(trimmed);
         let (id, rest) = labelled(rest);
         if item || !id.is_empty() {
-            close(&mut out, &mut block);
+            prose.close();
         }
-        match &mut block {
+        match &mut prose.block {
             Some(open) => {
                 open.text.push(' ');
                 open.text.push_str(rest.trim_start_matches('>').trim());
             }
             None => {
-                block = Some(Sentence {
+                if !item {
+                    prose.lead = None;
+                }
+                let head = prose.lead.clone().or_else(|| prose.heading.clone());
+                prose.block = Some(Line {
                     id,
                     text: rest.trim_start_matches('>').trim().to_owned(),
-                    line: index + 1,
-                    reading: None,
+                    line: number,
+                    head: head.filter(|_| item),
+                    ..Line::default()
                 });
             }
         }
         // A line of plain text that ends a sentence ends the requirement.
         if trimmed.ends_with(['.', '!', '?']) {
-            close(&mut out, &mut block);
+            prose.close();
         }
     }
-    close(&mut out, &mut block);
-    out
+    prose.close();
+    prose.out
 }
 
-/// Ends a block: prose of several sentences is several requirements, unless what follows only adds to the first.
-fn close(out: &mut Vec<Sentence>, block: &mut Option<Sentence>) {
-    let Some(block) = block.take() else {
-        return;
-    };
-    // `Rules:` introduces a list.
-    if block.text.ends_with(':') && block.text.split_whitespace().count() <= 12 {
-        return;
-    }
-    let parts = split(&block.text);
-    for (index, part) in parts.into_iter().enumerate() {
-        let short = part.split_whitespace().count() <= 2;
-        match out.last_mut().filter(|_| index > 0 && short) {
-            Some(last) => {
-                last.text.push(' ');
-                last.text.push_str(part);
+/// Words of a lead-in at most.
+const LEAD: usize = 12;
+
+impl Prose {
+    /// Ends a block: prose of several sentences is several requirements, unless what follows only adds to the first.
+    fn close(&mut self) {
+        let Some(block) = self.block.take() else {
+            return;
+        };
+        // `Never:` introduces a list.
+        if block.text.trim_end_matches(['*', '_']).ends_with(':')
+            && block.text.split_whitespace().count() <= LEAD
+        {
+            let lead = context(&plain(&block.text), block.line);
+            self.lead = Some(lead.text.clone());
+            self.out.push(lead);
+            return;
+        }
+        let first = self.out.len();
+        for part in split(&block.text) {
+            let short = part.split_whitespace().count() <= 2;
+            let added = self.out.len() > first && short;
+            match self.out.last_mut().filter(|_| added) {
+                Some(last) => {
+                    last.text.push(' ');
+                    last.text.push_str(part);
+                }
+                None => self.out.push(Line {
+                    id: if self.out.len() == first {
+                        block.id.clone()
+                    } else {
+                        String::new()
+                    },
+                    text: part.to_owned(),
+                    line: block.line,
+                    head: block.head.clone(),
+                    ..Line::default()
+                }),
             }
-            None => out.push(Sentence {
-                id: if index == 0 {
-                    block.id.clone()
-                } else {
-                    String::new()
-                },
-                text: part.to_owned(),
-                line: block.line,
-                reading: None,
-            }),
         }
     }
 }
@@ -295,27 +407,12 @@ fn row(
     line: &str,
     number: usize,
     header: &mut Option<(usize, Option<usize>)>,
-    out: &mut Vec<Sentence>,
+    out: &mut Vec<Line>,
 ) {
     let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
     let Some((words, id)) = *header else {
-        let find = |names: &[&str]| {
-            cells.iter().position(|cell| {
-                let cell = cell.trim_matches('*').to_ascii_lowercase();
-                names.contains(&cell.as_str())
-            })
-        };
-        let named = find(&[
-            "requirement",
-            "text",
-            "description",
-            "sentence",
-            "rule",
-            "policy",
-            "statement",
-            "requirements",
-        ]);
-        let id = find(&["id", "no", "no.", "#", "ref", "key", "nr"]);
+        let named = column(TEXTS, cells.iter().copied());
+        let id = column(IDS, cells.iter().copied());
         *header = Some((named.unwrap_or(usize::MAX), id));
         return;
     };
@@ -326,7 +423,7 @@ fn row(
         longest()
     };
     if let Some(text) = chosen.and_then(|index| cells.get(index)) {
-        out.push(Sentence {
+        out.push(Line {
             id: id
                 .and_then(|index| cells.get(index))
                 .unwrap_or(&"")
@@ -334,24 +431,15 @@ fn row(
                 .to_owned(),
             text: (*text).to_owned(),
             line: number,
-            reading: None,
+            ..Line::default()
         });
     }
 }
 
 /// Whether a line is an item of a list, and its words.
 fn list_item(line: &str) -> (bool, &str) {
-    for bullet in [
-        "- [ ] ",
-        "- [x] ",
-        "- [X] ",
-        "- ",
-        "* ",
-        "+ ",
-        "\u{2022} ",
-        "\u{2013} ",
-        "\u{2014} ",
-    ] {
+    const BULLETS: &str = "- [ ] |- [x] |- [X] |- |* |+ |\u{2022} |\u{2013} |\u{2014} ";
+    for bullet in BULLETS.split('|') {
         if let Some(rest) = line.strip_prefix(bullet) {
             return (true, rest.trim_start());
         }
@@ -410,7 +498,7 @@ fn labelled(line: &str) -> (String, &str) {
 }
 
 /// Without marks of emphasis and links, on one line.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut code = false;

@@ -3,43 +3,74 @@
 use serde_json::{Map, Value, json};
 
 use super::document::Document;
+use super::reading::{Reading, Telling};
 use super::result::Draft;
+
+impl Reading {
+    fn to_json(&self) -> Value {
+        let atoms: Map<String, Value> = self
+            .controlled
+            .situations
+            .iter()
+            .map(|situation| {
+                (
+                    situation.name.clone(),
+                    Value::from(situation.phrase.as_str()),
+                )
+            })
+            .collect();
+        let chance = self.controlled.chance;
+        json!({
+            "words": self.words,
+            "formula": self.formula,
+            "parametric": self.parametric(),
+            "kind": self.kind,
+            "bound": self.bound,
+            "count": self.count,
+            "prob": chance.map(|chance| json!({"op": chance.op, "value": chance.value.to_f64()})),
+            "atoms": atoms,
+            "readback": self.readback(),
+            "accepts": self.accepts,
+            "rejects": self.rejects,
+        })
+    }
+}
 
 impl Draft {
     /// One object, without what is known of the document around it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let atoms: Map<String, Value> = self
-            .atoms
+        let proposals: Vec<Value> = self
+            .proposals
             .iter()
-            .map(|atom| (atom.name.clone(), Value::from(atom.phrase.as_str())))
+            .enumerate()
+            .map(|(at, proposal)| {
+                let mut object = proposal.to_json();
+                let told: Option<&Telling> = self.tellings.get(at).and_then(Option::as_ref);
+                if let (Value::Object(object), Some(told)) = (&mut object, told) {
+                    object.insert("tells_from_next".to_owned(), json!(told));
+                }
+                object
+            })
             .collect();
         json!({
-            "v": 1,
+            "v": 2,
             "id": self.id,
+            "line": self.line,
             "text": self.text,
+            "composed": self.composed,
             "status": self.status,
-            "modality": self.modality,
-            "domain": self.domain,
-            "bound": self.bound,
-            "count": self.count,
-            "prob": self.probability,
-            "template": self.template,
-            "formula": self.formula,
-            "parametric": self.parametric(),
-            "confidence": self.confidence,
-            "atoms": atoms,
-            "alternatives": self.alternatives,
-            "readback": self.readback,
-            "accepts": self.accepts,
-            "rejects": self.rejects,
-            "question": self.question,
+            "chosen": self.chosen,
+            "reading": self.reading.as_ref().map(Reading::to_json),
+            "proposals": proposals,
+            "reason": self.reason,
+            "rewordings": self.rewordings,
         })
     }
 }
 
 impl Document {
-    /// One line per requirement.
+    /// One line per line of the document that is not blank.
     #[must_use]
     pub fn json_lines(&self) -> String {
         let mut out = String::new();

@@ -1,15 +1,16 @@
-//! What a sentence was found to say.
+//! One reading of a requirement: its sentence of controlled English, and what that says.
 
 use serde::Serialize;
 
-use super::lexicon::vague::Missing;
-use super::number::{Measure, Ratio};
-use crate::words::formula::Logic;
+use super::example::{self, Trace};
+use crate::controlled::{Chance, Controlled, Fault, Situation, Vocabulary, read_exactly};
+use crate::words::formula::{Binary, repeated};
+use crate::words::{Logic, Unary, Unit, Window, Writer, sentence};
 
-/// The kind of a requirement.
+/// The kind of a requirement, by the form of its formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Modality {
+pub enum Kind {
     /// `G (p -> q)`, also with the neighbouring step
     Invariant,
     /// `!F (p & q)`
@@ -18,8 +19,6 @@ pub enum Modality {
     Liveness,
     /// A deadline, a duration, a greatest age
     Bounded,
-    /// Only what belongs to a set
-    Allowlist,
     /// `G (q -> O p)`
     Precedence,
     /// After `p`, no `q`
@@ -32,185 +31,266 @@ pub enum Modality {
     Until,
     /// `P<=p [ … ]`
     ProbabilityBound,
-    /// No formula: what is missing has to be asked
-    Unclear,
 }
 
-impl Modality {
-    /// The name in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Invariant => "invariant",
-            Self::Forbid => "forbid",
-            Self::Liveness => "liveness",
-            Self::Bounded => "bounded",
-            Self::Allowlist => "allowlist",
-            Self::Precedence => "precedence",
-            Self::AbsenceAfter => "absence_after",
-            Self::Existence => "existence",
-            Self::CountLimit => "count_limit",
-            Self::Until => "until",
-            Self::ProbabilityBound => "probability_bound",
-            Self::Unclear => "unclear",
-        }
-    }
+/// A bound in steps or seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// Steps of the run.
+    Steps(serde_json::Number),
+    /// Seconds.
+    Seconds(serde_json::Number),
 }
 
-/// A comparison of a probability.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Likelihood {
-    /// `<=`, `<`, `>=` or `>`.
-    pub(super) op: &'static str,
-    /// With what.
-    pub(super) value: Ratio,
-}
-
-/// One reading of a requirement.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Reading {
-    /// Its formula.
-    pub(super) logic: Logic,
+/// A reading of a requirement.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The sentence of controlled English.
+    pub words: String,
+    /// What it says.
+    pub controlled: Controlled,
     /// Its kind.
-    pub(super) modality: Modality,
+    pub kind: Kind,
     /// Its deadline, duration or greatest age.
-    pub(super) bound: Option<Measure>,
+    pub bound: Option<Bound>,
     /// The number of a count.
-    pub(super) count: Option<u32>,
-    /// The bound of a probability.
-    pub(super) likelihood: Option<Likelihood>,
-    /// How much was said and how much supplied: the share of what the sentence leaves no doubt about.
-    pub(super) certainty: f64,
+    pub count: Option<u32>,
+    /// Its formula in plain temporal logic.
+    pub formula: String,
+    /// A shortest trace that satisfies it, if possible one in which its trigger happens.
+    pub accepts: Option<Trace>,
+    /// A shortest trace that violates it.
+    pub rejects: Option<Trace>,
+}
+
+/// A shortest trace that one reading accepts and the next one does not, or the other way round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Telling {
+    /// The trace.
+    pub trace: Trace,
+    /// Whether it is the first of the two that accepts it.
+    pub first_accepts: bool,
 }
 
 impl Reading {
-    /// A reading that nothing had to be supplied for.
-    pub(super) fn new(modality: Modality, logic: Logic) -> Reading {
-        Reading {
-            logic,
-            modality,
-            bound: None,
-            count: None,
-            likelihood: None,
-            certainty: 0.95,
-        }
-    }
-
-    /// With a bound.
-    pub(super) fn bounded(mut self, bound: Option<Measure>) -> Reading {
-        self.bound = bound;
-        self
-    }
-
-    /// With a count.
-    pub(super) fn counted(mut self, count: u32) -> Reading {
-        self.count = Some(count);
-        self
-    }
-
-    /// Where something had to be supplied.
-    pub(super) fn supposing(mut self, certainty: f64) -> Reading {
-        self.certainty = self.certainty.min(certainty);
-        self
-    }
-}
-
-/// Why a sentence has no formula, and what would settle it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
-    /// Nothing is required.
-    NoObligation,
-    /// A word that cannot be observed.
-    Vague(Missing, String),
-    /// `it`, `that`: of what?
-    Reference(String),
-    /// `or` beside `and`.
-    Coordination,
-    /// `all … not`
-    Scope(String),
-    /// Something may be done, nothing must.
-    Permission,
-    /// A limit without a number.
-    NoNumber,
-    /// No situation is named.
-    NoSituation,
-    /// A distance that the formula would leave out.
-    Unplaced(String),
-    /// A deadline without a unit.
-    Unitless(String),
-    /// So many at the same time.
-    AtOnce,
-    /// A time of day or a date.
-    Calendar(String),
-    /// The words are not English.
-    Language,
-    /// More words than a requirement has.
-    TooLong(usize),
-}
-
-impl Doubt {
-    /// The question that would settle it.
-    pub(super) fn question(&self) -> String {
-        match self {
-            Doubt::NoObligation => {
-                "What must always, never or eventually happen? The sentence states no obligation."
-                    .to_owned()
-            }
-            Doubt::Vague(missing, word) => match missing {
-                Missing::Quality => format!(
-                    "What in a run would show that this is broken? `{word}` cannot be observed: name an event or a condition."
-                ),
-                Missing::Deadline => {
-                    format!("Within how many steps or seconds? `{word}` gives no bound.")
-                }
-                Missing::Amount => {
-                    format!("How many exactly, and in what span? `{word}` gives no number.")
-                }
-                Missing::Condition => {
-                    format!("In which cases exactly? `{word}` leaves the condition open.")
-                }
-                Missing::Frequency => {
-                    format!("How often, or after what event each time? `{word}` gives no schedule.")
-                }
+    /// The reading of a sentence of controlled English.
+    ///
+    /// # Errors
+    /// It is none: where, and what was expected there. Rewordings are not looked for.
+    pub(crate) fn new(words: &str, vocabulary: &Vocabulary) -> Result<Reading, Fault> {
+        let controlled = read_exactly(words, vocabulary)?;
+        let names = names(&controlled.situations);
+        let logic = &controlled.logic;
+        let machine = example::machine(logic);
+        let machine = machine.as_ref();
+        let trigger = (controlled.situations.len() > 1).then_some(0);
+        Ok(Reading {
+            words: words.split_whitespace().collect::<Vec<_>>().join(" "),
+            kind: if controlled.chance.is_some() {
+                Kind::ProbabilityBound
+            } else {
+                kind(logic)
             },
-            Doubt::Reference(word) => {
-                format!("What does `{word}` stand for? Nothing named before fits.")
-            }
-            Doubt::Coordination => {
-                "How do `or` and `and` belong together: (a or b) and c, or a or (b and c)?"
-                    .to_owned()
-            }
-            Doubt::Scope(what) => format!(
-                "Is it that no {what}, or that not all of them? `all … not` can be read both ways."
-            ),
-            Doubt::Permission => {
-                "What is forbidden or required? The sentence only allows something.".to_owned()
-            }
-            Doubt::NoNumber => {
-                "What is the limit? The sentence limits something and names no number.".to_owned()
-            }
-            Doubt::NoSituation => {
-                "Which event or condition is meant? The sentence names none that could be observed."
-                    .to_owned()
-            }
-            Doubt::Unplaced(span) => {
-                format!("From what event does `{span}` count, and what must be so by then or for so long?")
-            }
-            Doubt::Unitless(number) => {
-                format!("Within {number} what: steps, seconds, minutes?")
-            }
-            Doubt::AtOnce => {
-                "How does one step show that there are more at the same time? A count here is of steps over the run.".to_owned()
-            }
-            Doubt::Calendar(when) => {
+            bound: window(logic).and_then(bound),
+            count: count(logic),
+            formula: plain(&controlled, &names),
+            accepts: machine.and_then(|machine| machine.accepted(trigger, &names)),
+            rejects: machine.and_then(|machine| machine.rejected(&names)),
+            controlled,
+        })
+    }
+
+    /// Whether some traces satisfy it and some violate it, as far as that is known.
+    pub(super) fn says_something(&self) -> bool {
+        self.accepts.is_some() == self.rejects.is_some()
+    }
+
+    /// The formula read back in English.
+    pub fn readback(&self) -> String {
+        let names = names(&self.controlled.situations);
+        let name = |atom: usize| {
+            names
+                .get(atom)
+                .map_or_else(String::new, |name| format!("`{name}`"))
+        };
+        let words = sentence(&self.controlled.logic, &name);
+        let lower = |words: &str| {
+            let mut chars = words.chars();
+            let first: String = chars
+                .next()
+                .into_iter()
+                .flat_map(char::to_lowercase)
+                .collect();
+            first + chars.as_str()
+        };
+        let words = match self.controlled.chance {
+            Some(Chance { op, value }) => {
+                let how = match op {
+                    "<=" => "at most",
+                    "<" => "less than",
+                    ">=" => "at least",
+                    _ => "more than",
+                };
                 format!(
-                    "Which field of the event says that it is `{when}`? Times of day and dates are conditions, not bounds."
+                    "With probability {how} {}, {}",
+                    value.decimal(),
+                    lower(&words)
                 )
             }
-            Doubt::Language => "Can this be said in English? No other language is read.".to_owned(),
-            Doubt::TooLong(words) => format!(
-                "Can this be split into single requirements? A sentence of {words} words is too long to be read as one."
-            ),
+            None => words,
+        };
+        match &self.controlled.key {
+            Some(key) => format!("For every `{key}`: {}", lower(&words)),
+            None => words,
         }
+    }
+
+    /// The formula for every value of what ties its situations, if something does.
+    pub fn parametric(&self) -> Option<String> {
+        self.controlled.key.as_ref()?;
+        Some(quantified(
+            &names(&self.controlled.situations),
+            &self.controlled.logic,
+        ))
+    }
+
+    /// A shortest trace that tells this reading from another one; none if they are equivalent, or that is too much to find out.
+    pub(super) fn tell(&self, other: &Reading) -> Option<Telling> {
+        let mut situations = self.controlled.situations.clone();
+        let numbers: Vec<usize> = other
+            .controlled
+            .situations
+            .iter()
+            .map(|situation| {
+                let known = situations
+                    .iter()
+                    .position(|known| known.phrase == situation.phrase);
+                known.unwrap_or_else(|| {
+                    situations.push(situation.clone());
+                    situations.len() - 1
+                })
+            })
+            .collect();
+        let theirs = other
+            .controlled
+            .logic
+            .renamed(&|atom| numbers.get(atom).copied().unwrap_or(atom));
+        let (trace, first_accepts) =
+            example::parting(&self.controlled.logic, &theirs, &names(&situations))?;
+        Some(Telling {
+            trace,
+            first_accepts,
+        })
+    }
+}
+
+/// The name that quantified formulas give to what ties their situations.
+pub(super) const VARIABLE: &str = "x";
+
+/// `forall x: …` over predicates with a parameter.
+pub(super) fn quantified(names: &[String], logic: &Logic) -> String {
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| format!("{name}({VARIABLE})"))
+        .collect();
+    let writer = Writer {
+        names: &names,
+        rich: true,
+    };
+    format!("forall {VARIABLE}: {}", writer.write(logic))
+}
+
+fn names(situations: &[Situation]) -> Vec<String> {
+    situations
+        .iter()
+        .map(|situation| situation.name.clone())
+        .collect()
+}
+
+fn plain(controlled: &Controlled, names: &[String]) -> String {
+    let formula = Writer { names, rich: false }.write(&controlled.logic);
+    match controlled.chance {
+        Some(Chance { op, value }) => format!("P{op}{} [ {formula} ]", value.decimal()),
+        None => formula,
+    }
+}
+
+/// The window of what is asked for, or of what must follow something.
+fn window(logic: &Logic) -> Option<Window> {
+    match logic {
+        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::Implies(_, then) => window(then),
+            Logic::AtMost(_, window, _) => Some(*window),
+            _ => None,
+        },
+        Logic::Not(inner) => match inner.as_ref() {
+            Logic::Unary(Unary::Eventually, None, bad) => match bad.as_ref() {
+                Logic::And(parts) => parts.last().and_then(window),
+                _ => None,
+            },
+            inner => window(inner),
+        },
+        Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
+        // A window that the end of the run may cut off.
+        logic => logic.unless_cut_off().and_then(window),
+    }
+}
+
+fn bound(window: Window) -> Option<Bound> {
+    let value = window.high;
+    let number = match value.whole() {
+        Some(whole) => serde_json::Number::from(whole),
+        None => serde_json::Number::from_f64(value.to_f64())?,
+    };
+    Some(match window.unit {
+        Unit::Seconds => Bound::Seconds(number),
+        _ => Bound::Steps(number),
+    })
+}
+
+/// The number of a count: the greatest that is allowed, or the least that is asked for.
+fn count(logic: &Logic) -> Option<u32> {
+    let times = |logic: &Logic| match logic {
+        Logic::Unary(Unary::Eventually, None, inner) => repeated(inner)
+            .map(|(_, count)| count)
+            .filter(|count| *count > 1),
+        _ => None,
+    };
+    match logic {
+        Logic::Not(inner) => times(inner).map(|count| count - 1),
+        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::AtMost(count, ..) => Some(*count),
+            _ => None,
+        },
+        logic => times(logic),
+    }
+}
+
+/// The kind of a formula by its form.
+fn kind(logic: &Logic) -> Kind {
+    if count(logic).is_some() {
+        return Kind::CountLimit;
+    }
+    match logic {
+        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::Implies(_, then) => match then.as_ref() {
+                Logic::Unary(Unary::Eventually, None, _) => Kind::Liveness,
+                Logic::Unary(_, Some(_), _) => Kind::Bounded,
+                Logic::Unary(Unary::Once, None, _) => Kind::Precedence,
+                Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
+                then if then.unless_cut_off().is_some() => Kind::Bounded,
+                _ => Kind::Invariant,
+            },
+            _ => Kind::Invariant,
+        },
+        Logic::Unary(Unary::Eventually, None, _) => Kind::Existence,
+        Logic::Unary(_, Some(_), _) => Kind::Bounded,
+        Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
+        Logic::Not(inner) => match inner.as_ref() {
+            Logic::Unary(Unary::Eventually, None, bad) if !bad.is_state() => Kind::AbsenceAfter,
+            _ => Kind::Forbid,
+        },
+        _ => Kind::Invariant,
     }
 }

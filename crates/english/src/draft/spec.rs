@@ -4,54 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::document::Document;
-use super::parameter::Key;
-use super::result::{Bound, Draft, Status};
-use crate::words::Writer;
+use super::reading::{Reading, VARIABLE, quantified};
+use super::result::{Draft, Status};
+use crate::controlled::{Chance, identifier, is_reserved};
+use crate::words::{Logic, Writer};
 
-/// The name that quantified formulas give to what ties their situations.
-const VARIABLE: &str = "x";
 /// The abstraction and the model that bounds on probabilities are asked of.
 const ABSTRACTION: &str = "drafted_steps";
 const MODEL: &str = "recorded_runs";
-
-impl Draft {
-    /// The formula for every value of what ties its situations; none where nothing does.
-    #[must_use]
-    pub fn parametric(&self) -> Option<String> {
-        let logic = self.logic.as_ref()?;
-        self.tied().then(|| {
-            let atoms = logic.atoms();
-            let names = |atom: usize| {
-                let at = atoms.iter().position(|known| *known == atom);
-                at.and_then(|at| self.atoms.get(at))
-                    .map(|atom| atom.name.clone())
-            };
-            let last = atoms.iter().max().copied().unwrap_or(0);
-            let names: Vec<String> = (0..=last)
-                .map(|atom| names(atom).unwrap_or_default())
-                .collect();
-            quantified(&names, logic)
-        })
-    }
-
-    /// Whether its situations are tied and a formula over all values can say so.
-    fn tied(&self) -> bool {
-        self.key.is_some() && self.probability.is_none()
-    }
-}
-
-/// `forall x: …` over predicates with a parameter.
-fn quantified(names: &[String], logic: &crate::words::Logic) -> String {
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| format!("{name}({VARIABLE})"))
-        .collect();
-    let writer = Writer {
-        names: &names,
-        rich: true,
-    };
-    format!("forall {VARIABLE}: {}", writer.write(logic))
-}
 
 impl Document {
     /// The document as a spec. `source` is what its first line calls the text.
@@ -61,10 +21,9 @@ impl Document {
             "//! Drafted from {source}.\n//! Every `todo` is a condition that is still to be written.\n\n"
         );
         self.event(&mut out);
-        for (index, predicate) in self.predicates.iter().enumerate() {
+        for predicate in &self.predicates {
             let phrase = literal(&predicate.phrase);
-            let key = self.key_of(index);
-            let _ = match key {
+            let _ = match &predicate.key {
                 Some(key) => writeln!(
                     out,
                     "predicate {}({VARIABLE}: json) = {} == {VARIABLE} and todo({phrase})",
@@ -78,7 +37,7 @@ impl Document {
         let mut taken = BTreeSet::new();
         for (index, draft) in self.drafts.iter().enumerate() {
             out.push('\n');
-            self.requirement(index, draft, &mut taken, &mut out);
+            self.line(index, draft, &mut taken, &mut out);
         }
         out
     }
@@ -86,21 +45,16 @@ impl Document {
     /// The fields that the requirements need beside the usual ones.
     fn event(&self, out: &mut String) {
         out.push_str("event {\n  kind: string\n  tool: string?\n  args: json?\n");
-        let timed = self.drafts.iter().any(|draft| {
-            matches!(draft.bound, Some(Bound::Seconds(_)))
-                || draft
-                    .formula
-                    .as_ref()
-                    .is_some_and(|formula| formula.contains("s] "))
-        });
-        if timed {
+        let readings = || {
+            self.drafts
+                .iter()
+                .filter_map(|draft| draft.reading.as_ref())
+        };
+        if readings().any(|reading| reading.formula.contains("s] ")) {
             out.push_str("  at: time?\n");
         }
-        let keys: BTreeSet<String> = self
-            .drafts
-            .iter()
-            .filter(|draft| draft.tied())
-            .filter_map(|draft| draft.key.as_ref().map(|key| self.field(key)))
+        let keys: BTreeSet<String> = readings()
+            .filter_map(|reading| reading.controlled.key.as_deref().map(|key| self.field(key)))
             .collect();
         for key in keys {
             if !["kind", "tool", "args", "at"].contains(&key.as_str()) {
@@ -114,7 +68,11 @@ impl Document {
     fn model(&self, out: &mut String) {
         let likely = self.drafts.iter().enumerate();
         let likely = likely.filter(|(index, draft)| {
-            draft.probability.is_some() && self.duplicate_of(*index).is_none()
+            let chance = draft
+                .reading
+                .as_ref()
+                .and_then(|reading| reading.controlled.chance);
+            chance.is_some() && self.duplicate_of(*index).is_none()
         });
         let spoken: BTreeSet<usize> = likely
             .filter_map(|(index, _)| self.logic(index))
@@ -142,8 +100,12 @@ impl Document {
     }
 
     /// The event field of a key, which is called as no predicate is.
-    fn field(&self, key: &Key) -> String {
-        let name = field(key);
+    fn field(&self, key: &str) -> String {
+        let name = if is_reserved(key) {
+            format!("{key}_id")
+        } else {
+            key.to_owned()
+        };
         if self.predicates.iter().any(|known| known.name == name) {
             format!("{name}_key")
         } else {
@@ -151,32 +113,57 @@ impl Document {
         }
     }
 
-    /// The key by which a predicate is tied.
-    fn key_of(&self, predicate: usize) -> Option<&Key> {
-        let draft = self
-            .places
-            .iter()
-            .position(|places| places.contains(&predicate))
-            .and_then(|index| self.drafts.get(index))?;
-        draft.key.as_ref().filter(|_| draft.tied())
+    /// A line of the document: a requirement, or a comment that says what became of it.
+    fn line(&self, index: usize, draft: &Draft, taken: &mut BTreeSet<String>, out: &mut String) {
+        let text = one_line(&draft.text);
+        let reason = || one_line(draft.reason.as_deref().unwrap_or_default());
+        let _ = match draft.status {
+            Status::Formal => {
+                if let (Some(reading), Some(logic)) = (&draft.reading, self.logic(index)) {
+                    self.requirement(index, draft, reading, &logic, taken, out);
+                }
+                Ok(())
+            }
+            Status::Proposed => self.proposals(draft, out),
+            Status::Unclear => {
+                let rewordings = draft.rewordings.iter().map(|words| format!("// {words}\n"));
+                let rewordings: String = rewordings.collect();
+                write!(
+                    out,
+                    "// {}: {text}\n// unclear: {}\n{rewordings}",
+                    draft.id,
+                    reason()
+                )
+            }
+            Status::NoRequirement => writeln!(
+                out,
+                "// {}: {text}\n// no requirement: {}",
+                draft.id,
+                reason()
+            ),
+            Status::Context => writeln!(out, "// {text}"),
+        };
+    }
+
+    /// What a sentence may mean, to be taken over by hand.
+    fn proposals(&self, draft: &Draft, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "// {}: {}", draft.id, one_line(&draft.text))?;
+        writeln!(out, "// proposed; make one of them the requirement:")?;
+        for (at, proposal) in draft.proposals.iter().enumerate() {
+            writeln!(out, "// {} {}", at + 1, one_line(&proposal.words))?;
+        }
+        Ok(())
     }
 
     fn requirement(
         &self,
         index: usize,
         draft: &Draft,
+        reading: &Reading,
+        logic: &Logic,
         taken: &mut BTreeSet<String>,
         out: &mut String,
     ) {
-        if draft.status == Status::Unclear {
-            let question = draft.question.as_deref().unwrap_or_default();
-            let _ = writeln!(out, "// {}: {}", draft.id, one_line(&draft.text));
-            let _ = writeln!(out, "// unclear: {question}");
-            return;
-        }
-        let Some(logic) = self.logic(index) else {
-            return;
-        };
         if let Some(first) = self.duplicate_of(index) {
             let _ = writeln!(
                 out,
@@ -199,37 +186,33 @@ impl Document {
             .iter()
             .map(|known| known.name.clone())
             .collect();
-        let formula = if draft.tied() {
-            quantified(&names, &logic)
+        let chance = reading.controlled.chance;
+        let formula = if reading.controlled.key.is_some() {
+            quantified(&names, logic)
         } else {
-            let writer = Writer {
+            let rich = chance.is_none();
+            Writer {
                 names: &names,
-                rich: draft.probability.is_none(),
-            };
-            writer.write(&logic)
+                rich,
+            }
+            .write(logic)
         };
-        if let Some(readback) = &draft.readback {
-            let _ = writeln!(out, "/// {readback}");
-        }
-        let formula = match &draft.probability {
-            Some(bound) => format!("P{}{} [ {formula} ] on {MODEL}", bound.op, bound.value),
+        let formula = match chance {
+            Some(Chance { op, value }) => {
+                format!("P{op}{} [ {formula} ] on {MODEL}", value.decimal())
+            }
             None => formula,
         };
+        // The requirement is the sentence that has one reading; the words that it stands for are its source.
+        if draft.chosen {
+            let _ = writeln!(out, "@cites({})", literal(&draft.text));
+        }
         let _ = writeln!(
             out,
             "requirement {} {} {{\n  formal {formula}\n}}",
-            identifier(&draft.id, taken),
-            literal(&draft.text)
+            name(&draft.id, taken),
+            literal(&reading.words)
         );
-    }
-}
-
-/// The event field of a key.
-fn field(key: &Key) -> String {
-    if super::atom::is_reserved(key.as_str()) {
-        format!("{}_id", key.as_str())
-    } else {
-        key.as_str().to_owned()
     }
 }
 
@@ -254,17 +237,15 @@ fn literal(text: &str) -> String {
 }
 
 /// An id as a name of the language that no other requirement has.
-fn identifier(id: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut name: String = id
+fn name(id: &str, taken: &mut BTreeSet<String>) -> String {
+    let plain: String = id
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic())
-        || name.len() == 1
-        || super::atom::is_reserved(&name)
-    {
-        name = format!("R_{name}");
-    }
+    let name = match identifier(&plain) {
+        name if name == plain => name,
+        _ => format!("R_{plain}"),
+    };
     let mut fresh = name.clone();
     let mut count = 2;
     while !taken.insert(fresh.clone()) {

@@ -3,7 +3,6 @@
 //! The whole sentence has the form of its outermost operators (*whenever …, …*, *… must never hold*), what is nested
 //! deeper stands after a colon or in parentheses, so that the words are as unambiguous as the formula.
 
-use super::formula::{not, repeated};
 use super::{Binary, Logic, Unary, Unit, Window};
 
 /// A formula as a sentence, with its capital and full stop. `name` is how an atom is spoken of.
@@ -23,15 +22,14 @@ pub fn sentence(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
     };
     let sentences: Vec<String> = parts
         .iter()
-        .map(|part| Speaker { name }.whole(part))
-        .map(capital)
+        .map(|part| {
+            let speaker = Speaker { name };
+            // The last row of the table takes any formula.
+            let words = crate::controlled::spoken(part, &speaker);
+            capital(words.unwrap_or_else(|| speaker.phrase(part).text))
+        })
         .collect();
     sentences.join(" ")
-}
-
-/// A formula in words, without a capital and without a full stop.
-pub fn phrase(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
-    Speaker { name }.phrase(logic).text
 }
 
 fn capital(words: String) -> String {
@@ -46,13 +44,14 @@ fn capital(words: String) -> String {
 /// What is said of a window that the end of the run may cut off.
 pub const UNLESS_CUT_OFF: &str = ", unless the trace ends before that";
 
-struct Speaker<'a> {
+/// Puts formulas into phrases.
+pub(crate) struct Speaker<'a> {
     name: &'a dyn Fn(usize) -> String,
 }
 
 /// Words, and whether they can stand beside others without parentheses.
-struct Phrase {
-    text: String,
+pub(crate) struct Phrase {
+    pub(crate) text: String,
     simple: bool,
 }
 
@@ -71,253 +70,8 @@ fn compound(text: impl Into<String>) -> Phrase {
 }
 
 impl Speaker<'_> {
-    /// A property as a whole.
-    fn whole(&self, logic: &Logic) -> String {
-        match logic {
-            Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
-                Logic::Implies(a, b) => self.whenever(a, b),
-                Logic::Not(bad) => self.never(bad),
-                Logic::AtMost(count, None, event) if matches!(event.as_ref(), Logic::Atom(_)) => {
-                    format!("{} may hold at most {}", self.part(event), times(*count))
-                }
-                inner => format!("{} must always hold", self.must(inner)),
-            },
-            Logic::Not(inner) => match inner.as_ref() {
-                Logic::Unary(Unary::Eventually, None, bad) => match repeated(bad) {
-                    Some((event, count)) if count > 1 => {
-                        format!("{} may hold at most {}", self.part(event), times(count - 1))
-                    }
-                    _ => self.never(bad),
-                },
-                _ => format!("it must not be so that {}", self.phrase(inner).text),
-            },
-            Logic::Unary(Unary::Eventually, None, inner) => match repeated(inner) {
-                Some((event, count)) if count > 1 => {
-                    format!("{} must hold at least {}", self.part(event), times(count))
-                }
-                _ => match inner.as_ref() {
-                    Logic::And(parts) if parts.len() == 2 && is_last(&parts[1]) => {
-                        format!("the run must end with {}", self.must(&parts[0]))
-                    }
-                    Logic::And(parts) if self.unanswered(parts).is_some() => {
-                        self.unanswered(parts).unwrap_or_default()
-                    }
-                    inner => format!("{} must hold at some point", self.must(inner)),
-                },
-            },
-            Logic::Unary(Unary::Eventually, Some(window), inner) => {
-                format!("{} must hold {}", self.must(inner), ahead(*window, true))
-            }
-            Logic::Binary(Binary::Unless, None, a, b) => match a.as_ref() {
-                Logic::Not(bad) => format!(
-                    "{} must not hold until {} holds",
-                    self.must(bad),
-                    self.must(b)
-                ),
-                a => format!(
-                    "{} must hold until {} holds, if it ever does",
-                    self.must(a),
-                    self.must(b)
-                ),
-            },
-            Logic::Binary(Binary::Until, None, a, b) => {
-                let end = self.must(b);
-                match a.as_ref() {
-                    Logic::Not(bad) => format!(
-                        "{} must not hold until {end} holds, and {end} must hold at some point",
-                        self.must(bad)
-                    ),
-                    a => format!(
-                        "{} must hold until {end} holds, and {end} must hold at some point",
-                        self.must(a)
-                    ),
-                }
-            }
-            other => format!("at the first step, {}", self.phrase(other).text),
-        }
-    }
-
-    /// `a & !F[1,5] b`: an event that nothing comes of.
-    fn unanswered(&self, parts: &[Logic]) -> Option<String> {
-        let [Logic::Atom(event), Logic::Not(lacks)] = parts else {
-            return None;
-        };
-        let Logic::Unary(Unary::Eventually, window, answer) = lacks.as_ref() else {
-            return None;
-        };
-        let Logic::Atom(answer) = answer.as_ref() else {
-            return None;
-        };
-        let (event, answer) = ((self.name)(*event), (self.name)(*answer));
-        Some(match window {
-            Some(window) => format!(
-                "some {event} is not followed by {answer} {}",
-                ahead(*window, false)
-            ),
-            None => format!("some {event} is never followed by {answer}"),
-        })
-    }
-
-    /// `G (a -> b)`
-    fn whenever(&self, when_logic: &Logic, then: &Logic) -> String {
-        if let Some(asked) = then.unless_cut_off() {
-            return self.whenever(when_logic, asked) + UNLESS_CUT_OFF;
-        }
-        let when = match when_logic {
-            Logic::Not(inner) => format!("whenever {} does not hold", self.must(inner)),
-            when => format!("whenever {} holds", self.must(when)),
-        };
-        let then = match then {
-            Logic::Not(bad) if bad.is_state() => {
-                format!("{} must not hold at that step", self.must(bad))
-            }
-            // What must stop within a time must not last longer.
-            Logic::Unary(Unary::Eventually, Some(window), end)
-                if matches!((when_logic, end.as_ref()), (same, Logic::Not(ends)) if **ends == *same)
-                    && window.low.whole().is_some_and(|low| low <= 1) =>
-            {
-                return format!(
-                    "{} must not hold for longer than {}",
-                    self.must(when_logic),
-                    length(window.high, window.unit)
-                );
-            }
-            Logic::Unary(op, window, inner)
-                if matches!(inner.as_ref(), Logic::Atom(_)) || inner.is_state() =>
-            {
-                let (what, modal) = match inner.as_ref() {
-                    Logic::Not(bad) => (self.must(bad), "must not"),
-                    inner => (self.must(inner), "must"),
-                };
-                match (op, window) {
-                    (Unary::Eventually, None) => {
-                        format!("{what} {modal} hold at that step or a later one")
-                    }
-                    (Unary::Eventually, Some(window)) => {
-                        format!("{what} {modal} hold {}", ahead(*window, false))
-                    }
-                    (Unary::Next, _) => format!("{what} {modal} hold in the next step"),
-                    (Unary::Previously, _) => {
-                        format!("{what} {modal} have held in the step before")
-                    }
-                    (Unary::Once, None) => {
-                        format!("{what} {modal} have held at that step or an earlier one")
-                    }
-                    (Unary::Once, Some(window)) => {
-                        format!("{what} {modal} have held {}", back(*window))
-                    }
-                    _ => self.phrase(then).text,
-                }
-            }
-            Logic::Binary(Binary::Unless, None, a, b) if a.is_state() && b.is_state() => {
-                match a.as_ref() {
-                    Logic::Not(bad) => format!(
-                        "{} must not hold until {} holds",
-                        self.must(bad),
-                        self.must(b)
-                    ),
-                    a => format!(
-                        "{} must hold until {} holds, if it ever does",
-                        self.must(a),
-                        self.must(b)
-                    ),
-                }
-            }
-            state if state.is_state() => format!("{} must hold at that step", self.must(state)),
-            other if renewal(other).is_some() => return self.renewed(when_logic, other),
-            other => format!("it must be so that {}", self.phrase(other).text),
-        };
-        format!("{when}, {then}")
-    }
-
-    /// `G (a -> Y (!r S p))`: a permission that is used up, or revoked.
-    fn renewed(&self, act: &Logic, held: &Logic) -> String {
-        match renewal(held) {
-            Some((revoke, permit)) if revoke == act => {
-                format!(
-                    "each {} needs its own {}",
-                    self.must(act),
-                    self.must(permit)
-                )
-            }
-            Some((revoke, permit)) => format!(
-                "{} may hold only after {} has held and {} has not held since",
-                self.must(act),
-                self.must(permit),
-                self.must(revoke)
-            ),
-            None => String::new(),
-        }
-    }
-
-    /// `!F bad`
-    fn never(&self, bad: &Logic) -> String {
-        let Logic::And(parts) = bad else {
-            return match bad {
-                Logic::Not(good) if good.is_state() => {
-                    format!("{} must always hold", self.must(good))
-                }
-                bad => format!("{} must never hold", self.must(bad)),
-            };
-        };
-        let (last, first) = match parts.split_last() {
-            Some((last, first)) if !first.is_empty() => (last, first),
-            _ => return format!("{} must never hold", self.must(bad)),
-        };
-        let first = super::formula::and(first.iter().cloned());
-        match last {
-            Logic::Unary(Unary::Eventually, None, later) => format!(
-                "{} must never be followed by {}, at the same step or later",
-                self.must(&first),
-                self.must(later)
-            ),
-            Logic::Unary(Unary::Next, None, later) => match later.as_ref() {
-                Logic::Unary(Unary::Eventually, None, later) => format!(
-                    "after {} has held, {} must never hold",
-                    self.must(&first),
-                    self.must(later)
-                ),
-                Logic::Binary(Binary::Until, None, _, end) => {
-                    match (end.as_ref(), self.scoped(later)) {
-                        (Logic::And(_), Some((bad, release))) => {
-                            format!(
-                                "after {} has held, {bad} must not hold until {release} holds",
-                                self.must(&first)
-                            )
-                        }
-                        _ => format!("it must never be so that {}", self.phrase(bad).text),
-                    }
-                }
-                _ => format!("it must never be so that {}", self.phrase(bad).text),
-            },
-            Logic::Binary(Binary::Until, None, ..) => match self.scoped(last) {
-                Some((bad, release)) => format!(
-                    "from the step where {} holds until {release} holds, {bad} must not hold",
-                    self.must(&first)
-                ),
-                None => format!("it must never be so that {}", self.phrase(bad).text),
-            },
-            Logic::Not(_) => self.whenever(&first, &not(last.clone())),
-            last if first.is_state() => self.whenever(&first, &not(last.clone())),
-            _ => format!("it must never be so that {}", self.phrase(bad).text),
-        }
-    }
-
-    /// `!r U (q & !r)`: what must not be, and what ends that.
-    fn scoped(&self, logic: &Logic) -> Option<(String, String)> {
-        let Logic::Binary(Binary::Until, None, not_release, end) = logic else {
-            return None;
-        };
-        let (Logic::Not(release), Logic::And(parts)) = (not_release.as_ref(), end.as_ref()) else {
-            return None;
-        };
-        let (last, bad) = parts.split_last()?;
-        let bad = super::formula::and(bad.iter().cloned());
-        (*last == Logic::Not(release.clone())).then(|| (self.must(&bad), self.must(release)))
-    }
-
     /// What is said to hold: an atom by its name, anything else in parentheses.
-    fn must(&self, logic: &Logic) -> String {
+    pub(crate) fn must(&self, logic: &Logic) -> String {
         match logic {
             Logic::Atom(atom) => (self.name)(*atom),
             Logic::And(parts) if parts.iter().all(|part| matches!(part, Logic::Atom(_))) => {
@@ -344,7 +98,7 @@ impl Speaker<'_> {
         }
     }
 
-    fn phrase(&self, logic: &Logic) -> Phrase {
+    pub(crate) fn phrase(&self, logic: &Logic) -> Phrase {
         match logic {
             Logic::True => simple("true"),
             Logic::False => simple("false"),
@@ -368,11 +122,11 @@ impl Speaker<'_> {
             Logic::Unary(op, window, inner) => self.unary(*op, *window, inner),
             Logic::Binary(op, window, a, b) => self.binary(*op, *window, a, b),
             Logic::AtMost(count, window, event) => {
-                let window = window.map_or_else(|| "up to then".to_owned(), back);
+                let event = self.part(event);
                 compound(format!(
-                    "{} at most {} {window}",
-                    self.part(event),
-                    times(*count)
+                    "{event} at most {} {}",
+                    times(*count),
+                    back(*window)
                 ))
             }
         }
@@ -447,26 +201,7 @@ impl Speaker<'_> {
     }
 }
 
-/// `last`, or `!X true`.
-fn is_last(logic: &Logic) -> bool {
-    *logic == Logic::Last || *logic == not(super::formula::next(Logic::True))
-}
-
-/// `Y (!r S p)`: what revokes, and what permits.
-fn renewal(logic: &Logic) -> Option<(&Logic, &Logic)> {
-    let Logic::Unary(Unary::Previously, None, inner) = logic else {
-        return None;
-    };
-    let Logic::Binary(Binary::Since, None, kept, permit) = inner.as_ref() else {
-        return None;
-    };
-    match kept.as_ref() {
-        Logic::Not(revoke) if revoke.is_state() && permit.is_state() => Some((revoke, permit)),
-        _ => None,
-    }
-}
-
-fn times(count: u32) -> String {
+pub(crate) fn times(count: u32) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -475,7 +210,7 @@ fn times(count: u32) -> String {
 }
 
 /// `within 5 steps`. A window of steps that begins at the next one needs no word for that where a trigger is spoken of.
-fn ahead(window: Window, from_here: bool) -> String {
+pub(crate) fn ahead(window: Window, from_here: bool) -> String {
     let zero = window.low.whole() == Some(0);
     let one = window.low.whole() == Some(1) && window.unit == Unit::Steps;
     let high = length(window.high, window.unit);
@@ -493,7 +228,7 @@ fn ahead(window: Window, from_here: bool) -> String {
 }
 
 /// `within the last 5 steps`
-fn back(window: Window) -> String {
+pub(crate) fn back(window: Window) -> String {
     let high = length(window.high, window.unit);
     if window.low.whole() == Some(0) {
         format!("within the last {high}")
@@ -505,7 +240,7 @@ fn back(window: Window) -> String {
 }
 
 /// A number of steps or a time in the largest unit that gives a whole number.
-fn length(value: super::Ratio, unit: Unit) -> String {
+pub(crate) fn length(value: super::Ratio, unit: Unit) -> String {
     if unit != Unit::Seconds {
         return format!(
             "{} {}",

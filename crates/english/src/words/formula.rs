@@ -31,8 +31,8 @@ pub enum Logic {
     Unary(Unary, Option<Window>, Box<Logic>),
     /// An operator between two.
     Binary(Binary, Option<Window>, Box<Logic>, Box<Logic>),
-    /// At most so many steps up to now, or within the window before now, have the formula.
-    AtMost(u32, Option<Window>, Box<Logic>),
+    /// At most so many steps of the window before now have the formula.
+    AtMost(u32, Window, Box<Logic>),
 }
 
 /// From so far to so far away, both included.
@@ -124,18 +124,13 @@ impl Writer<'_> {
                 Level::Unary,
             ),
             // A count is written as one where the language has words for it.
-            Logic::Not(inner) if self.rich && counted(inner).is_some() => {
-                let (event, count) = counted(inner).unwrap_or((inner, 1));
-                (
-                    format!(
-                        "G (count({}) <= {})",
-                        self.at(event, Level::Implies),
-                        count - 1
-                    ),
-                    Level::Unary,
-                )
-            }
-            Logic::Not(inner) => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
+            Logic::Not(inner) => match counted(inner).filter(|_| self.rich) {
+                Some((event, count)) => {
+                    let event = self.at(&event, Level::Implies);
+                    (format!("G (count({event}) <= {})", count - 1), Level::Unary)
+                }
+                None => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
+            },
             Logic::And(parts) => (self.joined(parts, " & ", Level::And), Level::And),
             Logic::Or(parts) => (self.joined(parts, " | ", Level::Or), Level::Or),
             Logic::Implies(a, b) => (
@@ -160,23 +155,11 @@ impl Writer<'_> {
                 let window = window.map_or_else(String::new, |window| window.to_string());
                 (format!("{a} {letter}{window} {b}"), Level::Binary)
             }
-            Logic::AtMost(count, window, inner) => self.at_most(*count, *window, inner),
+            Logic::AtMost(count, window, inner) => {
+                let inner = self.at(inner, Level::Implies);
+                (format!("count{window}({inner}) <= {count}"), Level::Binary)
+            }
         }
-    }
-
-    /// `count(p) <= n`, or in plain temporal logic that no `n + 1` steps have it from here on.
-    fn at_most(&self, count: u32, window: Option<Window>, inner: &Logic) -> (String, Level) {
-        if self.rich || window.is_some() || count > NESTED {
-            let window = window.map_or_else(String::new, |window| window.to_string());
-            let inner = self.at(inner, Level::Implies);
-            return (format!("count{window}({inner}) <= {count}"), Level::Binary);
-        }
-        let mut back = inner.clone();
-        for _ in 0..count {
-            let earlier = previously(once(None, back));
-            back = and([inner.clone(), earlier]);
-        }
-        self.leveled(&not(back))
     }
 
     fn joined(&self, parts: &[Logic], sign: &str, level: Level) -> String {
@@ -191,7 +174,7 @@ impl Writer<'_> {
 }
 
 /// Of `F (f & X F (f …))` the event and how often it is said to come, where that is more than once.
-fn counted(logic: &Logic) -> Option<(&Logic, u32)> {
+fn counted(logic: &Logic) -> Option<(Logic, u32)> {
     match logic {
         Logic::Unary(Unary::Eventually, None, inner) => {
             repeated(inner).filter(|(_, count)| *count > 1)
@@ -199,9 +182,6 @@ fn counted(logic: &Logic) -> Option<(&Logic, u32)> {
         _ => None,
     }
 }
-
-/// The number of occurrences that are spelled out if a count cannot be written.
-pub const NESTED: u32 = 24;
 
 impl std::fmt::Display for Window {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -328,21 +308,22 @@ pub fn occurrences(count: u32, inner: &Logic) -> Logic {
 }
 
 /// Of `f & X F (f & X F …)` the event and how often it is said to come.
-pub fn repeated(logic: &Logic) -> Option<(&Logic, u32)> {
-    match logic {
-        Logic::And(parts) if parts.len() == 2 => {
-            let Logic::Unary(Unary::Next, None, later) = &parts[1] else {
-                return None;
-            };
-            let Logic::Unary(Unary::Eventually, None, again) = later.as_ref() else {
-                return None;
-            };
-            let (event, count) = repeated(again)?;
-            (*event == parts[0]).then_some((event, count + 1))
-        }
-        Logic::Atom(_) => Some((logic, 1)),
-        _ => None,
+pub fn repeated(logic: &Logic) -> Option<(Logic, u32)> {
+    if logic.is_state() {
+        return Some((logic.clone(), 1));
     }
+    let Logic::And(parts) = logic else {
+        return None;
+    };
+    let (last, first) = parts.split_last()?;
+    let Logic::Unary(Unary::Next, None, later) = last else {
+        return None;
+    };
+    let Logic::Unary(Unary::Eventually, None, again) = later.as_ref() else {
+        return None;
+    };
+    let (event, count) = repeated(again)?;
+    (event == and(first.iter().cloned())).then_some((event, count + 1))
 }
 
 impl Logic {

@@ -64,15 +64,11 @@ impl Ratio {
     }
 }
 
-/// What a number counts.
+/// What a bound counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nothing that is said.
-    None,
     /// Steps of the run.
     Steps,
     /// Seconds.
     Seconds,
-    /// A share: already divided by a hundred.
-    Share,
 }

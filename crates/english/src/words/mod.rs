@@ -8,6 +8,7 @@ mod english;
 pub mod formula;
 mod measure;
 
-pub use english::{UNLESS_CUT_OFF, phrase, sentence};
+pub(crate) use english::{Speaker, ahead, back, length, times};
+pub use english::{UNLESS_CUT_OFF, sentence};
 pub use formula::{Binary, Logic, Unary, Window, Writer};
 pub use measure::{Ratio, Unit};

@@ -1,0 +1,151 @@
+//! A text that is not controlled English: where, what was expected, and the nearest sentences that are.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+
+use super::parser::{SITUATION, read};
+use super::vocabulary::Vocabulary;
+
+/// Where and why a text is not controlled English.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The bytes of the text that do not fit.
+    pub span: Range<usize>,
+    /// What would have been accepted there, descriptions before words; words are in backquotes.
+    pub expected: Vec<String>,
+    /// What is there instead.
+    pub found: String,
+    /// The nearest texts that are controlled English, fewest changes first. No word is left out.
+    pub rewordings: Vec<String>,
+    /// Whether a letter or two, or a word of the grammar that is missing, are all that is wrong.
+    pub is_slip: bool,
+}
+
+/// How many words are changed, and how many texts are tried, to find a rewording.
+const CHANGES: usize = 2;
+const TRIALS: usize = 160;
+/// How many rewordings are shown.
+const SHOWN: usize = 3;
+/// How many alternatives a message lists.
+const LISTED: usize = 6;
+/// Texts longer than this are not reworded.
+const BYTES: usize = 600;
+/// How many words are put into quotation marks at most.
+const QUOTED: usize = 8;
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &self.expected[..self.expected.len().min(LISTED)];
+        let mut list = match shown {
+            [] => "controlled English".to_owned(),
+            [only] => only.clone(),
+            [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        };
+        if self.expected.len() > LISTED {
+            list.push_str(", …");
+        }
+        write!(out, "expected {list}, found {}", self.found)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Fault {
+    /// Looks for the nearest texts of the language: words are spelled right, inserted, or put into quotation marks, always where the
+    /// text does not fit. What is written is never left out, as it would be lost.
+    pub(super) fn reworded(mut self, text: &str, vocabulary: &Vocabulary) -> Fault {
+        if text.len() > BYTES {
+            return self;
+        }
+        let mut queue = VecDeque::from([(text.to_owned(), self.clone(), 0, true)]);
+        let mut trials = 0;
+        while let Some((text, fault, changes, slip)) = queue.pop_front() {
+            for (changed, is_slip) in fault.changes(&text) {
+                trials += 1;
+                if trials > TRIALS || self.rewordings.len() == SHOWN {
+                    return self;
+                }
+                let slip = slip && is_slip;
+                match read(&changed, vocabulary) {
+                    Ok(_) if !self.rewordings.contains(&changed) => {
+                        self.rewordings.push(changed);
+                        self.is_slip |= slip;
+                    }
+                    // Only what goes on beyond the fault is worth another change.
+                    Err(next) if changes + 1 < CHANGES && next.span.start > fault.span.start => {
+                        queue.push_back((changed, next, changes + 1, slip));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self
+    }
+
+    /// The text with one change at the place of the fault, and whether the change is that of a slip.
+    fn changes(&self, text: &str) -> Vec<(String, bool)> {
+        let (before, rest) = text.split_at(self.span.start);
+        let (found, after) = rest.split_at(self.span.len());
+        let low = found.to_lowercase();
+        let joined = |parts: &[&str]| {
+            let words: Vec<&str> = parts
+                .iter()
+                .flat_map(|part| part.split_whitespace())
+                .collect();
+            [" ,", " .", " :"]
+                .iter()
+                .fold(words.join(" "), |text, sign| {
+                    text.replace(sign, sign.trim_start())
+                })
+        };
+        let words = self
+            .expected
+            .iter()
+            .filter_map(|what| what.strip_prefix('`')?.strip_suffix('`'));
+        let mut out = Vec::new();
+        for word in words.clone() {
+            let first = word.split(' ').next().unwrap_or_default();
+            if distance(first, &low) <= 2 && low.len() > 2 {
+                out.push((joined(&[before, first, after]), true));
+            }
+        }
+        if self.expected.iter().any(|what| what == SITUATION) {
+            let blanks = rest
+                .char_indices()
+                .filter(|(_, c)| c.is_whitespace() || matches!(c, ',' | '.' | ';'));
+            let ends = blanks
+                .map(|(at, _)| at)
+                .chain([rest.len()])
+                .filter(|end| *end > 0);
+            for phrase in ends
+                .take(QUOTED)
+                .map(|end| rest[..end].trim_end_matches([',', '.', ' ']))
+            {
+                if !phrase.is_empty() && !phrase.contains(['"', '`']) {
+                    let quoted = format!("\"{phrase}\"");
+                    out.push((joined(&[before, &quoted, &rest[phrase.len()..]]), false));
+                }
+            }
+        }
+        // A word that turns the sentence round is never proposed.
+        let plain = words.filter(|word| !["not", "never", "no"].contains(word));
+        out.extend(plain.map(|word| (joined(&[before, word, rest]), true)));
+        out
+    }
+}
+
+/// How many letters are changed, left out or put in between two words.
+pub(super) fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,338 @@
+//! The table of the forms: what the page shows, and what formulas are read back in.
+//!
+//! A row is a sentence with slots. Its formula is not written beside it: it is what the parser makes of the sentence, so that the
+//! table cannot say anything else than the parser does.
+
+use std::sync::LazyLock;
+
+use super::{Vocabulary, read_exactly};
+use crate::words::formula::{always, and, eventually, implies, not, repeated};
+use crate::words::{Logic, Speaker, Unary, Window, ahead, back, length, times};
+
+/// A form of controlled English.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The heading that it stands under.
+    pub group: &'static str,
+    /// A sentence of the form, over `p`, `q`, `r`, and `a` and `b` of a scope.
+    pub words: String,
+    /// The formula of that sentence.
+    pub logic: Logic,
+    /// The names of its situations, by number.
+    pub names: Vec<String>,
+}
+
+/// The rows: headings, and sentences below them.
+///
+/// Slots: `{p}` a condition of a step, `{P}` any formula, `{P holds}` the same with its verb, `{P:}` a formula as a phrase, `{after}`,
+/// `{here}` and `{back}` a bound after a trigger, from the first step, and looking back, `{len}` a length, `{n}` a number of times.
+/// A formula is read back in the first row that it fits.
+const TABLE: &str = include_str!("forms.txt");
+
+/// A row of the table.
+struct Row {
+    group: &'static str,
+    words: &'static str,
+    /// Its formula; absent if the row has a number of times, as the formula then depends on it.
+    pattern: Option<Pattern>,
+}
+
+/// The formula of a row.
+struct Pattern {
+    logic: Logic,
+    /// The slots that atoms of the formula stand for.
+    slots: Vec<char>,
+}
+
+impl Pattern {
+    /// None if the row is no sentence of the language; a test finds such a row.
+    fn new(words: &str, count: u32) -> Option<Pattern> {
+        let read = read_exactly(&example(words, count), &Vocabulary::default()).ok()?;
+        let slots = read.situations.iter();
+        Some(Pattern {
+            logic: normal(read.logic),
+            slots: slots
+                .filter_map(|situation| situation.phrase.chars().next())
+                .collect(),
+        })
+    }
+}
+
+/// All rows, parsed once.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let mut group = "";
+    let mut rows = Vec::new();
+    for line in TABLE.lines().filter(|line| !line.is_empty()) {
+        if let Some(heading) = line.strip_prefix("# ") {
+            group = heading;
+            continue;
+        }
+        let counts = line.contains("{n}");
+        rows.push(Row {
+            group,
+            words: line,
+            pattern: if counts { None } else { Pattern::new(line, 1) },
+        });
+    }
+    rows
+});
+
+/// The numbers of times that a formula may be about.
+fn counts(logic: &Logic) -> Vec<u32> {
+    let mut found = Vec::new();
+    let _ = logic.rebuilt(&mut |part| {
+        match part {
+            Logic::AtMost(count, ..) => found.push(*count),
+            Logic::Unary(Unary::Eventually, None, inner) => {
+                if let Some((_, count)) = repeated(inner).filter(|(_, count)| *count > 1) {
+                    found.extend([count, count - 1]);
+                }
+            }
+            _ => {}
+        }
+        None
+    });
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|count| *count > 0);
+    found
+}
+
+/// The sentence of a row over situations that are called as its slots.
+fn example(words: &str, count: u32) -> String {
+    filled(words, &mut |slot| match slot {
+        "after" | "here" => "within 5 steps".to_owned(),
+        "back" => "within the last 5 steps".to_owned(),
+        "len" => "5 steps".to_owned(),
+        "n" => times(count),
+        slot => {
+            let name = slot[..1].to_lowercase();
+            let verb = if slot.ends_with(" holds") {
+                " holds"
+            } else {
+                ""
+            };
+            format!("`{name}`{verb}")
+        }
+    })
+}
+
+/// A row with its slots filled.
+fn filled(words: &str, slot: &mut dyn FnMut(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = words;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (inner, after) = after.split_once('}').unwrap_or((after, ""));
+        out.push_str(before);
+        out.push_str(&slot(inner));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// All forms, in the order of the page.
+pub fn forms() -> Vec<Form> {
+    ROWS.iter()
+        .filter_map(|row| {
+            let count = if row.words.contains("{n}") { 2 } else { 1 };
+            let words = example(row.words, count);
+            let read = read_exactly(&words, &Vocabulary::default()).ok()?;
+            Some(Form {
+                group: row.group,
+                words,
+                logic: read.logic,
+                names: read
+                    .situations
+                    .into_iter()
+                    .map(|situation| situation.name)
+                    .collect(),
+            })
+        })
+        .collect()
+}
+
+/// The formula of a sentence in one of the ways of writing it: `!F a` for `G !a`, `G (a -> b)` for `!F (a & !b)`. Formulas with one
+/// such form have one sentence.
+pub fn normal(logic: Logic) -> Logic {
+    match logic {
+        Logic::Unary(Unary::Always, None, inner) => match *inner {
+            Logic::Not(bad) => normal(not(eventually(None, *bad))),
+            Logic::Implies(a, b) => match *b {
+                Logic::Not(bad) if !bad.is_state() => not(eventually(None, and([*a, *bad]))),
+                b => always(Logic::Implies(a, Box::new(b))),
+            },
+            inner => always(inner),
+        },
+        Logic::Not(inner) => match *inner {
+            Logic::Unary(Unary::Eventually, None, bad) => match *bad {
+                Logic::And(mut parts) => match parts.pop() {
+                    Some(Logic::Not(good)) => normal(always(implies(and(parts), *good))),
+                    Some(last) if last.is_state() && parts.iter().all(Logic::is_state) => {
+                        always(implies(and(parts), not(last)))
+                    }
+                    last => {
+                        parts.extend(last);
+                        not(eventually(None, Logic::And(parts)))
+                    }
+                },
+                Logic::Not(good) => always(*good),
+                bad => not(eventually(None, bad)),
+            },
+            inner => not(inner),
+        },
+        other => other,
+    }
+}
+
+/// What slots stand for in a formula.
+#[derive(Default)]
+struct Bound<'l> {
+    formulas: Vec<(char, Logic)>,
+    /// The window of the row and that of the formula.
+    window: Option<(Window, Window)>,
+    words: &'l str,
+}
+
+impl Bound<'_> {
+    fn fits(&mut self, slots: &[char], pattern: &Logic, logic: &Logic) -> bool {
+        match (pattern, logic) {
+            (Logic::Atom(atom), _) => slots.get(*atom).is_some_and(|slot| self.bind(*slot, logic)),
+            (Logic::Not(a), Logic::Not(b)) => self.fits(slots, a, b),
+            (Logic::And(a), Logic::And(b)) => self.all_fit(slots, a, b, &|parts| and(parts)),
+            (Logic::Or(a), Logic::Or(b)) => {
+                self.all_fit(slots, a, b, &|parts| crate::words::formula::or(parts))
+            }
+            (Logic::Implies(a, b), Logic::Implies(c, d)) | (Logic::Iff(a, b), Logic::Iff(c, d)) => {
+                self.fits(slots, a, c) && self.fits(slots, b, d)
+            }
+            (Logic::Unary(op, w, a), Logic::Unary(other, v, b)) => {
+                op == other && self.same(*w, *v) && self.fits(slots, a, b)
+            }
+            (Logic::Binary(op, w, a, b), Logic::Binary(other, v, c, d)) => {
+                op == other && self.same(*w, *v) && self.fits(slots, a, c) && self.fits(slots, b, d)
+            }
+            (Logic::AtMost(n, w, a), Logic::AtMost(m, v, b)) => {
+                n == m && self.same(Some(*w), Some(*v)) && self.fits(slots, a, b)
+            }
+            (pattern, logic) => pattern == logic,
+        }
+    }
+
+    /// Parts side by side; of more parts than the row has, the first ones are one part.
+    fn all_fit(
+        &mut self,
+        slots: &[char],
+        pattern: &[Logic],
+        parts: &[Logic],
+        join: &dyn Fn(Vec<Logic>) -> Logic,
+    ) -> bool {
+        let Some(more) = parts.len().checked_sub(pattern.len()) else {
+            return false;
+        };
+        let first = join(parts[..=more].to_vec());
+        self.fits(slots, &pattern[0], &first)
+            && pattern[1..]
+                .iter()
+                .zip(&parts[more + 1..])
+                .all(|(pattern, part)| self.fits(slots, pattern, part))
+    }
+
+    fn bind(&mut self, slot: char, logic: &Logic) -> bool {
+        if let Some((_, known)) = self.formulas.iter().find(|(known, _)| *known == slot) {
+            return known == logic;
+        }
+        let any = slot.to_ascii_uppercase();
+        let any = [
+            format!("{{{any}}}"),
+            format!("{{{any} "),
+            format!("{{{any}:"),
+        ];
+        let any = any.iter().any(|form| self.words.contains(form));
+        if !any && !logic.is_state() {
+            return false;
+        }
+        self.formulas.push((slot, logic.clone()));
+        true
+    }
+
+    fn same(&mut self, pattern: Option<Window>, window: Option<Window>) -> bool {
+        match (pattern, window) {
+            (None, None) => true,
+            (Some(pattern), Some(window)) => match self.window {
+                None if self.words.contains("{len}") => {
+                    let zero = |window: Window| window.low.whole() == Some(0);
+                    let low = if zero(pattern) {
+                        zero(window)
+                    } else {
+                        window == Window::deadline(window.high, window.unit)
+                    };
+                    self.window = Some((pattern, window));
+                    low
+                }
+                None => {
+                    self.window = Some((pattern, window));
+                    true
+                }
+                Some((known, bound)) if known == pattern => bound == window,
+                Some((known, bound)) => {
+                    known.cut_off() == Some(pattern) && bound.cut_off() == Some(window)
+                }
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A formula as one sentence, without its full stop: in the first row that it fits.
+pub(crate) fn spoken(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
+    let logic = normal(logic.clone());
+    let counts = counts(&logic);
+    let sentence = |row: &Row, pattern: &Pattern, count: u32| {
+        let mut bound = Bound {
+            words: row.words,
+            ..Bound::default()
+        };
+        bound.fits(&pattern.slots, &pattern.logic, &logic).then(|| {
+            let text = filled(row.words, &mut |slot| said(slot, &bound, count, speaker));
+            text.trim_end_matches('.').to_owned()
+        })
+    };
+    ROWS.iter().find_map(|row| match &row.pattern {
+        Some(pattern) => sentence(row, pattern, 1),
+        None => counts
+            .iter()
+            .find_map(|count| sentence(row, &Pattern::new(row.words, *count)?, *count)),
+    })
+}
+
+/// What stands in a slot.
+fn said(slot: &str, bound: &Bound<'_>, count: u32, speaker: &Speaker<'_>) -> String {
+    let window = bound.window.map(|(_, window)| window);
+    match (slot, window) {
+        ("after", Some(window)) => return ahead(window, false),
+        ("here", Some(window)) => return ahead(window, true),
+        ("back", Some(window)) => return back(window),
+        ("len", Some(window)) => return length(window.high, window.unit),
+        ("n", _) => return times(count),
+        _ => {}
+    }
+    let name = slot.chars().next().map(|name| name.to_ascii_lowercase());
+    let Some((_, logic)) = bound
+        .formulas
+        .iter()
+        .find(|(known, _)| Some(*known) == name)
+    else {
+        return String::new();
+    };
+    if slot.ends_with(" holds") {
+        return match logic {
+            Logic::Not(inner) => format!("{} does not hold", speaker.must(inner)),
+            logic => format!("{} holds", speaker.must(logic)),
+        };
+    }
+    if slot.ends_with(':') {
+        return speaker.phrase(logic).text;
+    }
+    speaker.must(logic)
+}

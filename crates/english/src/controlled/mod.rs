@@ -1,0 +1,87 @@
+//! Controlled English: the language of requirements.
+//!
+//! Every sentence of it has one reading. The forms are listed in the table of [`forms()`], from which `docs/english.md` is made and
+//! from which formulas are read back; a sentence that is none of them is a [`Fault`] with its place, what was expected there, and the
+//! nearest sentences of the language.
+//!
+//! A requirement is a scope (*after `a` until `b`*), a condition (*whenever `c` holds*), a duty (*`d` must hold*) and a timing
+//! (*within 5 steps*) over situations: names in backquotes, phrases in quotation marks, or the names and comments of predicates
+//! ([`Vocabulary`]).
+//!
+//! * `hold` speaks of states, `happen` of actions: *whenever `a` holds, `b` must hold* is about one step, *whenever `a` happens,
+//!   `b` must happen* asks for `b` then or later.
+//! * `unless`, `only if`, `only after` and `requires` look back.
+//! * `must not` with a timing denies the whole: *must not hold within 5 steps* allows none of them.
+
+mod fault;
+mod forms;
+mod parser;
+mod phrase;
+mod relation;
+mod rule;
+mod scope;
+mod timing;
+pub(crate) mod token;
+mod vocabulary;
+
+pub use fault::Fault;
+pub(crate) use forms::spoken;
+pub use forms::{Form, forms, normal};
+pub use vocabulary::{Situation, Vocabulary};
+pub(crate) use vocabulary::{identifier, is_reserved};
+
+use crate::words::{Logic, Ratio};
+
+/// A bound on a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// `<=`, `<`, `>=` or `>`.
+    pub op: &'static str,
+    /// Between 0 and 1.
+    pub value: Ratio,
+}
+
+/// What a text in controlled English says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Controlled {
+    /// The formula over numbered situations.
+    pub logic: Logic,
+    /// The situations, by number.
+    pub situations: Vec<Situation>,
+    /// What quantifies over the formula: the name of the value that ties its situations.
+    pub key: Option<String>,
+    /// The bound on its probability, if it is about one.
+    pub chance: Option<Chance>,
+}
+
+/// Reads a text in controlled English: one sentence, or several that hold together.
+///
+/// ```
+/// use guard_english::controlled::{Vocabulary, read};
+/// let vocabulary = Vocabulary::default();
+/// assert!(read("Whenever `request` happens, `answer` must happen within 5 steps.", &vocabulary).is_ok());
+/// let fault = read("Whenever `request` happens, `answer` must hapen.", &vocabulary).unwrap_err();
+/// assert_eq!(fault.found, "`hapen`");
+/// ```
+///
+/// # Errors
+/// The text is not controlled English: where, and what was expected there.
+///
+/// # Limits
+/// Parentheses are nested at most [`DEPTH`] deep, and a text has at most [`TOKENS`] words.
+pub fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
+    parser::read(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
+}
+
+/// As [`read`], without looking for the nearest sentences of the language.
+///
+/// # Errors
+/// The text is not controlled English.
+pub(crate) fn read_exactly(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
+    parser::read(text, vocabulary)
+}
+
+/// How deep parentheses are nested at most.
+pub const DEPTH: usize = 60;
+/// How many words and signs a text has at most.
+pub const TOKENS: usize = 20_000;

@@ -1,0 +1,376 @@
+//! The parser: recursive descent over tokens, with ordered choice. It remembers how far any choice came, and what was expected there.
+
+use std::collections::HashMap;
+
+use super::fault::{Fault, distance};
+use super::token::{Kind, Token, small_number, tokens};
+use super::vocabulary::{Situation, Vocabulary, identifier};
+use super::{Chance, Controlled, DEPTH, TOKENS};
+use crate::words::formula::and;
+use crate::words::{Logic, Ratio};
+
+/// What is expected where a situation is.
+pub(super) const SITUATION: &str = "a situation in backquotes or quotation marks";
+
+/// Rules whose results are kept by place, so that parsing stays linear however deep parentheses are nested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kept {
+    Set,
+    Part,
+    Phrase,
+}
+
+pub(super) struct Parser<'v> {
+    pub(super) tokens: Vec<Token>,
+    pub(super) at: usize,
+    /// The farthest token that any choice reached, and what was expected there.
+    furthest: usize,
+    expected: Vec<String>,
+    /// A fault that no other choice mends: what was found and expected, at which token.
+    pub(super) stuck: Option<(usize, String)>,
+    situations: Vec<Situation>,
+    vocabulary: &'v Vocabulary,
+    kept: HashMap<(Kept, usize), Option<(Logic, usize)>>,
+    depth: usize,
+    /// Whether the duty is within a scope, where order is counted from the beginning of the scope.
+    pub(super) scoped: bool,
+}
+
+/// Reads a whole text.
+pub(super) fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
+    let tokens = tokens(text);
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        furthest: 0,
+        expected: Vec::new(),
+        stuck: None,
+        situations: Vec::new(),
+        vocabulary,
+        kept: HashMap::new(),
+        depth: 0,
+        scoped: false,
+    };
+    if parser.tokens.len() > TOKENS {
+        return Err(parser.fault(text, TOKENS, vec![format!("at most {TOKENS} words")]));
+    }
+    match parser.text() {
+        Some(read) => Ok(read),
+        None => Err(match parser.stuck.take() {
+            Some((at, expected)) => parser.fault(text, at, vec![expected]),
+            None => {
+                let expected = std::mem::take(&mut parser.expected);
+                parser.fault(text, parser.furthest, expected)
+            }
+        }),
+    }
+}
+
+impl Parser<'_> {
+    /// Sentences to the end of the text.
+    fn text(&mut self) -> Option<Controlled> {
+        let key = self.attempt(Self::key);
+        let chance = self.attempt(Self::chance);
+        let mut parts = vec![self.sentence()?];
+        while self.at < self.tokens.len() {
+            // What quantifies, and what is likely, is one sentence.
+            if key.is_some() || chance.is_some() {
+                self.expect("the end of the text");
+                return None;
+            }
+            parts.push(self.sentence()?);
+        }
+        let logic = and(parts);
+        // Situations are numbered as the formula speaks of them.
+        let order = logic.atoms();
+        let numbers = |atom: usize| order.iter().position(|known| *known == atom).unwrap_or(0);
+        let situations = order
+            .iter()
+            .filter_map(|atom| self.situations.get(*atom).cloned())
+            .collect();
+        Some(Controlled {
+            logic: logic.renamed(&numbers),
+            situations,
+            key,
+            chance,
+        })
+    }
+
+    /// `For every \`id\`:`
+    fn key(&mut self) -> Option<String> {
+        self.word("for")?;
+        self.one_of("every|each")?;
+        let Kind::Quoted(name) = self.tokens.get(self.at)?.kind.clone() else {
+            self.expect("a name in backquotes");
+            return None;
+        };
+        self.at += 1;
+        self.one_of(":|,")?;
+        Some(identifier(&name))
+    }
+
+    /// `With probability at most 0.05,`
+    fn chance(&mut self) -> Option<Chance> {
+        self.word("with probability")?;
+        let words = [
+            ("at most", "<="),
+            ("less than", "<"),
+            ("at least", ">="),
+            ("more than", ">"),
+        ];
+        let op = words
+            .iter()
+            .find(|(words, _)| self.word(words).is_some())?
+            .1;
+        let value = self.number()?;
+        let value = match self.one_of("%|percent") {
+            Some(_) => value.times(Ratio::new(1, 100)),
+            None => value,
+        };
+        if value.to_f64() > 1.0 {
+            self.expect("a probability between 0 and 1");
+            return None;
+        }
+        self.word(",")?;
+        Some(Chance { op, value })
+    }
+
+    /// One sentence with its full stop, which the last one may lack.
+    fn sentence(&mut self) -> Option<Logic> {
+        let from = self.at;
+        for form in Self::sentences() {
+            self.at = from;
+            self.scoped = false;
+            let read = form(self);
+            // What is stuck is no sentence, even if the rest of it reads on.
+            if self.stuck.is_some() {
+                return None;
+            }
+            if read.is_some() && self.end() {
+                return read;
+            }
+        }
+        None
+    }
+
+    /// Whether a sentence ends here.
+    pub(super) fn end(&mut self) -> bool {
+        self.has(".") || self.at == self.tokens.len() || {
+            self.expect("the end of the sentence");
+            false
+        }
+    }
+
+    /// Notes what would have been accepted here.
+    pub(super) fn expect(&mut self, what: &str) {
+        self.expect_at(self.at, what);
+    }
+
+    fn expect_at(&mut self, at: usize, what: &str) {
+        if at > self.furthest {
+            self.furthest = at;
+            self.expected.clear();
+        }
+        if at == self.furthest && !self.expected.iter().any(|known| known == what) {
+            self.expected.push(what.to_owned());
+        }
+    }
+
+    /// These words, one after the other.
+    pub(super) fn word(&mut self, words: &str) -> Option<()> {
+        let mut at = self.at;
+        let mut rest = words;
+        while !rest.is_empty() {
+            let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+            if !self.tokens.get(at).is_some_and(|token| token.is(first)) {
+                // One word alone, such as `the`, is no sign that the others are meant.
+                match at - self.at {
+                    0 | 1 => self.expect(&format!("`{words}`")),
+                    _ => self.expect_at(at, &format!("`{rest}`")),
+                }
+                return None;
+            }
+            at += 1;
+            rest = after;
+        }
+        self.at = at;
+        Some(())
+    }
+
+    /// Whether one of these, with bars between them, is here.
+    pub(super) fn has(&mut self, choices: &str) -> bool {
+        self.one_of(choices).is_some()
+    }
+
+    /// The first of these, with bars between them, that is here: by number.
+    pub(super) fn one_of(&mut self, choices: &str) -> Option<usize> {
+        choices
+            .split('|')
+            .position(|words| self.word(words).is_some())
+    }
+
+    /// Tries a rule; if it fails, nothing was read.
+    pub(super) fn attempt<T>(&mut self, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let at = self.at;
+        let read = rule(self);
+        if read.is_none() {
+            self.at = at;
+        }
+        read
+    }
+
+    /// A rule of formulas, read once for each place.
+    pub(super) fn kept(
+        &mut self,
+        rule: Kept,
+        read: impl FnOnce(&mut Self) -> Option<Logic>,
+    ) -> Option<Logic> {
+        let from = self.at;
+        if let Some(known) = self.kept.get(&(rule, from)) {
+            let (logic, at) = known.clone()?;
+            self.at = at;
+            return Some(logic);
+        }
+        if self.depth >= 3 * DEPTH {
+            self.stuck = Some((
+                self.at,
+                format!("at most {DEPTH} parentheses within each other"),
+            ));
+            return None;
+        }
+        self.depth += 1;
+        let found = self.attempt(read);
+        self.depth -= 1;
+        self.kept
+            .insert((rule, from), found.clone().map(|logic| (logic, self.at)));
+        found
+    }
+
+    /// `5`, `0.25`, `five`
+    pub(super) fn number(&mut self) -> Option<Ratio> {
+        let found = self.tokens.get(self.at).and_then(|token| match token.kind {
+            Kind::Number => decimal(&token.low),
+            Kind::Plain => small_number(&token.low).map(|value| Ratio::new(i128::from(value), 1)),
+            Kind::Quoted(_) => None,
+        });
+        match found {
+            Some(_) => self.at += 1,
+            None => self.expect("a number"),
+        }
+        found
+    }
+
+    /// A situation: a quoted phrase, or words of the vocabulary, with or without an article.
+    pub(super) fn situation(&mut self) -> Option<Logic> {
+        const ARTICLES: [&str; 7] = ["a", "an", "the", "every", "each", "any", "another"];
+        let from = self.at;
+        let article = self.tokens.get(from).is_some_and(|token| {
+            token.kind == Kind::Plain && ARTICLES.contains(&token.low.as_str())
+        });
+        for skip in [false, true] {
+            if skip && !article {
+                break;
+            }
+            self.at = from + usize::from(skip);
+            if let Some(atom) = self.named() {
+                return Some(Logic::Atom(atom));
+            }
+        }
+        self.at = from;
+        self.expect(SITUATION);
+        None
+    }
+
+    fn named(&mut self) -> Option<usize> {
+        let token = self.tokens.get(self.at)?;
+        let situation = match &token.kind {
+            Kind::Quoted(phrase) if phrase.chars().any(char::is_alphanumeric) => {
+                let known = self.vocabulary.named(phrase).map(str::to_owned);
+                let situation = Situation {
+                    name: known.unwrap_or_else(|| identifier(phrase)),
+                    phrase: phrase.clone(),
+                };
+                self.at += 1;
+                situation
+            }
+            Kind::Plain => {
+                let rest = self.tokens[self.at..].iter().take(24);
+                let words: Vec<&str> = rest
+                    .take_while(|token| token.kind == Kind::Plain)
+                    .map(|token| token.low.as_str())
+                    .collect();
+                let (name, length) = self.vocabulary.longest(&words)?;
+                let situation = Situation {
+                    name: name.to_owned(),
+                    phrase: words[..length].join(" "),
+                };
+                self.at += length;
+                situation
+            }
+            _ => return None,
+        };
+        Some(self.atom(situation))
+    }
+
+    /// The number of a situation. The same words are the same one; other words get a name of their own.
+    fn atom(&mut self, mut situation: Situation) -> usize {
+        let known = |name: &str| self.vocabulary.named(name) == Some(name);
+        let same = |other: &Situation| {
+            other.phrase == situation.phrase
+                || known(&situation.name) && other.name == situation.name
+        };
+        if let Some(at) = self.situations.iter().position(same) {
+            return at;
+        }
+        let base = situation.name.clone();
+        let mut count = 2;
+        while self
+            .situations
+            .iter()
+            .any(|other| other.name == situation.name)
+        {
+            situation.name = format!("{base}_{count}");
+            count += 1;
+        }
+        self.situations.push(situation);
+        self.situations.len() - 1
+    }
+
+    fn fault(&self, text: &str, at: usize, mut expected: Vec<String>) -> Fault {
+        let (span, found) = match self.tokens.get(at) {
+            Some(token) => {
+                let word = &text[token.span.clone()];
+                let word = word.trim_matches(['`', '"', '\u{201c}', '\u{201d}']);
+                (token.span.clone(), format!("`{word}`"))
+            }
+            None => (text.len()..text.len(), "the end of the text".to_owned()),
+        };
+        // Descriptions come before words, and the words that are nearest to what is written before others.
+        expected.sort_by_key(|what| match what.strip_prefix('`') {
+            Some(word) => {
+                let first = word
+                    .trim_end_matches('`')
+                    .split(' ')
+                    .next()
+                    .unwrap_or_default();
+                1 + distance(first, &found.trim_matches('`').to_lowercase())
+            }
+            None => 0,
+        });
+        Fault {
+            span,
+            expected,
+            found,
+            rewordings: Vec::new(),
+            is_slip: false,
+        }
+    }
+}
+
+/// An exact number in digits.
+fn decimal(digits: &str) -> Option<Ratio> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let scale = 10_i128.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let value: i128 = format!("{whole}{part}").parse().ok()?;
+    Some(Ratio::new(value, scale))
+}

@@ -1,0 +1,162 @@
+//! Scopes: the part of a run that a duty is about.
+//!
+//! A duty is a formula over a run from its first step. Within a scope it is the same formula over a part of the run, which begins
+//! somewhere and ends before another step; so each temporal operator is confined to the steps before the end (Dwyer, Avrunin and
+//! Corbett, 1999, give the results for their patterns).
+
+use crate::words::Logic;
+use crate::words::formula::{
+    Binary, Unary, always, and, eventually, implies, never, next, not, or, unless,
+};
+
+/// The part of a run that a duty is about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scope {
+    /// All of it.
+    Run,
+    /// Up to the first step where this holds, if one comes.
+    Before(Logic),
+    /// From the step after each where this holds.
+    After(Logic),
+    /// From the step after the first one where this holds.
+    AfterFirst(Logic),
+    /// From each step where this holds.
+    From(Logic),
+    /// From the first step where this holds.
+    FromFirst(Logic),
+    /// From each step where the first holds to the next where the second holds, if one comes.
+    Between(Logic, Logic),
+    /// From the step after each where the first holds to the next where the second holds, or to the end.
+    AfterUntil(Logic, Logic),
+    /// From each step where the first holds to the next where the second holds, or to the end.
+    FromUntil(Logic, Logic),
+    /// The steps where this holds, each stretch of them by itself.
+    While(Logic),
+}
+
+impl Scope {
+    /// The duty within the scope; none if it looks back or counts in a window, beyond the beginning of the scope.
+    pub(super) fn of(self, duty: Logic) -> Option<Logic> {
+        Some(match self {
+            Scope::Run => duty,
+            Scope::Before(end) => {
+                let clipped = clip(&duty, &end)?;
+                implies(eventually(None, end), clipped)
+            }
+            Scope::After(begin) => from_next(begin, &ahead(&duty)?),
+            Scope::AfterFirst(begin) => {
+                let duty = later(&ahead(&duty)?);
+                unless(not(begin.clone()), and([begin, duty]))
+            }
+            Scope::From(begin) => from(begin, &ahead(&duty)?),
+            Scope::FromFirst(begin) => {
+                let duty = ahead(&duty)?;
+                unless(not(begin.clone()), and([begin, duty]))
+            }
+            Scope::Between(begin, end) => {
+                let clipped = clip(&duty, &end)?;
+                let open = and([begin, not(end.clone()), eventually(None, end)]);
+                always(implies(open, clipped))
+            }
+            Scope::AfterUntil(begin, end) => from_next(begin, &clip(&duty, &end)?),
+            Scope::FromUntil(begin, end) => match clip(&duty, &end)? {
+                // What denies an occurrence before the end denies it at an end, too.
+                denied @ Logic::Not(_) => from(begin, &denied),
+                clipped => always(implies(and([begin, not(end)]), clipped)),
+            },
+            Scope::While(mode) => match &duty {
+                Logic::Unary(Unary::Always, None, state) if state.is_state() => {
+                    always(implies(mode, (**state).clone()))
+                }
+                Logic::Not(inner) => match inner.as_ref() {
+                    Logic::Unary(Unary::Eventually, None, bad) if bad.is_state() => {
+                        always(implies(mode, not((**bad).clone())))
+                    }
+                    _ => stretch(mode, &duty)?,
+                },
+                _ => stretch(mode, &duty)?,
+            },
+        })
+    }
+}
+
+/// The duty in each stretch of steps where `mode` holds.
+fn stretch(mode: Logic, duty: &Logic) -> Option<Logic> {
+    let clipped = clip(duty, &not(mode.clone()))?;
+    let begins = Logic::Unary(Unary::WeakPreviously, None, Box::new(not(mode.clone())));
+    Some(always(implies(and([mode, begins]), clipped)))
+}
+
+/// `G (begin -> duty)`; what is denied is denied of the whole.
+fn from(begin: Logic, duty: &Logic) -> Logic {
+    match duty {
+        Logic::Not(denied) => never(and([begin, (**denied).clone()])),
+        duty => always(implies(begin, duty.clone())),
+    }
+}
+
+/// As [`from`], from the next step on.
+fn from_next(begin: Logic, duty: &Logic) -> Logic {
+    match duty {
+        Logic::Not(denied) => never(and([begin, next((**denied).clone())])),
+        duty => always(implies(begin, later(duty))),
+    }
+}
+
+/// The duty from the next step on. If the run ends here, what is only denied or kept up is met, and what must come is not.
+fn later(duty: &Logic) -> Logic {
+    let weak = match duty {
+        Logic::Unary(op, ..) => matches!(op, Unary::Always | Unary::WeakNext),
+        Logic::Binary(op, ..) => matches!(op, Binary::Unless | Binary::Release),
+        Logic::Not(inner) => return not(later(inner)),
+        Logic::Implies(a, b) => return implies(later(a), later(b)),
+        Logic::And(parts) => return and(parts.iter().map(later)),
+        Logic::Or(parts) => return or(parts.iter().map(later)),
+        _ => false,
+    };
+    let op = if weak { Unary::WeakNext } else { Unary::Next };
+    Logic::Unary(op, None, Box::new(duty.clone()))
+}
+
+/// The duty as it is, if it looks ahead only.
+fn ahead(duty: &Logic) -> Option<Logic> {
+    clip(duty, &Logic::False).map(|_| duty.clone())
+}
+
+/// The formula over the steps before the first where `end` holds.
+fn clip(logic: &Logic, end: &Logic) -> Option<Logic> {
+    let of = |inner: &Logic| clip(inner, end);
+    let open = not(end.clone());
+    let until = |window, held: Logic, come: Logic| {
+        Logic::Binary(Binary::Until, window, Box::new(held), Box::new(come))
+    };
+    Some(match logic {
+        state if state.is_state() => state.clone(),
+        Logic::Not(inner) => not(of(inner)?),
+        Logic::And(parts) => and(parts.iter().map(of).collect::<Option<Vec<_>>>()?),
+        Logic::Or(parts) => or(parts.iter().map(of).collect::<Option<Vec<_>>>()?),
+        Logic::Implies(a, b) => implies(of(a)?, of(b)?),
+        Logic::Iff(a, b) => Logic::Iff(Box::new(of(a)?), Box::new(of(b)?)),
+        Logic::Last => not(next(open)),
+        Logic::Unary(op, window, inner) => {
+            let inner = of(inner)?;
+            match op {
+                Unary::Next => next(and([inner, open])),
+                Unary::WeakNext => not(next(and([not(inner), open]))),
+                Unary::Eventually => until(*window, open.clone(), and([inner, open])),
+                Unary::Always if window.is_none() => unless(inner, end.clone()),
+                Unary::Always => not(until(*window, open.clone(), and([not(inner), open]))),
+                _ => return None,
+            }
+        }
+        Logic::Binary(op, window, a, b) => {
+            let (a, b) = (of(a)?, of(b)?);
+            match op {
+                Binary::Until => until(*window, and([a, open.clone()]), and([b, open])),
+                Binary::Unless => unless(a, or([b, end.clone()])),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,144 @@
+//! Places and distances in time: `at the next step`, `within the last 5 minutes`, `twice`.
+
+use super::parser::Parser;
+use crate::words::formula::Unary;
+use crate::words::{Ratio, Unit, Window};
+
+/// Units by their words, with the size of one in seconds (`None`: steps) as a fraction.
+const UNITS: &[(&str, Option<(i128, i128)>)] = &[
+    ("steps|step", None),
+    ("milliseconds|millisecond", Some((1, 1000))),
+    ("seconds|second", Some((1, 1))),
+    ("minutes|minute", Some((60, 1))),
+    ("hours|hour", Some((3600, 1))),
+    ("days|day", Some((86_400, 1))),
+    ("weeks|week", Some((604_800, 1))),
+];
+
+impl Parser<'_> {
+    /// At which steps something is so, as phrases say it.
+    pub(super) fn place(&mut self) -> Option<(Unary, Option<Window>)> {
+        const FIXED: [(&str, Unary); 8] = [
+            ("at every step from then on", Unary::Always),
+            ("at every step up to then", Unary::Historically),
+            ("at that step or a later one", Unary::Eventually),
+            ("at that step or an earlier one", Unary::Once),
+            ("at the next step , if there is one", Unary::WeakNext),
+            ("at the next step", Unary::Next),
+            (
+                "at the step before , if there is one",
+                Unary::WeakPreviously,
+            ),
+            ("at the step before", Unary::Previously),
+        ];
+        for (words, op) in FIXED {
+            if self.word(words).is_some() {
+                return Some((op, None));
+            }
+        }
+        self.attempt(|parser| {
+            let (future, past) = match parser.word("at every step") {
+                Some(()) => (Unary::Always, Unary::Historically),
+                None => (Unary::Eventually, Unary::Once),
+            };
+            if let Some(window) = parser.attempt(Self::back) {
+                return Some((past, Some(window)));
+            }
+            Some((future, Some(parser.ahead(true)?)))
+        })
+    }
+
+    /// `within 5 steps`, `2 to 5 steps later`. After a trigger (`from_here` is false) a bound in steps begins at the next one.
+    pub(super) fn ahead(&mut self, from_here: bool) -> Option<Window> {
+        self.attempt(|parser| {
+            if parser.has("at that step or within") {
+                let (high, unit) = parser.length()?;
+                return Some(Window::from_now(high, unit));
+            }
+            if parser.has("within|in at most|not later than|no later than") {
+                let (high, unit) = parser.length()?;
+                return Some(if from_here {
+                    Window::from_now(high, unit)
+                } else {
+                    Window::deadline(high, unit)
+                });
+            }
+            let window = parser.span()?;
+            parser.word("later")?;
+            Some(window)
+        })
+    }
+
+    /// `within the last 5 steps`, `2 to 5 steps before`
+    pub(super) fn back(&mut self) -> Option<Window> {
+        self.attempt(|parser| {
+            if parser.has("within the last") {
+                let (high, unit) = parser.length()?;
+                return Some(Window::from_now(high, unit));
+            }
+            let window = parser.span()?;
+            parser.word("before")?;
+            Some(window)
+        })
+    }
+
+    /// `exactly 5 steps`, `2 to 5 steps`, `1 second to 5 seconds`
+    fn span(&mut self) -> Option<Window> {
+        if self.has("exactly") {
+            let (low, unit) = self.length()?;
+            return Some(Window {
+                low,
+                high: low,
+                unit,
+            });
+        }
+        let low = self.attempt(|parser| {
+            let length = parser.attempt(Self::length);
+            let low = match length {
+                Some((low, unit)) => (low, Some(unit)),
+                None => (parser.number()?, None),
+            };
+            parser.word("to")?;
+            Some(low)
+        })?;
+        let (high, unit) = self.length()?;
+        // A number alone has the unit of the second one; of two units, both count steps or both time.
+        let low = match low {
+            (low, Some(own)) if own == unit => low,
+            (_, Some(_)) => return None,
+            (low, None) if unit == Unit::Steps => low,
+            (..) => return None,
+        };
+        (low.to_f64() <= high.to_f64()).then_some(Window { low, high, unit })
+    }
+
+    /// `5 steps`, `2 minutes`
+    pub(super) fn length(&mut self) -> Option<(Ratio, Unit)> {
+        self.attempt(|parser| {
+            let value = parser.number()?;
+            for (words, size) in UNITS {
+                if parser.one_of(words).is_none() {
+                    continue;
+                }
+                return match size {
+                    // Steps are whole.
+                    None => value.whole().map(|_| (value, Unit::Steps)),
+                    Some((num, den)) => Some((value.times(Ratio::new(*num, *den)), Unit::Seconds)),
+                };
+            }
+            None
+        })
+    }
+
+    /// `once`, `twice`, `3 times`
+    pub(super) fn times(&mut self) -> Option<u32> {
+        if let Some(count) = self.one_of("once|twice") {
+            return u32::try_from(count + 1).ok();
+        }
+        self.attempt(|parser| {
+            let count = parser.number()?.whole()?;
+            parser.one_of("times|time")?;
+            Some(count)
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! Words, numbers, names and punctuation of a sentence, with their places in it.
+
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// A word or a sign.
+    Plain,
+    /// A number in digits.
+    Number,
+    /// A situation in backquotes or quotation marks, without them.
+    Quoted(String),
+}
+
+/// A token: its text in lower case and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) low: String,
+    pub(crate) span: Range<usize>,
+}
+
+impl Token {
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.kind == Kind::Plain && self.low == text
+    }
+}
+
+/// The closing mark of an opening one.
+fn closing(open: char) -> Option<char> {
+    match open {
+        '`' => Some('`'),
+        '"' => Some('"'),
+        '\u{201c}' => Some('\u{201d}'),
+        _ => None,
+    }
+}
+
+/// The tokens of a text. A quotation mark without its partner is a sign like any other.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let length =
+            |wanted: &dyn Fn(char) -> bool| rest.find(|c: char| !wanted(c)).unwrap_or(rest.len());
+        let (kind, width) = if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        } else if let Some((inner, close)) = closing(first).and_then(|close| {
+            let inner = &rest[first.len_utf8()..];
+            let end = inner.find(close)?;
+            Some((&inner[..end], close))
+        }) {
+            let width = first.len_utf8() + inner.len() + close.len_utf8();
+            (Kind::Quoted(inner.trim().to_owned()), width)
+        } else if first.is_ascii_digit() {
+            let mut width = length(&|c| c.is_ascii_digit());
+            let fraction = rest[width..].strip_prefix('.').unwrap_or_default();
+            let digits = fraction
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(fraction.len());
+            if digits > 0 {
+                width += 1 + digits;
+            }
+            (Kind::Number, width)
+        } else if first.is_alphanumeric() || first == '_' {
+            let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '\u{2019}' | '-');
+            (Kind::Plain, length(&word))
+        } else {
+            (Kind::Plain, first.len_utf8())
+        };
+        out.push(Token {
+            kind,
+            low: rest[..width].to_lowercase().replace('\u{2019}', "'"),
+            span: at..at + width,
+        });
+        at += width;
+    }
+    out
+}
+
+/// The value of a number word.
+pub(crate) fn small_number(word: &str) -> Option<u32> {
+    const SMALL: &str = "one two three four five six seven eight nine ten eleven twelve";
+    const LARGE: [(&str, u32); 5] = [
+        ("twenty", 20),
+        ("thirty", 30),
+        ("sixty", 60),
+        ("ninety", 90),
+        ("hundred", 100),
+    ];
+    let small = (1..)
+        .zip(SMALL.split(' '))
+        .find(|(_, known)| *known == word);
+    let large = LARGE.iter().find(|(known, _)| *known == word);
+    small
+        .map(|(value, _)| value)
+        .or(large.map(|(_, value)| *value))
+}

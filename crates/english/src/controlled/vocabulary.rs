@@ -1,0 +1,126 @@
+//! The words that situations go by.
+
+/// A situation of a sentence: a condition of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// Its name, which is that of a predicate.
+    pub name: String,
+    /// The words of the sentence.
+    pub phrase: String,
+}
+
+/// Predicates that sentences can speak of without quotation marks.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    name: String,
+    phrases: Vec<Vec<String>>,
+}
+
+impl Vocabulary {
+    /// Adds a predicate: it can be called by its name, by the words of its name, and by the first sentence of its comment.
+    pub fn add(&mut self, name: &str, comment: &str) {
+        let words = |text: &str| -> Vec<String> {
+            text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-')))
+                .filter(|word| !word.is_empty())
+                .map(str::to_lowercase)
+                .collect()
+        };
+        let first = comment.split(['.', '\n']).next().unwrap_or_default();
+        let phrases = [vec![name.to_lowercase()], words(name), words(first)];
+        self.entries.push(Entry {
+            name: name.to_owned(),
+            phrases: phrases
+                .into_iter()
+                .filter(|words| !words.is_empty())
+                .collect(),
+        });
+    }
+
+    /// The predicate of a quoted phrase.
+    pub(super) fn named(&self, phrase: &str) -> Option<&str> {
+        let wanted: Vec<String> = phrase
+            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-' | '_')))
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let entry = self
+            .entries
+            .iter()
+            .find(|entry| entry.name == phrase || entry.phrases.contains(&wanted))?;
+        Some(&entry.name)
+    }
+
+    /// The predicate that the longest beginning of these words calls, and how many words that is.
+    pub(super) fn longest(&self, words: &[&str]) -> Option<(&str, usize)> {
+        let length = |phrase: &Vec<String>| {
+            (phrase.len() <= words.len() && phrase.iter().zip(words).all(|(a, b)| a == b))
+                .then_some(phrase.len())
+        };
+        self.entries
+            .iter()
+            .filter_map(|entry| {
+                Some((
+                    entry.name.as_str(),
+                    entry.phrases.iter().filter_map(length).max()?,
+                ))
+            })
+            .max_by_key(|(_, length)| *length)
+    }
+}
+
+/// How many words and bytes of a phrase its name has at most.
+const WORDS: usize = 5;
+const LENGTH: usize = 32;
+
+/// A name of the language for a phrase.
+pub(crate) fn identifier(phrase: &str) -> String {
+    let words: Vec<String> = phrase
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    // What is a name already stays as it is; of a phrase, the first words that tell it from others.
+    let is_name = phrase
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut name = String::new();
+    if is_name {
+        phrase.clone_into(&mut name);
+    } else {
+        let told = |word: &&String| !matches!(word.to_lowercase().as_str(), "a" | "an" | "the");
+        for word in words.iter().filter(told).take(WORDS) {
+            if !name.is_empty() && name.len() + word.len() >= LENGTH {
+                break;
+            }
+            if !name.is_empty() {
+                name.push('_');
+            }
+            name.push_str(&word.to_lowercase());
+        }
+    }
+    name.truncate(2 * LENGTH);
+    if name.is_empty() {
+        return "event".to_owned();
+    }
+    // A capital is an operator, a digit begins no name, and words of the language are no names.
+    let first = name.chars().next().unwrap_or('_');
+    let operator = name.len() == 1 && first.is_ascii_uppercase();
+    if operator || !first.is_ascii_alphabetic() || is_reserved(&name) {
+        return format!("is_{}", name.trim_start_matches('_'));
+    }
+    name
+}
+
+/// Whether a word is one of the language, and so no name.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    RESERVED.split_whitespace().any(|known| known == word)
+        || guard_automata::operators().any(|op| op.word == word)
+}
+
+/// Words of the language besides temporal operators.
+const RESERVED: &str = include_str!("reserved.txt");

@@ -1,0 +1,413 @@
+//! Proposals: what a sentence of free English may mean, as sentences of controlled English.
+//!
+//! Nothing is guessed. A sentence is taken apart by one of the patterns of `data/paraphrases.txt`, which know modal verbs, negation,
+//! numbers, units and conjunctions, and no subject matter. The patterns cover the whole sentence; what is not one of their words is
+//! quoted as it stands, so that no word, number or negation is lost. A stretch of words that itself speaks of time, number, duty or
+//! condition is no situation: then the sentence is declined, with the words that could not be placed.
+
+mod pattern;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::controlled::token::{Kind, Token, small_number, tokens};
+use pattern::{Rule, Slots, is_word, rules};
+
+/// What a sentence of free English comes down to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Sentences of controlled English, likeliest first.
+    Proposed(Vec<String>),
+    /// It asks for something, but not so that a run shows it: the reason, or the question that would settle it.
+    Declined(String),
+    /// It asks for nothing.
+    NoRequirement(String),
+}
+
+/// Words and signs of a sentence beyond which it is not taken apart.
+const LONGEST: usize = 120;
+/// Units of bounds.
+const UNITS: &str = "step steps millisecond milliseconds second seconds minute minutes hour hours day days week weeks";
+/// Words of a subject at most.
+const SUBJECT: usize = 10;
+
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules(include_str!("../data/paraphrases.txt")));
+static CONNECTIVES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| words(include_str!("../data/connectives.txt")));
+static IMPERATIVES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| words(include_str!("../data/imperatives.txt")));
+static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("../data/actors.txt")));
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+/// Vague phrases with the question that would settle them.
+static VAGUE: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
+    let sections = include_str!("../data/vague.txt").split("# ").skip(1);
+    sections
+        .filter_map(|section| section.split_once('\n'))
+        .flat_map(|(question, list)| {
+            let phrases = list.split(';').map(words);
+            phrases
+                .filter(|words| !words.is_empty())
+                .map(move |words| (words, question))
+        })
+        .collect()
+});
+
+/// What a sentence asks for.
+pub(crate) fn propose(text: &str) -> Outcome {
+    let text = text.trim();
+    let mut tokens = tokens(text);
+    while tokens
+        .last()
+        .is_some_and(|token| [".", "!", ":", ";"].iter().any(|sign| token.is(sign)))
+    {
+        tokens.pop();
+    }
+    let words = tokens.iter().filter(|token| is_word(token)).count();
+    if words == 0 {
+        return Outcome::NoRequirement("it has no words".to_owned());
+    }
+    if tokens.len() > LONGEST {
+        return Outcome::Declined(format!(
+            "it has {words} words; split it into shorter requirements"
+        ));
+    }
+    let sentence = Sentence {
+        text,
+        tokens: &tokens,
+    };
+    if !sentence.asks() {
+        return Outcome::NoRequirement("it asks for nothing, and forbids nothing".to_owned());
+    }
+    if let Some(question) = sentence.vague() {
+        return Outcome::Declined(question);
+    }
+    if let Some(word) = sentence.refers_back() {
+        return Outcome::Declined(format!(
+            "`{word}` refers to another sentence; say what it stands for"
+        ));
+    }
+    for rule in RULES.iter() {
+        if let Some(slots) = rule.fits(&tokens, &|slot, range| sentence.allowed(slot, range)) {
+            return Outcome::Proposed(sentence.meanings(rule, &slots));
+        }
+    }
+    Outcome::Declined(sentence.unplaced())
+}
+
+struct Sentence<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+}
+
+impl Sentence<'_> {
+    fn word(&self, at: usize) -> &str {
+        match self.tokens.get(at) {
+            Some(token) if token.kind == Kind::Plain => &token.low,
+            _ => "",
+        }
+    }
+
+    fn has(&self, range: Range<usize>, words: &[&str]) -> bool {
+        range.clone().any(|at| words.contains(&self.word(at)))
+    }
+
+    /// Whether words follow one another somewhere.
+    fn says(&self, words: &[&str]) -> bool {
+        (0..self.tokens.len()).any(|from| {
+            words
+                .iter()
+                .enumerate()
+                .all(|(at, word)| self.word(from + at) == *word)
+        })
+    }
+
+    /// Whether something is asked for or forbidden. A permission asks for nothing, unless it is the only one.
+    fn asks(&self) -> bool {
+        const DUTIES: &str = "must shall should never cannot can't don't not only required requires require needs need prohibited \
+            forbidden no always mustn't shouldn't ought least most ensure has have nothing";
+        let all = 0..self.tokens.len();
+        let commands = all.clone().any(|at| {
+            let begins = at == 0
+                || [",", ":", "always", "please", "then", "first"].contains(&self.word(at - 1));
+            begins && (self.word(at) == "be" || IMPERATIVES.contains(&self.word(at)))
+        });
+        commands || self.has(all, &words(DUTIES))
+    }
+
+    /// What a vague phrase leaves open.
+    fn vague(&self) -> Option<String> {
+        let (words, question) = VAGUE.iter().find(|(words, _)| self.says(words))?;
+        Some(format!("`{}` is not definite: {question}", words.join(" ")))
+    }
+
+    /// A word at the beginning that stands for something of another sentence.
+    fn refers_back(&self) -> Option<&str> {
+        const POINTING: &str = "it they this that these those he she such";
+        const CONDITIONS: &str =
+            "if when whenever where while unless until once after before otherwise";
+        let listed = |list: &str, at: usize| list.split(' ').any(|word| word == self.word(at));
+        let at = usize::from(listed(CONDITIONS, 0));
+        listed(POINTING, at).then(|| self.word(at))
+    }
+
+    /// Whether a stretch of words may fill a slot.
+    fn allowed(&self, slot: char, range: Range<usize>) -> bool {
+        let first = self.word(range.start);
+        let last = self.tokens.get(range.end - 1);
+        match slot {
+            't' => self.length(range).is_some(),
+            'n' => self.times(range).is_some(),
+            'k' => range.len() == 1 && number(self.tokens.get(range.start)).is_some(),
+            'f' => self.share(range).is_some(),
+            _ => {
+                let signs = [",", ":", ";", ")", "\u{2014}", "\u{2013}", "-"];
+                let begins = self.tokens.get(range.start).is_some_and(is_word);
+                let ends =
+                    last.is_some_and(|token| token.is(")") || is_word(token) || token.is("/"));
+                let parted = signs[1..3].iter().chain(&signs[4..]);
+                // `a and b or c` has two readings.
+                let mixed = self.has(range.clone(), &["and"]) && self.has(range.clone(), &["or"]);
+                begins
+                    && ends
+                    && !mixed
+                    && self.balanced(range.clone())
+                    && !parted
+                        .into_iter()
+                        .any(|sign| self.has(range.clone(), &[sign]))
+                    && self.clean(slot, range.clone())
+                    && match slot {
+                        's' => {
+                            range.len() <= SUBJECT
+                                && !self.has(
+                                    range.clone(),
+                                    &[",", "all", "every", "each", "everyone", "either"],
+                                )
+                        }
+                        'i' => IMPERATIVES.contains(&first) && !self.joins_acts(range),
+                        'v' => !self.joins_acts(range),
+                        'b' => {
+                            [
+                                "be", "contain", "have", "hold", "match", "remain", "stay",
+                                "include",
+                            ]
+                            .contains(&first)
+                                && range.len() > 1
+                                && !self.joins_acts(range)
+                        }
+                        _ => !["it", "they", "this", "that"].contains(&first) || range.len() > 2,
+                    }
+            }
+        }
+    }
+
+    /// Whether a stretch of words says nothing of time, number, duty or condition.
+    fn clean(&self, slot: char, range: Range<usize>) -> bool {
+        let mut depth = 0_usize;
+        range.clone().all(|at| {
+            let word = self.word(at);
+            match word {
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            // A condition may be that something is not so; what is in parentheses belongs to what stands before them.
+            let denied = slot == 'c' && word == "not";
+            let idiom = at > 0 && matches!((self.word(at - 1), word), ("at", "least" | "most"));
+            let numbered =
+                idiom && matches!(slot, 'c' | 'd') && number(self.tokens.get(at + 1)).is_some();
+            let said = denied || numbered || !CONNECTIVES.contains(&word);
+            (depth > 0 && word != "(" || said) && !self.is_bound(at)
+        })
+    }
+
+    /// Whether a number of steps or a time is here: a bound that no situation may swallow.
+    fn is_bound(&self, at: usize) -> bool {
+        let unit = if self.word(at + 1) == "-" {
+            at + 2
+        } else {
+            at + 1
+        };
+        number(self.tokens.get(at)).is_some()
+            && UNITS.split(' ').any(|known| known == self.word(unit))
+    }
+
+    fn balanced(&self, range: Range<usize>) -> bool {
+        let mut depth = 0_i32;
+        range.clone().all(|at| {
+            depth += i32::from(self.word(at) == "(") - i32::from(self.word(at) == ")");
+            depth >= 0
+        }) && depth == 0
+    }
+
+    /// Whether two acts are joined, which may be at two steps.
+    fn joins_acts(&self, range: Range<usize>) -> bool {
+        range.clone().any(|at| {
+            matches!(self.word(at), "and" | "then")
+                && range.contains(&(at + 1))
+                && IMPERATIVES.contains(&self.word(at + 1))
+        })
+    }
+
+    /// `60 calendar days`, as controlled English has it.
+    fn length(&self, range: Range<usize>) -> Option<String> {
+        let value = number(self.tokens.get(range.start))?;
+        let rest: Vec<&str> = (range.start + 1..range.end)
+            .map(|at| self.word(at))
+            .collect();
+        let unit = match rest.as_slice() {
+            [unit] | ["calendar", unit] => *unit,
+            _ => return None,
+        };
+        UNITS
+            .split(' ')
+            .any(|known| known == unit)
+            .then(|| format!("{value} {unit}"))
+    }
+
+    fn times(&self, range: Range<usize>) -> Option<String> {
+        match (range.len(), self.word(range.start)) {
+            (1, word @ ("once" | "twice")) => Some(word.to_owned()),
+            (2, _) if self.word(range.start + 1) == "times" => {
+                Some(format!("{} times", number(self.tokens.get(range.start))?))
+            }
+            _ => None,
+        }
+    }
+
+    fn share(&self, range: Range<usize>) -> Option<String> {
+        let value = number(self.tokens.get(range.start))?;
+        match (range.len(), self.word(range.start + 1)) {
+            (1, _) => Some(value),
+            (2, "%" | "percent") => Some(format!("{value} %")),
+            _ => None,
+        }
+    }
+
+    /// The sentences that a rule gives, the one about a state first where the condition is a state.
+    fn meanings(&self, rule: &Rule, slots: &Slots) -> Vec<String> {
+        let mut meanings: Vec<(bool, String)> = rule
+            .meanings
+            .iter()
+            .map(|meaning| {
+                let state = meaning.contains("?is}")
+                    && slots
+                        .last()
+                        .is_some_and(|(_, range)| self.is_state(range.clone()));
+                (state, self.filled(meaning, slots))
+            })
+            .collect();
+        // Stable: otherwise in the order of the rule.
+        meanings.sort_by_key(|(first, _)| !first);
+        meanings.into_iter().map(|(_, meaning)| meaning).collect()
+    }
+
+    /// Whether a condition is there for a while: *the sandbox is active*, and not *a person has approved*.
+    fn is_state(&self, range: Range<usize>) -> bool {
+        self.has(
+            range,
+            &[
+                "is", "are", "isn't", "aren't", "remains", "exists", "contains",
+            ],
+        )
+    }
+
+    fn filled(&self, meaning: &str, slots: &Slots) -> String {
+        let mut out = String::new();
+        let mut rest = meaning;
+        while let Some((before, after)) = rest.split_once('{') {
+            let (slot, after) = after.split_once('}').unwrap_or((after, ""));
+            out.push_str(before);
+            out.push_str(&self.slot(slot, slots));
+            rest = after;
+        }
+        out + rest
+    }
+
+    fn slot(&self, slot: &str, slots: &Slots) -> String {
+        let range = |name: char| {
+            slots
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, range)| range.clone())
+        };
+        let (names, verb) = slot.split_once('?').unwrap_or((slot, ""));
+        let mut words: Vec<String> = Vec::new();
+        for name in names.split(' ').filter_map(|name| name.chars().next()) {
+            let Some(range) = range(name) else { continue };
+            match name {
+                't' => return self.length(range).unwrap_or_default(),
+                'n' => return self.times(range).unwrap_or_default(),
+                'f' => return self.share(range).unwrap_or_default(),
+                'k' => return number(self.tokens.get(range.start)).unwrap_or_default(),
+                // Whoever acts throughout is not repeated in every situation.
+                's' if names.len() > 1 && self.is_actor(range.clone()) => {}
+                _ => words.push(self.phrase(range)),
+            }
+        }
+        let verb = match verb {
+            "has" => " has happened",
+            "is" => " holds",
+            _ => "",
+        };
+        format!("\"{}\"{verb}", words.join(" "))
+    }
+
+    fn is_actor(&self, range: Range<usize>) -> bool {
+        let actor = self.phrase(range).to_lowercase();
+        ACTORS.contains(&actor.trim_start_matches("the "))
+    }
+
+    /// The words as they stand.
+    fn phrase(&self, range: Range<usize>) -> String {
+        let (Some(first), Some(last)) =
+            (self.tokens.get(range.start), self.tokens.get(range.end - 1))
+        else {
+            return String::new();
+        };
+        let text =
+            self.text[first.span.start..last.span.end].replace(['"', '\u{201c}', '\u{201d}'], "'");
+        // A sentence begins with a capital, a situation does not; `PII` and `I` stay.
+        let mut chars = text.chars();
+        match (chars.next(), chars.next()) {
+            (Some(first), Some(second))
+                if range.start == 0 && first.is_uppercase() && second.is_lowercase() =>
+            {
+                first.to_lowercase().chain(text.chars().skip(1)).collect()
+            }
+            _ => text,
+        }
+    }
+
+    /// The words of time, number, duty and condition that no pattern has a place for.
+    fn unplaced(&self) -> String {
+        let mut words: Vec<&str> = (0..self.tokens.len())
+            .map(|at| self.word(at))
+            .filter(|word| CONNECTIVES.contains(word) || ["and", "(", ";", ":"].contains(word))
+            .collect();
+        words.dedup();
+        if words.is_empty() {
+            return "it does not say when: always, at some point, or whenever something happens"
+                .to_owned();
+        }
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        format!(
+            "no one reading has a place for {}; write it in controlled English",
+            words.join(", ")
+        )
+    }
+}
+
+/// A number in digits or words, as controlled English has it.
+fn number(token: Option<&Token>) -> Option<String> {
+    let token = token?;
+    match token.kind {
+        Kind::Number => Some(token.low.clone()),
+        Kind::Plain => small_number(&token.low).map(|value| value.to_string()),
+        Kind::Quoted(_) => None,
+    }
+}

@@ -1,0 +1,277 @@
+//! Free text, measured: the development sentences, and sentences as they stand in policies, standards and law.
+//!
+//! Formulas are compared up to the names of atoms. Nothing is accepted without a person, so what is measured is what is proposed: how
+//! much, how often the first proposal is one of the readings that were accepted beforehand, and what must never happen.
+
+#[path = "support/nl_formula.rs"]
+mod nl_formula;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use guard_english::draft::{Draft, Status, draft};
+use serde_json::Value;
+
+/// A sentence with the readings that are right.
+struct Case {
+    source: String,
+    text: String,
+    /// Whether it is a requirement that can be checked as it stands.
+    asks: bool,
+    /// Whether it was set aside while the patterns were written.
+    aside: bool,
+    gold: Vec<String>,
+    seconds: bool,
+}
+
+fn lines(file: &str) -> Vec<Value> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/nl")
+        .join(file);
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        let ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+        assert!(!ci, "{} is missing", path.display());
+        return Vec::new();
+    };
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn cases() -> Vec<Case> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut out: Vec<Case> = lines("dev.jsonl")
+        .iter()
+        .map(|line| Case {
+            source: "development".to_owned(),
+            text: text(&line["text"]),
+            asks: line["modality"] != "unclear",
+            aside: false,
+            gold: line["formula"]
+                .as_str()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            seconds: line["bound"]["seconds"].is_number(),
+        })
+        .collect();
+    let found = lines("found.jsonl");
+    let mut sources: Vec<String> = found.iter().map(|line| text(&line["source"])).collect();
+    sources.sort();
+    sources.dedup();
+    out.extend(found.iter().map(|line| {
+        let source = text(&line["source"]);
+        // Every other source was not looked at.
+        let aside = sources
+            .iter()
+            .position(|known| *known == source)
+            .is_some_and(|at| at % 2 == 0);
+        let gold = line["gold"].as_array().into_iter().flatten().map(text);
+        Case {
+            source,
+            text: text(&line["text"]),
+            asks: line["req"] == "yes",
+            aside,
+            gold: gold.filter(|gold| !gold.is_empty()).collect(),
+            seconds: false,
+        }
+    }));
+    out
+}
+
+#[derive(Default)]
+struct Tally {
+    sentences: usize,
+    requirements: usize,
+    proposed: usize,
+    right: usize,
+    coarser: usize,
+    among: usize,
+    others: usize,
+    others_proposed: usize,
+}
+
+/// Bounds in days and hours of the readings, which formulas have in seconds.
+fn in_seconds(gold: &str) -> String {
+    let mut out = gold.to_owned();
+    for (unit, size) in [("d]", 86_400), ("h]", 3_600), ("min]", 60)] {
+        if let Some((before, after)) = out.clone().split_once(unit)
+            && let Some((start, number)) = before.rsplit_once(',')
+            && let Ok(number) = number.trim().parse::<u64>()
+        {
+            out = format!("{start},{}s]{after}", number * size);
+        }
+    }
+    out
+}
+
+fn is_right(formula: &str, case: &Case) -> bool {
+    case.gold.iter().any(|gold| {
+        nl_formula::equivalent(formula, &in_seconds(gold), case.seconds).unwrap_or(false)
+    })
+}
+
+/// Whether a formula says with one situation what a reading says with several of one step: *run code outside the sandbox* is one
+/// situation, or two.
+fn is_coarser(formula: &str, case: &Case) -> bool {
+    let one_step = |gold: &String| {
+        let inner = gold
+            .strip_prefix("!F (")
+            .or_else(|| gold.strip_prefix("G ("));
+        inner.is_some_and(|inner| !inner.contains(|c: char| c.is_ascii_uppercase()))
+    };
+    let never_one = formula
+        .strip_prefix("!F ")
+        .is_some_and(|atom| !atom.contains(' '));
+    never_one && case.gold.iter().any(one_step)
+}
+
+/// Whether a formula is a reading with one situation turned into its opposite.
+fn is_reversed(formula: &str, case: &Case) -> bool {
+    case.gold.iter().any(|gold| {
+        let mut atoms: Vec<&str> = gold
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| word.len() > 1 && word.starts_with(|c: char| c.is_ascii_lowercase()))
+            .collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        atoms.iter().any(|atom| {
+            let words = gold.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_');
+            let turned: String = words
+                .map(|word| match word.strip_prefix(atom) {
+                    Some(rest) if !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                        format!("(!{atom}){rest}")
+                    }
+                    _ => word.to_owned(),
+                })
+                .collect();
+            nl_formula::equivalent(formula, &in_seconds(&turned), case.seconds).unwrap_or(false)
+        })
+    })
+}
+
+/// The numbers of a sentence that a proposal does not say.
+fn lost_numbers(text: &str, words: &str) -> Vec<String> {
+    const SMALL: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    let numbers = |text: &str| -> Vec<String> {
+        text.to_lowercase()
+            .split(|c: char| !c.is_alphanumeric() && c != '.')
+            .map(|word| word.trim_matches('.'))
+            .filter_map(|word| match SMALL.iter().position(|small| *small == word) {
+                Some(value) => Some(value.to_string()),
+                None => word
+                    .starts_with(|c: char| c.is_ascii_digit())
+                    .then(|| word.to_owned()),
+            })
+            .collect()
+    };
+    let said = numbers(words);
+    let mut lost = numbers(text);
+    lost.retain(|number| !said.contains(number));
+    lost
+}
+
+fn first(draft: &Draft) -> Option<(&str, &str)> {
+    let reading = draft.reading.iter().chain(&draft.proposals).next()?;
+    Some((&reading.formula, &reading.words))
+}
+
+#[test]
+fn proposals_are_what_is_meant() {
+    let cases = cases();
+    if cases.is_empty() {
+        return;
+    }
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut misses = String::new();
+    let (mut accepted, mut reversed, mut lost) = (Vec::new(), Vec::new(), Vec::new());
+    for case in &cases {
+        let draft = draft(&case.text);
+        let kind = match (case.source.as_str(), case.aside) {
+            ("development", _) => "development",
+            (_, false) => "found, looked at",
+            (_, true) => "found, set aside",
+        };
+        let first = first(&draft);
+        let right = first.is_some_and(|(formula, _)| is_right(formula, case));
+        let among = draft
+            .proposals
+            .iter()
+            .any(|proposal| is_right(&proposal.formula, case));
+        for name in [kind.to_owned(), format!("  {}", case.source)] {
+            let tally = tallies.entry(name).or_default();
+            tally.sentences += 1;
+            if case.asks {
+                tally.requirements += 1;
+                tally.proposed += usize::from(first.is_some());
+                tally.right += usize::from(right);
+                tally.coarser += usize::from(
+                    !right && first.is_some_and(|(formula, _)| is_coarser(formula, case)),
+                );
+                tally.among += usize::from(among);
+            } else {
+                tally.others += 1;
+                tally.others_proposed += usize::from(first.is_some() && !right);
+            }
+        }
+        // Nothing in free text is a formula before somebody chose it.
+        if draft.status == Status::Formal {
+            accepted.push(case.text.clone());
+        }
+        let Some((formula, words)) = first else {
+            continue;
+        };
+        if is_reversed(formula, case) && !right {
+            reversed.push(format!("{}\n  {words}\n  {formula}", case.text));
+        }
+        for number in lost_numbers(&case.text, words) {
+            lost.push(format!("{number} of {}\n  {words}", case.text));
+        }
+        // What was set aside is counted and not shown, so that it stays unseen.
+        if !right && (!case.aside || std::env::var_os("SHOW_ASIDE").is_some()) {
+            let asks = if case.asks { "" } else { "no requirement: " };
+            let _ = writeln!(
+                misses,
+                "{asks}{}\n  {words}\n  {formula}\n  {:?}",
+                case.text, case.gold
+            );
+        }
+    }
+    for (name, tally) in &tallies {
+        println!(
+            "{name}\n    {} sentences: of {} requirements {} proposed, first right {}, right with coarser situations {}, among {}; of {} others {} proposed",
+            tally.sentences,
+            tally.requirements,
+            tally.proposed,
+            tally.right,
+            tally.coarser,
+            tally.among,
+            tally.others,
+            tally.others_proposed
+        );
+    }
+    println!("{misses}");
+    assert!(
+        accepted.is_empty(),
+        "accepted without anybody: {accepted:#?}"
+    );
+    assert!(reversed.is_empty(), "reversed: {}", reversed.join("\n"));
+    assert!(lost.is_empty(), "numbers lost: {}", lost.join("\n"));
+    for (name, least) in [
+        ("development", 80),
+        ("found, looked at", 85),
+        ("found, set aside", 85),
+    ] {
+        let tally = &tallies[name];
+        let right = tally.right + tally.coarser;
+        assert!(
+            right * 100 >= tally.proposed * least,
+            "{name}: of {} first proposals {right} are right",
+            tally.proposed
+        );
+    }
+}
