@@ -154,3 +154,188 @@ fn every_module_says_what_it_is() {
         );
     }
 }
+
+/// Phrases of a dialect that the documentation once had, with the plain words for each. They are searched in doc comments,
+/// in string literals, in `docs/` and in the pages of diagnostics.
+const DIALECT: &[(&str, &str)] = &[
+    ("none where", "`None` if"),
+    ("none if", "`None` if"),
+    ("where nothing", "if nothing"),
+    ("where nobody", "if nobody"),
+    ("where there is none", "if there is none"),
+    ("nobody asks", "if requested"),
+    ("is asked for", "is expected, is required, is requested"),
+    ("are asked for", "are expected, are required, are requested"),
+    ("is told", "is reported, is written"),
+    ("are told", "are reported, are written"),
+    ("told of", "reported about"),
+    ("told apart", "distinguished"),
+    ("tells apart", "distinguishes"),
+    ("is owed", "is pending"),
+    ("what is wrong", "the fault"),
+    ("which is then told", "with a report"),
+    ("no leave", "not allowed"),
+    ("is held against", "is compared with"),
+    ("goes by", "uses"),
+];
+
+/// Returns each phrase of [`DIALECT`] that a text contains, with the plain words.
+fn dialect(text: &str) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let text = format!(
+        " {} ",
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    )
+    .to_lowercase();
+    DIALECT.iter().filter(move |(phrase, _)| {
+        let ends = |c: char| !c.is_alphanumeric();
+        text.match_indices(phrase).any(|(at, _)| {
+            text[..at].ends_with(ends) && text[at + phrase.len()..].starts_with(ends)
+        })
+    })
+}
+
+/// Whether a doc comment begins with a free relative, which names no subject.
+fn begins_with_a_free_relative(doc: &str) -> bool {
+    let word = doc.split(|c: char| !c.is_alphabetic()).next().unwrap();
+    ["What", "Who", "Whose", "How", "Where", "Why", "Which"].contains(&word)
+}
+
+/// The doc comments of a source, each with the number of its first line, and its string literals.
+fn prose(source: &str) -> (Vec<(usize, String)>, Vec<(usize, String)>) {
+    let (mut docs, mut strings) = (Vec::<(usize, String)>::new(), Vec::new());
+    let mut code = String::new();
+    let mut last = 0;
+    for (number, line) in source.lines().enumerate() {
+        let trimmed = line.trim_start();
+        let doc = trimmed.strip_prefix("///").or(trimmed.strip_prefix("//!"));
+        match (doc, docs.last_mut()) {
+            (Some(doc), Some((_, text))) if last + 1 == number => {
+                text.push(' ');
+                text.push_str(doc.trim());
+            }
+            (Some(doc), _) => docs.push((number + 1, doc.trim().to_owned())),
+            (None, _) => {}
+        }
+        if doc.is_some() {
+            last = number;
+        }
+        code.push_str(if trimmed.starts_with("//") { "" } else { line });
+        code.push('\n');
+    }
+    let mut line = 1;
+    let mut chars = code.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => line += 1,
+            // A character, or a lifetime.
+            '\'' => {
+                if chars.next_if_eq(&'\\').is_some() {
+                    chars.next();
+                } else if chars.peek() == Some(&'"') {
+                    chars.next();
+                }
+            }
+            '"' => {
+                let (begin, mut text) = (line, String::new());
+                while let Some(c) = chars.next() {
+                    match c {
+                        '"' => break,
+                        '\\' => text.extend(chars.next().filter(|next| *next != '\n')),
+                        '\n' => {
+                            line += 1;
+                            text.push(' ');
+                        }
+                        other => text.push(other),
+                    }
+                }
+                strings.push((begin, text));
+            }
+            _ => {}
+        }
+    }
+    (docs, strings)
+}
+
+/// The faults in the wording of a source file.
+fn faults_of_source(source: &str) -> Vec<(usize, String)> {
+    let (docs, strings) = prose(source);
+    let mut faults = Vec::new();
+    for (line, doc) in &docs {
+        if begins_with_a_free_relative(doc) {
+            faults.push((
+                *line,
+                format!("a doc comment begins with a noun phrase or a verb, found `{doc}`"),
+            ));
+        }
+    }
+    for (line, text) in docs.iter().chain(&strings) {
+        for (phrase, plain) in dialect(text) {
+            faults.push((
+                *line,
+                format!("write `{plain}` instead of `{phrase}`: {text}"),
+            ));
+        }
+    }
+    faults
+}
+
+fn markdown_files(dir: &Path) -> Vec<PathBuf> {
+    let walk = walkdir::WalkDir::new(dir).sort_by_file_name();
+    walk.into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "md"))
+        .collect()
+}
+
+#[test]
+fn prose_is_plain() {
+    let mut faults = Vec::new();
+    for path in sources() {
+        for (line, fault) in faults_of_source(&fs::read_to_string(&path).unwrap()) {
+            faults.push(format!("{}:{line}: {fault}", path.display()));
+        }
+    }
+    let pages = ["docs", "src/diagnostic/codes"];
+    let alone = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    let pages = pages
+        .iter()
+        .flat_map(|dir| markdown_files(&root().join(dir)));
+    for path in pages.chain(alone.iter().map(|name| root().join(name))) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            for (phrase, plain) in dialect(line) {
+                faults.push(format!(
+                    "{}:{}: write `{plain}` instead of `{phrase}`: {line}",
+                    path.display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_dialect_is_found() {
+    let source = r#"
+/// What a field means; none where
+/// it has no meaning.
+fn meaning() -> &'static str {
+    let quote = '"';
+    // None where nobody asks.
+    "a condition is asked \
+     for"
+}
+"#;
+    let lines: Vec<usize> = faults_of_source(source)
+        .iter()
+        .map(|fault| fault.0)
+        .collect();
+    assert_eq!(lines, [2, 2, 7]);
+    assert!(faults_of_source("/// Returns the meaning, or `None` if there is none.").is_empty());
+    assert_eq!(
+        dialect("Told of one event. None  where it ends.").count(),
+        2
+    );
+    assert_eq!(dialect("the untold office").count(), 0);
+}
