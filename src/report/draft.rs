@@ -41,7 +41,7 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
 
 /// Every line of the document, with what became of it.
 fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    /// How many characters of a line are shown.
+    /// Largest number of characters of a line.
     const SHOWN: usize = 60;
     if document.drafts.len() > 1 {
         for draft in &document.drafts {

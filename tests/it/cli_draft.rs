@@ -1,5 +1,12 @@
 //! `guard draft` on real files, and what it makes checked again.
 use assert_cmd::Command;
+use guard_english::draft::{Accept, Document};
+use guard_lang::diagnostic::Code;
+use guard_lang::modules::NoFiles;
+use guard_lang::syntax::token::{
+    CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words,
+};
+use guard_lang::{check, front};
 
 fn guard(args: &[&str], stdin: &str) -> (String, String, i32) {
     let output = Command::cargo_bin("guard")
@@ -240,4 +247,39 @@ fn odd_input_is_told() {
         code == 0 || code == 2 && err.contains("rules.md"),
         "{code} {err}"
     );
+}
+
+/// A situation may be called like any word of the language: the predicate has a name that the language accepts.
+#[test]
+fn words_of_the_language_are_not_used_as_names() {
+    let lists = [
+        RESERVED_WORDS,
+        CONTEXTUAL_WORDS,
+        ITEM_WORDS,
+        LOOK_AHEAD_WORDS,
+    ];
+    let operators = temporal_words().flat_map(|(word, letter)| [word, letter]);
+    let fixed = [
+        "int", "string", "json", "time", "meta", "before", "start", "capture", "todo",
+    ];
+    for word in lists
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(operators)
+        .chain(fixed)
+    {
+        let text = format!("For every `{word}`: Whenever `{word}` happens, `b` must happen.");
+        let plain = format!("Whenever `{word}` happens, `b` must happen.");
+        for text in [text, plain] {
+            let spec = Document::new(&text, Accept::None).to_guard("a sentence");
+            let checked = front("draft.guard", &spec, &NoFiles, check::Limits::default());
+            let faults = checked
+                .diagnostics
+                .iter()
+                .filter(|found| found.code != Code::G0950);
+            let faults: Vec<String> = faults.map(|found| found.message.clone()).collect();
+            assert!(faults.is_empty(), "{text}\n{spec}\n{faults:?}");
+        }
+    }
 }

@@ -74,7 +74,7 @@ impl Call {
     /// Reads a call.
     ///
     /// # Errors
-    /// What is wrong with it. Nothing is known of such a call, so it must not be let through.
+    /// A message. Nothing is known of such a call, so it must not be allowed.
     pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, String> {
         Call::of(Outline::read(input)?, scope)
     }

@@ -7,14 +7,14 @@ use std::ops::Range;
 use super::parser::{SITUATION, read};
 use super::vocabulary::Vocabulary;
 
-/// Where and why a text is not controlled English.
+/// A text that is not controlled English: the place and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The bytes of the text that do not fit.
     pub span: Range<usize>,
-    /// What would have been accepted there, descriptions before words; words are in backquotes.
+    /// The alternatives that are accepted there, descriptions before words; words are in backquotes.
     pub expected: Vec<String>,
-    /// What is there instead.
+    /// The text that is there instead.
     pub found: String,
     /// The nearest texts that are controlled English, fewest changes first. No word is left out.
     pub rewordings: Vec<String>,
@@ -22,16 +22,16 @@ pub struct Fault {
     pub is_slip: bool,
 }
 
-/// How many words are changed, and how many texts are tried, to find a rewording.
+/// Limits on the words that are changed, and on the texts that are tried, to find a rewording.
 const CHANGES: usize = 2;
 const TRIALS: usize = 160;
-/// How many rewordings are shown.
+/// Largest number of rewordings.
 const SHOWN: usize = 3;
-/// How many alternatives a message lists.
+/// Largest number of alternatives that a message lists.
 const LISTED: usize = 6;
 /// Texts longer than this are not reworded.
 const BYTES: usize = 600;
-/// How many words are put into quotation marks at most.
+/// Largest number of words that are put into quotation marks.
 const QUOTED: usize = 8;
 
 impl fmt::Display for Fault {
@@ -135,7 +135,7 @@ impl Fault {
     }
 }
 
-/// How many letters are changed, left out or put in between two words.
+/// Returns the number of letters that are changed, left out or put in between two words.
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

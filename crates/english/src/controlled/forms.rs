@@ -45,7 +45,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// None if the row is no sentence of the language; a test finds such a row.
+    /// Returns `None` if the row is not a sentence of the language; a test finds such a row.
     fn new(words: &str, count: u32) -> Option<Pattern> {
         let read = read_exactly(&example(words, count), &Vocabulary::default()).ok()?;
         let slots = read.situations.iter();
@@ -185,7 +185,7 @@ pub fn normal(logic: Logic) -> Logic {
     }
 }
 
-/// What slots stand for in a formula.
+/// The parts of a formula that the slots of a row stand for.
 #[derive(Default)]
 struct Bound<'l> {
     formulas: Vec<(char, Logic)>,
@@ -306,7 +306,7 @@ pub(crate) fn spoken(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
     })
 }
 
-/// What stands in a slot.
+/// Returns the words for a slot.
 fn said(slot: &str, bound: &Bound<'_>, count: u32, speaker: &Speaker<'_>) -> String {
     let window = bound.window.map(|(_, window)| window);
     match (slot, window) {

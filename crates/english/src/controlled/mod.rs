@@ -41,14 +41,14 @@ pub struct Chance {
     pub value: Ratio,
 }
 
-/// What a text in controlled English says.
+/// The meaning of a text in controlled English.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Controlled {
     /// The formula over numbered situations.
     pub logic: Logic,
     /// The situations, by number.
     pub situations: Vec<Situation>,
-    /// What quantifies over the formula: the name of the value that ties its situations.
+    /// The name of the value that relates its situations, if the formula is quantified.
     pub key: Option<String>,
     /// The bound on its probability, if it is about one.
     pub chance: Option<Chance>,
@@ -81,7 +81,7 @@ pub(crate) fn read_exactly(text: &str, vocabulary: &Vocabulary) -> Result<Contro
     parser::read(text, vocabulary)
 }
 
-/// How deep parentheses are nested at most.
+/// Largest depth of nested parentheses.
 pub const DEPTH: usize = 60;
-/// How many words and signs a text has at most.
+/// Largest number of words and signs of a text.
 pub const TOKENS: usize = 20_000;

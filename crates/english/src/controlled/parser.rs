@@ -9,7 +9,7 @@ use super::{Chance, Controlled, DEPTH, TOKENS};
 use crate::words::formula::and;
 use crate::words::{Logic, Ratio};
 
-/// What is expected where a situation is.
+/// Describes a situation among the expected alternatives of a [`Fault`].
 pub(super) const SITUATION: &str = "a situation in backquotes or quotation marks";
 
 /// Rules whose results are kept by place, so that parsing stays linear however deep parentheses are nested.

@@ -13,7 +13,7 @@ fn binary(op: Binary, window: Option<crate::words::Window>, a: Logic, b: Logic) 
 }
 
 impl Parser<'_> {
-    /// What a sentence speaks of: a situation, several that `and` or `or` joins, or a phrase in parentheses.
+    /// Reads the subject of a sentence: a situation, several that `and` or `or` joins, or a phrase in parentheses.
     pub(super) fn set(&mut self) -> Option<Logic> {
         self.kept(Kept::Set, |parser| {
             for (words, join) in [
@@ -76,7 +76,7 @@ impl Parser<'_> {
         first
     }
 
-    /// What stands beside others: a situation, its negation, a constant, or a phrase in parentheses.
+    /// Reads one operand of `and` or `or`: a situation, its negation, a constant, or a phrase in parentheses.
     fn part(&mut self) -> Option<Logic> {
         self.kept(Kept::Part, |parser| {
             if parser.has("(") {
@@ -130,7 +130,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What a phrase says of the part that it begins with.
+    /// Reads the rest of a phrase after its first part.
     fn after_part(&mut self, first: Logic) -> Option<Logic> {
         let from = self.at;
         let all = self.joined(first.clone());

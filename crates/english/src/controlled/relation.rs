@@ -1,4 +1,4 @@
-//! What is said of situations beside `must`: permission, order, numbers.
+//! Duties beside `must`: permission, order, numbers.
 
 use super::parser::Parser;
 use super::rule::{Class, Force, Rule, Timing};
@@ -8,7 +8,7 @@ use crate::words::formula::{
 use crate::words::{Logic, Window};
 
 impl Parser<'_> {
-    /// What is said of some situations beside `must`: permission, order, numbers.
+    /// Reads a duty without `must`: permission, order, numbers.
     pub(super) fn duty_of_some(&mut self) -> Option<Logic> {
         for rule in [
             Self::some as Rule,

@@ -15,7 +15,7 @@ pub(super) enum Class {
     Action,
 }
 
-/// What is said of a situation.
+/// The modal force of a duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Force {
     Must,
@@ -527,7 +527,7 @@ impl<'v> Parser<'v> {
         })
     }
 
-    /// What must have been, at the steps of a condition.
+    /// Reads a duty that looks back from the steps of a condition.
     fn looking_back(&mut self, what: &Logic, force: Force) -> Option<Logic> {
         let what = what.clone();
         if force == Force::Always {
@@ -646,7 +646,7 @@ impl<'v> Parser<'v> {
     }
 }
 
-/// What must be at the steps of a condition; what must not be after them is said of both together.
+/// Returns the duty at the steps of a condition. A prohibition over later steps denies the condition and those steps together.
 fn conditional(condition: Logic, duty: Logic) -> Logic {
     match duty {
         Logic::Not(denied) if !denied.is_state() => never(and([condition, *denied])),

@@ -35,7 +35,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// The duty within the scope; none if it looks back or counts in a window, beyond the beginning of the scope.
+    /// Returns the duty within the scope, or `None` if it looks back or counts in a window, beyond the beginning of the scope.
     pub(super) fn of(self, duty: Logic) -> Option<Logic> {
         Some(match self {
             Scope::Run => duty,

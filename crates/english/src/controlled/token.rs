@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// A word or a sign.

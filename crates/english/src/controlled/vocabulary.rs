@@ -73,7 +73,7 @@ impl Vocabulary {
     }
 }
 
-/// How many words and bytes of a phrase its name has at most.
+/// Largest number of words and bytes of a name that is made of a phrase.
 const WORDS: usize = 5;
 const LENGTH: usize = 32;
 

@@ -7,7 +7,7 @@ use super::result::Draft;
 use crate::controlled::Vocabulary;
 use crate::words::Logic;
 
-/// How a sentence and a formula part.
+/// A difference between a sentence and a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The formula that the sentence was found to state, over the letters of the formula.
@@ -18,8 +18,8 @@ pub struct Difference {
     pub sentence_accepts: bool,
 }
 
-/// How a sentence differs from a formula over `letters`. None if it says the same, or one of its proposals does; if it is declined; or
-/// if its situations cannot be told to be those of the formula.
+/// Returns the difference between a sentence and a formula over `letters`. Returns `None` if the sentence or one of its proposals says
+/// the same, if it is declined, or if its situations cannot be matched with those of the formula.
 ///
 /// # Limits
 /// Formulas of up to five situations.
@@ -45,7 +45,7 @@ pub fn difference(
     first
 }
 
-/// How a reading differs: the outer none if that cannot be told, the inner one if it says the same.
+/// Returns the difference of one reading: an outer `None` means that it cannot be found out, an inner one that there is none.
 fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Option<Difference>> {
     let said = &reading.controlled.logic;
     let atoms = said.atoms();
@@ -167,7 +167,7 @@ fn negates(text: &str) -> bool {
         || text.contains("!=")
 }
 
-/// How many words two texts share.
+/// Returns the number of words that two texts share.
 fn likeness(a: &str, b: &str) -> usize {
     let words = |text: &str| {
         text.split(|c: char| !c.is_alphanumeric())

@@ -28,7 +28,7 @@ pub(super) struct Predicate {
     pub(super) key: Option<String>,
 }
 
-/// Which proposals count as chosen without asking.
+/// The proposals that count as chosen without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accept {
     /// None.
@@ -68,7 +68,7 @@ impl Document {
         document
     }
 
-    /// How many drafts became of a kind.
+    /// Returns the number of drafts with a status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.drafts

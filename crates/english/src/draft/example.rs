@@ -89,8 +89,8 @@ impl Machine {
     }
 }
 
-/// Whether two formulas over the same atoms are equivalent on non-empty traces; none where that is too much to find out,
-/// or their bounds in time cannot be counted in one unit.
+/// Returns whether two formulas over the same atoms are equivalent on non-empty traces. Returns `None` if the work does not suffice,
+/// or if their bounds in time cannot be counted in one unit.
 pub fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
     let pair = Pair::new(a, b)?;
     Some(pair.apart(|a, b| a != b)?.is_none())

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What a line is for.
+/// The purpose of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// It may be a requirement.
@@ -21,16 +21,16 @@ pub struct Line {
     pub text: String,
     /// The line it begins in, from 1.
     pub line: usize,
-    /// Which proposal is meant, from 1, if that is said.
+    /// The number of the chosen proposal, from 1.
     pub reading: Option<usize>,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// The heading or lead-in that it stands under, if it is an item of a list.
     pub head: Option<String>,
 }
 
 impl Line {
-    /// The sentence that a heading or lead-in and this item make together; none if the item stands by itself.
+    /// Returns the sentence that a heading or lead-in and this item make together, or `None` if the item stands by itself.
     ///
     /// # Errors
     /// The heading denies, and does not say what: the reason.
@@ -231,7 +231,7 @@ fn context(text: &str, line: usize) -> Line {
     }
 }
 
-/// What prose is read into.
+/// The state of reading prose.
 #[derive(Default)]
 struct Prose {
     out: Vec<Line>,

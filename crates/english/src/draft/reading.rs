@@ -48,7 +48,7 @@ pub enum Bound {
 pub struct Reading {
     /// The sentence of controlled English.
     pub words: String,
-    /// What it says.
+    /// Its meaning.
     pub controlled: Controlled,
     /// Its kind.
     pub kind: Kind,
@@ -155,7 +155,7 @@ impl Reading {
         ))
     }
 
-    /// A shortest trace that tells this reading from another one; none if they are equivalent, or that is too much to find out.
+    /// Returns a shortest trace that only one of two readings accepts, or `None` if they are equivalent or the work does not suffice.
     pub(super) fn tell(&self, other: &Reading) -> Option<Telling> {
         let mut situations = self.controlled.situations.clone();
         let numbers: Vec<usize> = other
@@ -216,7 +216,7 @@ fn plain(controlled: &Controlled, names: &[String]) -> String {
     }
 }
 
-/// The window of what is asked for, or of what must follow something.
+/// Returns the window of a duty, or of a response to a trigger.
 fn window(logic: &Logic) -> Option<Window> {
     match logic {
         Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
@@ -249,7 +249,7 @@ fn bound(window: Window) -> Option<Bound> {
     })
 }
 
-/// The number of a count: the greatest that is allowed, or the least that is asked for.
+/// Returns the number of a count: the greatest that is allowed, or the least that is required.
 fn count(logic: &Logic) -> Option<u32> {
     let times = |logic: &Logic| match logic {
         Logic::Unary(Unary::Eventually, None, inner) => repeated(inner)

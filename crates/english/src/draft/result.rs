@@ -7,7 +7,7 @@ use super::reading::{Reading, Telling};
 use crate::controlled::{Vocabulary, read};
 use crate::propose::{Outcome, propose};
 
-/// What became of a line.
+/// The result for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -34,15 +34,15 @@ pub struct Draft {
     pub text: String,
     /// The sentence that was read, if the line only makes one with its heading or lead-in.
     pub composed: Option<String>,
-    /// What became of it.
+    /// The result.
     pub status: Status,
-    /// What it means, if it is formal.
+    /// Its meaning, if it is formal.
     pub reading: Option<Reading>,
-    /// What it may mean, likeliest first. All say something else.
+    /// The possible meanings, likeliest first; no two are equivalent.
     pub proposals: Vec<Reading>,
-    /// What tells each proposal from the next one.
+    /// A trace for each proposal that only it or the next one accepts.
     pub tellings: Vec<Option<Telling>>,
-    /// Why there is no formula, and what would settle it.
+    /// The reason why there is no formula, and the question to answer.
     pub reason: Option<String>,
     /// The nearest sentences of controlled English, if the sentence is almost one.
     pub rewordings: Vec<String>,

@@ -145,7 +145,7 @@ impl Document {
         };
     }
 
-    /// What a sentence may mean, to be taken over by hand.
+    /// Writes the proposals of a sentence as comments, to be edited by hand.
     fn proposals(&self, draft: &Draft, out: &mut String) -> std::fmt::Result {
         writeln!(out, "// {}: {}", draft.id, one_line(&draft.text))?;
         writeln!(out, "// proposed; make one of them the requirement:")?;

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use crate::controlled::token::{Kind, Token, small_number, tokens};
 use pattern::{Rule, Slots, is_word, rules};
 
-/// What a sentence of free English comes down to.
+/// The result for a sentence of free English.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Sentences of controlled English, likeliest first.
@@ -57,7 +57,7 @@ static VAGUE: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What a sentence asks for.
+/// Returns the proposals for a sentence, or the reason why there are none.
 pub(crate) fn propose(text: &str) -> Outcome {
     let text = text.trim();
     let mut tokens = tokens(text);
@@ -126,7 +126,7 @@ impl Sentence<'_> {
         })
     }
 
-    /// Whether something is asked for or forbidden. A permission asks for nothing, unless it is the only one.
+    /// Whether the sentence requires or forbids something. A permission does not, unless it is the only one.
     fn asks(&self) -> bool {
         const DUTIES: &str = "must shall should never cannot can't don't not only required requires require needs need prohibited \
             forbidden no always mustn't shouldn't ought least most ensure has have nothing";
@@ -139,7 +139,7 @@ impl Sentence<'_> {
         commands || self.has(all, &words(DUTIES))
     }
 
-    /// What a vague phrase leaves open.
+    /// Returns the question that a vague phrase leaves open.
     fn vague(&self) -> Option<String> {
         let (words, question) = VAGUE.iter().find(|(words, _)| self.says(words))?;
         Some(format!("`{}` is not definite: {question}", words.join(" ")))

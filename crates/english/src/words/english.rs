@@ -41,7 +41,7 @@ fn capital(words: String) -> String {
     format!("{capital}.")
 }
 
-/// What is said of a window that the end of the run may cut off.
+/// The words for a window that the end of the run may cut off.
 pub const UNLESS_CUT_OFF: &str = ", unless the trace ends before that";
 
 /// Puts formulas into phrases.
@@ -70,7 +70,7 @@ fn compound(text: impl Into<String>) -> Phrase {
 }
 
 impl Speaker<'_> {
-    /// What is said to hold: an atom by its name, anything else in parentheses.
+    /// Returns the subject of a verb: an atom by its name, anything else in parentheses.
     pub(crate) fn must(&self, logic: &Logic) -> String {
         match logic {
             Logic::Atom(atom) => (self.name)(*atom),

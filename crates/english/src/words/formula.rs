@@ -327,7 +327,7 @@ pub fn repeated(logic: &Logic) -> Option<(Logic, u32)> {
 }
 
 impl Logic {
-    /// What is asked for within a window that the end of the run may cut off: `F[w] a` of `F[w] a | F[cut off] last`.
+    /// Returns the deadline of a window that the end of the run may cut off: `F[w] a` of `F[w] a | F[cut off] last`.
     pub fn unless_cut_off(&self) -> Option<&Logic> {
         let Logic::Or(parts) = self else { return None };
         match parts.as_slice() {

@@ -64,7 +64,7 @@ impl Ratio {
     }
 }
 
-/// What a bound counts.
+/// The unit of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Steps of the run.
