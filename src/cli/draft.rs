@@ -1,13 +1,18 @@
 //! `guard draft`: translates requirements in plain English to a spec.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use guard_english::controlled::Vocabulary;
+use guard_english::draft::{Accept, Document, Draft, Status, drafts};
+use guard_english::language_model::LanguageModel;
+
+use super::draft_model::ModelArgs;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
+use crate::inert::{Colours, inert, push_lines};
 use crate::load::text_of;
 use crate::{report, syntax};
-use guard_english::draft::{Accept, Document, Draft, Status};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DraftArgs {
@@ -28,6 +33,8 @@ pub(super) struct DraftArgs {
     /// Proposals that count as chosen without asking
     #[arg(long, value_enum, default_value_t = AcceptRule::None, conflicts_with = "interactive")]
     accept: AcceptRule,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -51,18 +58,34 @@ enum DraftFormat {
 }
 
 pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
-    let (text, source) = read(&args.input)?;
-    let text = if args.interactive {
-        settle(&text)?
-    } else {
-        text
-    };
+    if args.interactive && args.input == "-" {
+        return Err(Failure::Usage(
+            "`--interactive` reads answers from the standard input: give the requirements as a file".to_owned(),
+        ));
+    }
+    let (text, source, path) = read(&args.input)?;
     let accept = match args.accept {
         AcceptRule::None => Accept::None,
         AcceptRule::Only => Accept::Only,
         AcceptRule::First => Accept::First,
     };
-    let document = Document::new(&text, accept);
+    let model = args
+        .model
+        .open(args.output.as_deref().or(path.as_deref()))?;
+    let vocabulary = Vocabulary::default();
+    let drafted = |text: &str| {
+        let model = model.as_ref().map(|model| model as &dyn LanguageModel);
+        drafts(
+            text,
+            &vocabulary,
+            model.map(|model| (model, args.model.effort())),
+        )
+    };
+    let mut made = drafted(&text);
+    if args.interactive {
+        made = settle(made, &drafted)?;
+    }
+    let document = Document::of(made, accept);
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(
             "no requirements found in {source}; give a sentence, or a file of sentences"
@@ -93,11 +116,11 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Returns the text, and what it is called. An argument that names no file is a requirement itself.
-fn read(input: &str) -> Result<(String, String), Failure> {
+/// Returns the text, its name, and its path if it is a file. An argument that names no file is a requirement itself.
+fn read(input: &str) -> Result<(String, String, Option<PathBuf>), Failure> {
     let path = Path::new(input);
     if input == "-" {
-        return Ok((text_of(path)?, "the standard input".to_owned()));
+        return Ok((text_of(path)?, "the standard input".to_owned(), None));
     }
     let looks_like_a_file =
         !input.contains(char::is_whitespace) && (path.extension().is_some() || input.contains('/'));
@@ -107,33 +130,26 @@ fn read(input: &str) -> Result<(String, String), Failure> {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        return Ok((text_of(path)?, format!("`{name}`")));
+        return Ok((text_of(path)?, format!("`{name}`"), Some(path.to_owned())));
     }
-    Ok((input.to_owned(), "a sentence".to_owned()))
+    Ok((input.to_owned(), "a sentence".to_owned(), None))
 }
 
-/// Goes through the lines one by one on the terminal: shows what each may mean with traces that tell the proposals apart, and asks for
-/// a choice or another wording. Returns the text of what was agreed on, as JSON Lines.
-fn settle(text: &str) -> Result<String, Failure> {
+/// Goes through the drafts one by one on the terminal: shows what each may mean with traces that tell the proposals apart, and asks for
+/// a choice or another wording, which is drafted in place of the line. Returns the drafts without those that were skipped.
+fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Vec<Draft>, Failure> {
     let stdin = std::io::stdin();
     let mut lines = stdin.lock().lines();
     let mut err = std::io::stderr();
-    if !stdin.is_terminal() {
-        let _ = writeln!(
-            err,
-            "`--interactive` needs the standard input for answers: give the requirements as a file"
-        );
-    }
-    let mut kept = String::new();
-    for draft in Document::new(text, Accept::None).drafts {
+    let mut kept = Vec::new();
+    for mut draft in drafts {
         if draft.status == Status::Context {
+            kept.push(draft);
             continue;
         }
-        let id = draft.id.clone();
-        let (mut draft, mut choice) = (draft, None::<usize>);
         loop {
-            let _ = writeln!(err);
-            report::draft::line(&draft, &mut err, report::Paint::PLAIN)?;
+            let mut shown = vec![b'\n'];
+            report::draft::line(&draft, &mut shown, report::Paint::PLAIN)?;
             let prompt = match draft.status {
                 Status::Formal => "is this correct? Enter: yes; s: skip; or type another wording",
                 Status::Proposed => {
@@ -141,39 +157,40 @@ fn settle(text: &str) -> Result<String, Failure> {
                 }
                 _ => "type another wording; s: skip; Enter: leave it",
             };
-            let _ = write!(err, "  {prompt}> ");
+            let mut text = String::new();
+            push_lines(&mut text, &String::from_utf8_lossy(&shown), Colours::None);
+            let _ = write!(err, "{text}  {prompt}> ");
             let _ = err.flush();
+            // At the end of the input all that is left stays as it is.
             let answer = match lines.next() {
                 Some(Ok(answer)) => answer.trim().to_owned(),
-                // At the end of the input all that is left stays as it is.
                 Some(Err(_)) | None => String::new(),
             };
             match answer.as_str() {
                 "" | "y" | "yes" => {
-                    let text = draft.composed.as_ref().unwrap_or(&draft.text);
-                    let line = serde_json::json!({"id": id, "text": text, "reading": choice});
-                    kept.push_str(&line.to_string());
-                    kept.push('\n');
+                    kept.push(draft);
                     break;
                 }
                 "s" | "skip" => break,
                 other => match other.parse::<usize>() {
-                    Ok(number) if draft.take(number) => choice = Some(number),
+                    Ok(number) if draft.take(number) => {}
                     Ok(_) => {
-                        let _ = writeln!(err, "  unknown proposal {other}");
+                        let _ = writeln!(err, "  unknown proposal {}", inert(other));
                     }
                     Err(_) => {
-                        draft = Draft {
-                            id: id.clone(),
-                            ..guard_english::draft::draft(other)
-                        };
-                        choice = None;
+                        if let Some(again) = drafted(other).into_iter().next() {
+                            draft = Draft {
+                                id: draft.id,
+                                line: draft.line,
+                                ..again
+                            };
+                        }
                     }
                 },
             }
         }
     }
-    if kept.is_empty() {
+    if kept.iter().all(|draft| draft.status == Status::Context) {
         return Err(Failure::Usage("no requirements were kept".to_owned()));
     }
     Ok(kept)

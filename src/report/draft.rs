@@ -10,8 +10,12 @@ use guard_english::draft::{Document, Draft, Reading, Status, Trace};
 /// # Errors
 /// The output cannot be written.
 pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
+    let many = document.drafts.len() > 1;
     for (index, draft) in document.drafts.iter().enumerate() {
-        if matches!(draft.status, Status::Context | Status::NoRequirement) {
+        // The table has the reason of a line that was declined.
+        let brief = draft.rewordings.is_empty() && draft.notes.is_empty();
+        let declined = matches!(draft.status, Status::Unclear | Status::NoRequirement);
+        if draft.status == Status::Context || many && declined && brief {
             continue;
         }
         line(draft, out, paint)?;
@@ -39,7 +43,7 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
     table(document, out)
 }
 
-/// Every line of the document, with what became of it.
+/// Writes every line of the document with its result, and the reason if it was declined.
 fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     /// Largest number of characters of a line.
     const SHOWN: usize = 60;
@@ -55,13 +59,16 @@ fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
                 "{:>5}  {:<14}  {:<6}  {text}",
                 draft.line, status, draft.id
             )?;
+            if let Some(reason) = &draft.reason {
+                writeln!(out, "{:>31}{reason}", "")?;
+            }
         }
         writeln!(out)?;
     }
     let counts: Vec<String> = [
         (Status::Formal, "drafted"),
         (Status::Proposed, "proposed"),
-        (Status::Unclear, "unclear"),
+        (Status::Unclear, "declined"),
         (Status::NoRequirement, "no requirement"),
         (Status::Context, "context"),
     ]
@@ -78,7 +85,7 @@ fn name(draft: &Draft) -> String {
         Status::Formal => "drafted".to_owned(),
         Status::Proposed if draft.proposals.len() == 1 => "1 proposal".to_owned(),
         Status::Proposed => format!("{} proposals", draft.proposals.len()),
-        Status::Unclear => "unclear".to_owned(),
+        Status::Unclear => "declined".to_owned(),
         Status::NoRequirement => "no requirement".to_owned(),
         Status::Context => "context".to_owned(),
     }
@@ -120,12 +127,15 @@ pub fn line(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> 
     if let Some(reason) = &draft.reason {
         let label = match draft.status {
             Status::NoRequirement => "no requirement:",
-            _ => "unclear:",
+            _ => "declined:",
         };
         writeln!(out, "  {} {reason}", paint.open(label))?;
     }
     for words in &draft.rewordings {
         writeln!(out, "  {:<11} {words}", "did you mean")?;
+    }
+    for note in &draft.notes {
+        writeln!(out, "  {:<11} {note}", "model")?;
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ mod deferred_texts;
 mod differential;
 mod doc;
 mod docs;
+mod draft_model;
 mod dtmc_conformance;
 mod editor;
 mod editors;

@@ -200,9 +200,12 @@ fn begins_with_a_free_relative(doc: &str) -> bool {
     ["What", "Who", "Whose", "How", "Where", "Why", "Which"].contains(&word)
 }
 
+/// A text with the number of its first line.
+type Numbered = (usize, String);
+
 /// The doc comments of a source, each with the number of its first line, and its string literals.
-fn prose(source: &str) -> (Vec<(usize, String)>, Vec<(usize, String)>) {
-    let (mut docs, mut strings) = (Vec::<(usize, String)>::new(), Vec::new());
+fn prose(source: &str) -> (Vec<Numbered>, Vec<Numbered>) {
+    let (mut docs, mut strings) = (Vec::<Numbered>::new(), Vec::new());
     let mut code = String::new();
     let mut last = 0;
     for (number, line) in source.lines().enumerate() {
@@ -229,9 +232,7 @@ fn prose(source: &str) -> (Vec<(usize, String)>, Vec<(usize, String)>) {
             '\n' => line += 1,
             // A character, or a lifetime.
             '\'' => {
-                if chars.next_if_eq(&'\\').is_some() {
-                    chars.next();
-                } else if chars.peek() == Some(&'"') {
+                if chars.next_if_eq(&'\\').is_some() || chars.peek() == Some(&'"') {
                     chars.next();
                 }
             }

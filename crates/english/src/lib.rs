@@ -1,7 +1,8 @@
-//! Requirements in controlled English ([`controlled`]), drafts of documents in plain English ([`draft`]), and temporal formulas in
-//! English ([`words`]).
+//! Requirements in controlled English ([`controlled`]), drafts of documents in plain English ([`draft`], with a [`language_model`] if
+//! there is one), and temporal formulas in English ([`words`]).
 
 pub mod controlled;
 pub mod draft;
+pub mod language_model;
 mod propose;
 pub mod words;

@@ -1,4 +1,10 @@
 //! Controlled English: every form of the table, both ways, with many vocabularies, and formulas at random.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use guard_english::controlled::{Vocabulary, forms, normal, read};
 use guard_english::words::{Binary, Logic, Ratio, Unary, Unit, Window, formula, sentence};

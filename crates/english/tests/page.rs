@@ -1,4 +1,10 @@
 //! `docs/english.md`: its tables are the table of the grammar.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -2,6 +2,12 @@
 //!
 //! Formulas are compared up to the names of atoms. Nothing is accepted without a person, so what is measured is what is proposed: how
 //! much, how often the first proposal is one of the readings that were accepted beforehand, and what must never happen.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 #[path = "support/nl_formula.rs"]
 mod nl_formula;
@@ -232,8 +238,13 @@ fn proposals_are_what_is_meant() {
             lost.push(format!("{number} of {}\n  {words}", case.text));
         }
         // What was set aside is counted and not shown, so that it stays unseen.
-        if !right && (!case.aside || std::env::var_os("SHOW_ASIDE").is_some()) {
-            let asks = if case.asks { "" } else { "no requirement: " };
+        let shown = !right || std::env::var_os("SHOW_RIGHT").is_some();
+        if shown && (!case.aside || std::env::var_os("SHOW_ASIDE").is_some()) {
+            let asks = match (case.asks, right) {
+                (_, true) => "right: ",
+                (true, false) => "",
+                (false, false) => "no requirement: ",
+            };
             let _ = writeln!(
                 misses,
                 "{asks}{}\n  {words}\n  {formula}\n  {:?}",

@@ -18,6 +18,7 @@ pub struct Vocabulary {
 #[derive(Clone, Debug)]
 struct Entry {
     name: String,
+    comment: String,
     phrases: Vec<Vec<String>>,
 }
 
@@ -34,6 +35,7 @@ impl Vocabulary {
         let phrases = [vec![name.to_lowercase()], words(name), words(first)];
         self.entries.push(Entry {
             name: name.to_owned(),
+            comment: first.trim().to_owned(),
             phrases: phrases
                 .into_iter()
                 .filter(|words| !words.is_empty())
@@ -41,8 +43,14 @@ impl Vocabulary {
         });
     }
 
+    /// Returns the names of the predicates, with the first sentences of their comments.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries = self.entries.iter();
+        entries.map(|entry| (entry.name.as_str(), entry.comment.as_str()))
+    }
+
     /// The predicate of a quoted phrase.
-    pub(super) fn named(&self, phrase: &str) -> Option<&str> {
+    pub(crate) fn named(&self, phrase: &str) -> Option<&str> {
         let wanted: Vec<String> = phrase
             .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-' | '_')))
             .filter(|word| !word.is_empty())

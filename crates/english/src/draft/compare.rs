@@ -179,7 +179,7 @@ fn likeness(a: &str, b: &str) -> usize {
 }
 
 /// The word without the ending that its forms part in: *deleted*, *deletes*.
-fn stem(word: &str) -> &str {
+pub(crate) fn stem(word: &str) -> &str {
     let endings = ["ing", "ed", "es", "s", "e", "al"];
     let base = endings.iter().find_map(|ending| word.strip_suffix(ending));
     base.filter(|base| base.len() > 3).unwrap_or(word)

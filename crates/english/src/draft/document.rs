@@ -1,9 +1,13 @@
 //! All lines of a text together: what is said twice, what contradicts what.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use super::example::{self, Trace};
-use super::input::lines;
+use super::input::{Line, lines};
 use super::result::{Draft, Status};
 use crate::controlled::Vocabulary;
+use crate::language_model::{Effort, LanguageModel, consult};
 use crate::words::Logic;
 
 /// The drafts of a text.
@@ -40,27 +44,81 @@ pub enum Accept {
     First,
 }
 
+/// Drafts every line of a text. A language model is asked about the lines that are free text.
+///
+/// # Limits
+/// The questions about a line are bounded by the effort.
+#[must_use]
+pub fn drafts(
+    text: &str,
+    vocabulary: &Vocabulary,
+    model: Option<(&dyn LanguageModel, Effort)>,
+) -> Vec<Draft> {
+    let lines = lines(text);
+    let one = |line: &Line| {
+        let mut made = Draft::new(line, vocabulary);
+        let free = !matches!(made.status, Status::Formal | Status::Context);
+        if let Some((model, effort)) = model
+            && free
+            && made.rewordings.is_empty()
+        {
+            consult(&mut made, line, vocabulary, model, effort);
+        }
+        if let Some(number) = line.reading {
+            made.take(number);
+        }
+        made
+    };
+    let jobs = model.map_or(1, |(_, effort)| effort.jobs.clamp(1, lines.len().max(1)));
+    if jobs == 1 {
+        return lines.iter().map(one).collect();
+    }
+    // Each thread takes the next line; the order of the drafts is that of the lines.
+    let next = AtomicUsize::new(0);
+    let made = Mutex::new(Vec::with_capacity(lines.len()));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(line) = lines.get(at) else { return };
+                    let draft = one(line);
+                    made.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((at, draft));
+                }
+            });
+        }
+    });
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_by_key(|(at, _)| *at);
+    made.into_iter().map(|(_, draft)| draft).collect()
+}
+
 /// Pairs of requirements that are compared at most; beyond that conflicts are looked for among neighbours only.
 const PAIRS: usize = 20_000;
 
 impl Document {
-    /// Drafts every line of a text.
+    /// Drafts every line of a text without a language model.
     #[must_use]
     pub fn new(text: &str, accept: Accept) -> Document {
+        Document::of(drafts(text, &Vocabulary::default(), None), accept)
+    }
+
+    /// Collects drafts, and relates those that are formal.
+    #[must_use]
+    pub fn of(drafts: Vec<Draft>, accept: Accept) -> Document {
         let mut document = Document::default();
-        for line in lines(text) {
-            let mut made = Draft::new(&line, &Vocabulary::default());
-            match (line.reading, accept) {
-                (Some(number), _) => {
-                    made.take(number);
-                }
-                (None, Accept::First) => {
+        for mut made in drafts {
+            let chosen = made.status == Status::Formal;
+            match accept {
+                Accept::First if !chosen => {
                     made.take(1);
                 }
-                (None, Accept::Only) if made.proposals.len() == 1 => {
+                Accept::Only if !chosen && made.proposals.len() == 1 && made.notes.is_empty() => {
                     made.take(1);
                 }
-                (None, _) => {}
+                _ => {}
             }
             document.push(made);
         }

@@ -65,6 +65,8 @@ impl Draft {
             "proposals": proposals,
             "reason": self.reason,
             "rewordings": self.rewordings,
+            "by_model": self.by_model,
+            "notes": self.notes,
         })
     }
 }

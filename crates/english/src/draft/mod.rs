@@ -16,8 +16,9 @@ mod reading;
 mod result;
 mod spec;
 
+pub(crate) use compare::stem;
 pub use compare::{Difference, difference};
-pub use document::{Accept, Document};
+pub use document::{Accept, Document, drafts};
 pub use example::{Step, Trace, equivalent};
 pub use input::{Line, Role, lines};
 pub use reading::{Bound, Kind, Reading, Telling};

@@ -1,7 +1,10 @@
 //! One reading of a requirement: its sentence of controlled English, and what that says.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
+use super::compare::stem;
 use super::example::{self, Trace};
 use crate::controlled::{Chance, Controlled, Fault, Situation, Vocabulary, read_exactly};
 use crate::words::formula::{Binary, repeated};
@@ -102,8 +105,30 @@ impl Reading {
     }
 
     /// Whether some traces satisfy it and some violate it, as far as that is known.
-    pub(super) fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         self.accepts.is_some() == self.rejects.is_some()
+    }
+
+    /// Whether another reading is equivalent, with situations that are spoken of in the same words.
+    pub(crate) fn says_the_same(&self, other: &Reading) -> bool {
+        let (own, theirs) = (&self.controlled.situations, &other.controlled.situations);
+        let paired: Option<Vec<usize>> = theirs
+            .iter()
+            .map(|situation| own.iter().position(|known| same_words(known, situation)))
+            .collect();
+        let Some(paired) = paired else { return false };
+        let distinct: BTreeSet<usize> = paired.iter().copied().collect();
+        if distinct.len() != own.len()
+            || paired.len() != own.len()
+            || self.controlled.key.is_some() != other.controlled.key.is_some()
+            || self.controlled.chance != other.controlled.chance
+        {
+            return false;
+        }
+        let logic = &other.controlled.logic;
+        let renamed = logic.renamed(&|atom| paired.get(atom).copied().unwrap_or(atom));
+        renamed == self.controlled.logic
+            || example::equivalent(&self.controlled.logic, &renamed) == Some(true)
     }
 
     /// The formula read back in English.
@@ -183,6 +208,24 @@ impl Reading {
             first_accepts,
         })
     }
+}
+
+/// Whether two situations are spoken of in the same words, in any order and form.
+fn same_words(a: &Situation, b: &Situation) -> bool {
+    let words = |situation: &Situation| -> BTreeSet<String> {
+        let words = situation.phrase.split(|c: char| !c.is_alphanumeric());
+        let words = words.map(str::to_lowercase);
+        words
+            .filter(|word| {
+                !matches!(
+                    word.as_str(),
+                    "" | "a" | "an" | "the" | "is" | "are" | "has" | "been"
+                )
+            })
+            .map(|word| stem(&word).to_owned())
+            .collect()
+    };
+    a.name == b.name || words(a) == words(b)
 }
 
 /// The name that quantified formulas give to what ties their situations.

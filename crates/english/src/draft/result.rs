@@ -48,6 +48,10 @@ pub struct Draft {
     pub rewordings: Vec<String>,
     /// Whether the reading was chosen among proposals.
     pub chosen: bool,
+    /// Whether the proposals, or the reason, are those of a language model.
+    pub by_model: bool,
+    /// What a language model answered besides: doubts, and answers that were not valid.
+    pub notes: Vec<String>,
 }
 
 /// Drafts one requirement.
@@ -86,6 +90,8 @@ impl Draft {
             reason: None,
             rewordings: Vec::new(),
             chosen: false,
+            by_model: false,
+            notes: Vec::new(),
         };
         if line.role == Role::Context {
             draft.status = Status::Context;
@@ -125,18 +131,31 @@ impl Draft {
         draft
     }
 
-    /// Keeps the proposals that say something, each once.
+    /// Keeps the proposals that are sentences of controlled English.
     fn propose(&mut self, sentences: &[String], vocabulary: &Vocabulary) {
-        for words in sentences {
-            let Ok(reading) = Reading::new(words, vocabulary) else {
-                continue;
-            };
+        let readings = sentences.iter();
+        let readings = readings.filter_map(|words| Reading::new(words, vocabulary).ok());
+        self.set_proposals(readings.collect());
+        if self.proposals.is_empty() {
+            self.reason = Some("its words make no sentence of controlled English".to_owned());
+        }
+    }
+
+    /// Replaces the proposals by those of the readings that say something, each once.
+    pub(crate) fn set_proposals(&mut self, readings: Vec<Reading>) {
+        self.proposals.clear();
+        self.tellings.clear();
+        for reading in readings {
             let told = match self.proposals.last() {
                 Some(last) => last.tell(&reading),
                 None => None,
             };
+            let same = |known: &Reading| known.says_the_same(&reading);
             // Of what cannot be told apart, the first is kept.
-            if !reading.says_something() || !self.proposals.is_empty() && told.is_none() {
+            if !reading.says_something()
+                || self.proposals.iter().any(same)
+                || !self.proposals.is_empty() && told.is_none()
+            {
                 continue;
             }
             if !self.proposals.is_empty() {
@@ -145,10 +164,11 @@ impl Draft {
             self.proposals.push(reading);
         }
         if self.proposals.is_empty() {
-            self.reason = Some("its words make no sentence of controlled English".to_owned());
-            return;
+            self.status = Status::Unclear;
+        } else {
+            self.status = Status::Proposed;
+            self.reason = None;
         }
-        self.status = Status::Proposed;
     }
 
     /// Takes the proposal of this number, from 1, for what is meant. False if there is none.

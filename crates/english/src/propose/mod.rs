@@ -34,12 +34,12 @@ const SUBJECT: usize = 10;
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules(include_str!("../data/paraphrases.txt")));
 static CONNECTIVES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| words(include_str!("../data/connectives.txt")));
+    LazyLock::new(|| words_in(include_str!("../data/connectives.txt")));
 static IMPERATIVES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| words(include_str!("../data/imperatives.txt")));
-static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("../data/actors.txt")));
+    LazyLock::new(|| words_in(include_str!("../data/imperatives.txt")));
+static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words_in(include_str!("../data/actors.txt")));
 
-fn words(text: &str) -> Vec<&str> {
+fn words_in(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
@@ -49,7 +49,7 @@ static VAGUE: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
     sections
         .filter_map(|section| section.split_once('\n'))
         .flat_map(|(question, list)| {
-            let phrases = list.split(';').map(words);
+            let phrases = list.split(';').map(words_in);
             phrases
                 .filter(|words| !words.is_empty())
                 .map(move |words| (words, question))
@@ -136,7 +136,7 @@ impl Sentence<'_> {
                 || [",", ":", "always", "please", "then", "first"].contains(&self.word(at - 1));
             begins && (self.word(at) == "be" || IMPERATIVES.contains(&self.word(at)))
         });
-        commands || self.has(all, &words(DUTIES))
+        commands || self.has(all, &words_in(DUTIES))
     }
 
     /// Returns the question that a vague phrase leaves open.
@@ -180,13 +180,20 @@ impl Sentence<'_> {
                         .into_iter()
                         .any(|sign| self.has(range.clone(), &[sign]))
                     && self.clean(slot, range.clone())
+                    && self.hidden(range.clone()).is_none()
                     && match slot {
                         's' => {
                             range.len() <= SUBJECT
                                 && !self.has(
                                     range.clone(),
-                                    &[",", "all", "every", "each", "everyone", "either"],
+                                    &[
+                                        ",", "all", "every", "each", "everyone", "either", "that",
+                                        "which", "who", "whose", "known",
+                                    ],
                                 )
+                                // *a vehicle facing a red light*: a condition of its own
+                                && (range.len() < 4
+                                    || !range.clone().any(|at| self.word(at).ends_with("ing")))
                         }
                         'i' => IMPERATIVES.contains(&first) && !self.joins_acts(range),
                         'v' => !self.joins_acts(range),
@@ -223,6 +230,23 @@ impl Sentence<'_> {
             let said = denied || numbered || !CONNECTIVES.contains(&word);
             (depth > 0 && word != "(" || said) && !self.is_bound(at)
         })
+    }
+
+    /// A word that hides a condition within a stretch of words: *data that was read*, *an unapproved chain*.
+    fn hidden(&self, range: Range<usize>) -> Option<&str> {
+        let relative = range
+            .clone()
+            .position(|at| ["that", "which", "who", "whose"].contains(&self.word(at)))
+            .map(|at| range.start + at);
+        let past = ["was", "were", "has", "had", "isn't", "aren't", "not"];
+        range
+            .clone()
+            .map(|at| (at, self.word(at)))
+            .find(|(at, word)| {
+                relative.is_some_and(|relative| relative < *at) && past.contains(word)
+                    || word.len() > 6 && word.starts_with("un") && word.ends_with("ed")
+            })
+            .map(|(_, word)| word)
     }
 
     /// Whether a number of steps or a time is here: a bound that no situation may swallow.
@@ -306,14 +330,24 @@ impl Sentence<'_> {
         meanings.into_iter().map(|(_, meaning)| meaning).collect()
     }
 
-    /// Whether a condition is there for a while: *the sandbox is active*, and not *a person has approved*.
+    /// Whether a condition is there for a while: *the sandbox is active*, *the chain has been approved*, *a valid token*; and not *a person
+    /// has approved*, *an approval*.
     fn is_state(&self, range: Range<usize>) -> bool {
-        self.has(
-            range,
-            &[
-                "is", "are", "isn't", "aren't", "remains", "exists", "contains",
-            ],
-        )
+        const STATES: &str = "is are isn't aren't remains exists contains been was were";
+        const VERBS: &str = "has have had confirms approves agrees asks requests";
+        const EVENTS: &str = "check review consent backup request sign-off clearance reply test";
+        const ENDINGS: [&str; 6] = ["tion", "sion", "oval", "ment", "ing", "ed"];
+        let mut words = range.clone().map(|at| self.word(at));
+        if self.has(range.clone(), &words_in(STATES)) {
+            return true;
+        }
+        let event = |word: &str| {
+            ENDINGS.iter().any(|ending| word.ends_with(ending))
+                || words_in(VERBS).contains(&word)
+                || words_in(EVENTS).contains(&word.trim_end_matches('s'))
+        };
+        // A thing is held or not; an event has a verb, or a noun that is made of one.
+        ["a", "an"].contains(&self.word(range.start)) && !words.any(event)
     }
 
     fn filled(&self, meaning: &str, slots: &Slots) -> String {
@@ -390,6 +424,11 @@ impl Sentence<'_> {
             .filter(|word| CONNECTIVES.contains(word) || ["and", "(", ";", ":"].contains(word))
             .collect();
         words.dedup();
+        if words.is_empty()
+            && let Some(word) = self.hidden(0..self.tokens.len())
+        {
+            return format!("`{word}` is a condition of its own; write it in controlled English");
+        }
         if words.is_empty() {
             return "it does not say when: always, at some point, or whenever something happens"
                 .to_owned();

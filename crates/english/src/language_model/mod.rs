@@ -1,0 +1,148 @@
+//! A language model rewrites free text into controlled English; its answers are proposals that were checked.
+//!
+//! The model gets the grammar and one requirement as JSON ([`Question`]), and answers with JSON: the kind of the text, and up to three
+//! sentences. An answer is data. It is parsed; each sentence must be controlled English, keep the numbers, negations and quoted names of
+//! the text, speak in its words, and say something. A faulty answer goes back with its faults, for a bounded number of rounds. Several
+//! samples are compared by equivalence: what differs in meaning is shown as alternatives, with a trace that tells them apart. Nothing
+//! that a model answers is a formula before somebody, or a rule of [`Accept`](crate::draft::Accept), chose it.
+
+mod answer;
+mod prompt;
+
+pub use answer::ANSWER_BYTES;
+
+use answer::Answer;
+
+use crate::controlled::Vocabulary;
+use crate::draft::{Draft, Line, Reading, Status};
+
+/// What a language model is asked: the instructions, which are the same for all questions, and the question.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// The task and the grammar.
+    pub instructions: &'q str,
+    /// The requirement as JSON; after a faulty answer, that answer and its faults, too.
+    pub text: &'q str,
+    /// The number of the sample, from 0: answers to one question with different numbers are independent.
+    pub sample: u32,
+}
+
+/// A language model.
+pub trait LanguageModel: Sync {
+    /// Returns the answer to a question.
+    ///
+    /// # Errors
+    /// There is none: the reason.
+    fn answer(&self, question: &Question<'_>) -> Result<String, String>;
+}
+
+/// Limits on the questions about one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Independent answers; those that differ in meaning are shown as alternatives.
+    pub samples: u32,
+    /// How often an answer with faults is returned to the model.
+    pub rounds: u32,
+    /// Lines that are asked about at the same time.
+    pub jobs: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort {
+            samples: 2,
+            rounds: 3,
+            jobs: 1,
+        }
+    }
+}
+
+/// Asks a model about a line until its answer has no faults.
+///
+/// # Errors
+/// There is no valid answer: the reason.
+fn ask(
+    line: &Line,
+    vocabulary: &Vocabulary,
+    model: &dyn LanguageModel,
+    sample: u32,
+    rounds: u32,
+) -> Result<Answer, String> {
+    let first = prompt::question(line, vocabulary);
+    let mut text = first.clone();
+    let mut round = 0;
+    loop {
+        let answer = model.answer(&Question {
+            instructions: &prompt::INSTRUCTIONS,
+            text: &text,
+            sample,
+        })?;
+        let faults = match Answer::new(&answer, line, vocabulary) {
+            Ok(answer) => return Ok(answer),
+            Err(faults) => faults,
+        };
+        if round == rounds {
+            let first = faults.into_iter().next().unwrap_or_default();
+            return Err(format!("its answer has a fault: {first}"));
+        }
+        round += 1;
+        text = prompt::again(&first, &answer, &faults);
+    }
+}
+
+/// Adds what a model answers about a line to its draft: proposals, or a reason why there are none. Without a valid answer the draft stays
+/// as it is, with a note.
+pub(crate) fn consult(
+    draft: &mut Draft,
+    line: &Line,
+    vocabulary: &Vocabulary,
+    model: &dyn LanguageModel,
+    effort: Effort,
+) {
+    let mut readings: Vec<Reading> = Vec::new();
+    let (mut nothing, mut unclear) = (None, None);
+    for sample in 0..effort.samples.max(1) {
+        let number = sample + 1;
+        match ask(line, vocabulary, model, sample, effort.rounds) {
+            Ok(Answer::Readings(found)) => {
+                for reading in found {
+                    if !readings.iter().any(|known| known.says_the_same(&reading)) {
+                        readings.push(reading);
+                    }
+                }
+            }
+            Ok(Answer::None(reason)) => {
+                draft
+                    .notes
+                    .push(format!("answer {number}: no requirement: {reason}"));
+                nothing = nothing.or(Some(reason));
+            }
+            Ok(Answer::Unclear(reason)) => {
+                draft
+                    .notes
+                    .push(format!("answer {number}: unclear: {reason}"));
+                unclear = unclear.or(Some(reason));
+            }
+            Err(reason) => draft.notes.push(format!("answer {number}: none: {reason}")),
+        }
+    }
+    if !readings.is_empty() {
+        draft.by_model = true;
+        draft.set_proposals(readings);
+        return;
+    }
+    // A model alone does not clear a line of which a pattern of free text says that it is a requirement.
+    let proposed = draft.status == Status::Proposed;
+    let verdict = match (unclear, nothing) {
+        (Some(reason), _) => Some((Status::Unclear, reason)),
+        (None, Some(reason)) if !proposed => Some((Status::NoRequirement, reason)),
+        _ => None,
+    };
+    if let Some((status, reason)) = verdict {
+        draft.by_model = true;
+        draft.set_proposals(Vec::new());
+        draft.status = status;
+        draft.reason = Some(reason);
+        draft.notes.clear();
+    }
+}
