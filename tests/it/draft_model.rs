@@ -27,7 +27,12 @@ fn draft(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Run {
         .unwrap()
         .arg("draft")
         .arg(&document)
-        .args(["--format", "json", "--samples", "1"])
+        .args(["--format", "json"])
+        .args(if flags.contains(&"--samples") {
+            &[][..]
+        } else {
+            &["--samples", "1"]
+        })
         .args(flags)
         .env_remove("GUARD_MODEL_KEY")
         .envs(variables.iter().copied())
