@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use guard_english::language_model::{ANSWER_BYTES, Question};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often a running command is looked at.
+/// The time between two looks at a running command.
 const POLL: Duration = Duration::from_millis(10);
 /// The part of the error output that a message repeats, in bytes.
 const ERROR_BYTES: usize = 400;

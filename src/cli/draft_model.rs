@@ -42,7 +42,7 @@ pub(super) struct ModelArgs {
     /// Independent answers for each line; those that differ are shown as alternatives
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples, value_parser = clap::value_parser!(u32).range(1..=9))]
     samples: u32,
-    /// How often an answer with faults is returned to the model
+    /// Times that an answer with faults is returned to the model
     #[arg(long, value_name = "N", default_value_t = Effort::default().rounds, value_parser = clap::value_parser!(u32).range(0..=9))]
     rounds: u32,
     /// Seconds within which an answer must be complete

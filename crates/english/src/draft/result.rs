@@ -50,7 +50,7 @@ pub struct Draft {
     pub chosen: bool,
     /// Whether the proposals, or the reason, are those of a language model.
     pub by_model: bool,
-    /// What a language model answered besides: doubts, and answers that were not valid.
+    /// Other answers of a language model: doubts, and answers that were not valid.
     pub notes: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ use answer::Answer;
 use crate::controlled::Vocabulary;
 use crate::draft::{Draft, Line, Reading, Status};
 
-/// What a language model is asked: the instructions, which are the same for all questions, and the question.
+/// A question for a language model, with the instructions, which are the same for all questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The task and the grammar.
@@ -41,7 +41,7 @@ pub trait LanguageModel: Sync {
 pub struct Effort {
     /// Independent answers; those that differ in meaning are shown as alternatives.
     pub samples: u32,
-    /// How often an answer with faults is returned to the model.
+    /// Times that an answer with faults is returned to the model.
     pub rounds: u32,
     /// Lines that are asked about at the same time.
     pub jobs: usize,

@@ -1,4 +1,4 @@
-//! What a language model is asked: the grammar, and a requirement as JSON.
+//! The prompt of a language model: the grammar, and a requirement as JSON.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
