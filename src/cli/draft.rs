@@ -3,8 +3,7 @@
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use guard_english::controlled::Vocabulary;
-use guard_english::draft::{Accept, Document, Draft, Status, drafts};
+use guard_english::draft::{Accept, Document, Draft, Grounding, Status, drafts};
 use guard_english::language_model::LanguageModel;
 
 use super::draft_model::ModelArgs;
@@ -33,6 +32,10 @@ pub(super) struct DraftArgs {
     /// Proposals that count as chosen without asking
     #[arg(long, value_enum, default_value_t = AcceptRule::None, conflicts_with = "interactive")]
     accept: AcceptRule,
+    /// List of the agent's tools as JSON (MCP `tools/list`, OpenAI, Anthropic): predicates of the spec are conditions on
+    /// their calls
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -72,7 +75,11 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     let model = args
         .model
         .open(args.output.as_deref().or(path.as_deref()))?;
-    let vocabulary = Vocabulary::default();
+    let grounding = args.tools.as_deref().map(tools).transpose()?;
+    let vocabulary = grounding
+        .as_ref()
+        .map(Grounding::vocabulary)
+        .unwrap_or_default();
     let drafted = |text: &str| {
         let model = model.as_ref().map(|model| model as &dyn LanguageModel);
         drafts(
@@ -85,7 +92,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     if args.interactive {
         made = settle(made, &drafted)?;
     }
-    let document = Document::of(made, accept);
+    let document = Document::of(made, accept, grounding);
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(
             "no requirements found in {source}; give a sentence, or a file of sentences"
@@ -114,6 +121,12 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// Reads a list of tools.
+fn tools(path: &Path) -> Result<Grounding, Failure> {
+    Grounding::read(&text_of(path)?)
+        .map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))
 }
 
 /// Returns the text, its name, and its path if it is a file. An argument that names no file is a requirement itself.

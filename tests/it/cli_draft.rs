@@ -283,3 +283,84 @@ fn words_of_the_language_are_not_used_as_names() {
         }
     }
 }
+
+/// With a list of tools, sentences about calls are conditions that judge recorded runs as they are; the rest is unknown.
+#[test]
+fn tools_ground_predicates() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let tools = file(
+        "tools.json",
+        r#"{"tools": [{"name": "cancel_reservation", "description": "Cancel the whole reservation.", "inputSchema": {"properties": {"reservation_id": {"type": "string"}}}},
+            {"name": "get_reservation_details", "inputSchema": {"properties": {"reservation_id": {"type": "string"}}}},
+            {"name": "transfer_to_human_agents", "inputSchema": {}}]}"#,
+    );
+    let rules = file(
+        "rules.md",
+        "- R1: For every `reservation_id`: `cancel_reservation` may happen only after `get_reservation_details`.\n\
+         - R2: After transfer to human agents, cancel reservation must never happen.\n\
+         - R3: \"cancel a reservation\" may happen only after \"the user has confirmed\".\n\
+         - R4: \"text\" and \"result\" must never happen together.\n",
+    );
+    let event = |tool: &str, id: &str| {
+        format!(
+            r#"{{"kind":"call","role":"assistant","tool":"{tool}","args":{{"reservation_id":"{id}"}}}}"#
+        )
+    };
+    let run = |name: &str, events: &[String]| file(name, &format!("{}\n", events.join("\n")));
+    let wrong = run(
+        "wrong.jsonl",
+        &[
+            event("get_reservation_details", "A"),
+            event("transfer_to_human_agents", ""),
+            event("cancel_reservation", "B"),
+        ],
+    );
+    let right = run("right.jsonl", &[event("get_reservation_details", "A")]);
+    let spec = folder.path().join("rules.guard");
+    let spec = spec.to_str().unwrap();
+    let (_, err, code) = guard(&["draft", &rules, "--tools", &tools, "-o", spec], "");
+    assert_eq!(code, 0, "{err}");
+    let written = std::fs::read_to_string(spec).unwrap();
+    let (out, err, code) = guard(&["check", spec, "--format", "json"], "");
+    assert_eq!(code, 0, "{out}{err}\n{written}");
+    assert!(out.lines().all(|line| line.contains("\"G0950\"")), "{out}");
+    // One predicate for each tool, however it is spoken of.
+    assert_eq!(
+        written.matches("tool == \"cancel_reservation\"").count(),
+        3,
+        "{written}"
+    );
+    let verdict = |run: &str, rule: &str| {
+        let (out, err, _) = guard(
+            &["audit", spec, run, "--from", "native", "--format", "json"],
+            "",
+        );
+        let lines: Vec<serde_json::Value> = out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let text = serde_json::to_string(&lines).unwrap();
+        let found = lines.iter().find(|line| line["property"] == rule);
+        found.map_or_else(
+            || panic!("{rule}: {text}{err}"),
+            |line| line["verdict"].as_str().unwrap().to_owned(),
+        )
+    };
+    assert_eq!(verdict(&wrong, "R1"), "violated");
+    assert_eq!(verdict(&wrong, "R2"), "violated");
+    assert_eq!(verdict(&wrong, "R3"), "unknown");
+    assert_eq!(verdict(&right, "R2"), "presumably_satisfied");
+    for (text, reason) in [("{", "EOF"), ("{}", "expected a list of tools")] {
+        let broken = file("broken.json", text);
+        let (_, err, code) = guard(&["draft", &rules, "--tools", &broken], "");
+        assert!(
+            code == 2 && err.contains(reason) && err.contains("broken.json"),
+            "{err}"
+        );
+    }
+}

@@ -231,10 +231,8 @@ fn prose(source: &str) -> (Vec<Numbered>, Vec<Numbered>) {
         match c {
             '\n' => line += 1,
             // A character, or a lifetime.
-            '\'' => {
-                if chars.next_if_eq(&'\\').is_some() || chars.peek() == Some(&'"') {
-                    chars.next();
-                }
+            '\'' if chars.next_if_eq(&'\\').is_some() || chars.peek() == Some(&'"') => {
+                chars.next();
             }
             '"' => {
                 let (begin, mut text) = (line, String::new());

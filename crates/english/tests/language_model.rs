@@ -223,7 +223,7 @@ fn answers_that_differ_are_shown_with_a_trace() {
     let same = "Whenever \"a refund above 500 dollars\" happens, \"sign-off from a manager\" must have happened.";
     let (draft, _) = drafted(TEXT, &[&[&requirement(&[GOOD])], &[&requirement(&[same])]]);
     assert_eq!(draft.proposals.len(), 1);
-    let document = Document::of(vec![draft], Accept::Only);
+    let document = Document::of(vec![draft], Accept::Only, None);
     assert_eq!(document.drafts[0].status, Status::Formal);
 }
 
@@ -234,7 +234,7 @@ fn doubts_are_shown_and_are_not_accepted() {
     let (draft, _) = drafted(TEXT, &[&[&requirement(&[GOOD])], &[unclear]]);
     assert_eq!(draft.status, Status::Proposed);
     assert!(draft.notes[0].contains("Which manager?"));
-    let document = Document::of(vec![draft], Accept::Only);
+    let document = Document::of(vec![draft], Accept::Only, None);
     assert_eq!(document.drafts[0].status, Status::Proposed);
     let (draft, _) = drafted(TEXT, &[&[unclear], &[none]]);
     assert_eq!(draft.status, Status::Unclear);
@@ -309,7 +309,7 @@ fn lines_are_asked_about_in_parallel() {
     let of = |jobs: usize| {
         let effort = Effort { jobs, ..effort(1) };
         let made = drafts(&text, &Vocabulary::default(), Some((&Echo, effort)));
-        Document::of(made, Accept::None).json_lines()
+        Document::of(made, Accept::None, None).json_lines()
     };
     let one = of(1);
     assert_eq!(one.lines().count(), 40);

@@ -185,6 +185,9 @@ pub fn normal(logic: Logic) -> Logic {
     }
 }
 
+/// The slots of bounds.
+const BOUNDS: [&str; 4] = ["{after}", "{here}", "{back}", "{len}"];
+
 /// The parts of a formula that the slots of a row stand for.
 #[derive(Default)]
 struct Bound<'l> {
@@ -260,6 +263,8 @@ impl Bound<'_> {
         match (pattern, window) {
             (None, None) => true,
             (Some(pattern), Some(window)) => match self.window {
+                // A row without a slot for its bound is about that bound only.
+                _ if !BOUNDS.iter().any(|slot| self.words.contains(slot)) => pattern == window,
                 None if self.words.contains("{len}") => {
                     let zero = |window: Window| window.low.whole() == Some(0);
                     let low = if zero(pattern) {

@@ -287,6 +287,7 @@ impl Parser<'_> {
             Kind::Quoted(phrase) if phrase.chars().any(char::is_alphanumeric) => {
                 let known = self.vocabulary.named(phrase).map(str::to_owned);
                 let situation = Situation {
+                    known: known.is_some(),
                     name: known.unwrap_or_else(|| identifier(phrase)),
                     phrase: phrase.clone(),
                 };
@@ -303,6 +304,7 @@ impl Parser<'_> {
                 let situation = Situation {
                     name: name.to_owned(),
                     phrase: words[..length].join(" "),
+                    known: true,
                 };
                 self.at += length;
                 situation
@@ -314,10 +316,9 @@ impl Parser<'_> {
 
     /// The number of a situation. The same words are the same one; other words get a name of their own.
     fn atom(&mut self, mut situation: Situation) -> usize {
-        let known = |name: &str| self.vocabulary.named(name) == Some(name);
         let same = |other: &Situation| {
             other.phrase == situation.phrase
-                || known(&situation.name) && other.name == situation.name
+                || situation.known && other.known && other.name == situation.name
         };
         if let Some(at) = self.situations.iter().position(same) {
             return at;

@@ -7,6 +7,8 @@ pub struct Situation {
     pub name: String,
     /// The words of the sentence.
     pub phrase: String,
+    /// Whether it is a predicate of the vocabulary.
+    pub known: bool,
 }
 
 /// Predicates that sentences can speak of without quotation marks.

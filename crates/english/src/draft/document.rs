@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::example::{self, Trace};
+use super::ground::Grounding;
 use super::input::{Line, lines};
 use super::result::{Draft, Status};
 use crate::controlled::Vocabulary;
@@ -21,6 +22,8 @@ pub struct Document {
     pub(super) predicates: Vec<Predicate>,
     /// The predicates of each draft's situations.
     pub(super) places: Vec<Vec<usize>>,
+    /// The tools that predicates are about, if they are known.
+    pub(super) grounding: Option<Grounding>,
 }
 
 /// A predicate of a drafted spec.
@@ -31,6 +34,12 @@ pub(super) struct Predicate {
     /// The value that ties it to others, if something does.
     pub(super) key: Option<String>,
 }
+
+/// Names of fields of the event, which predicates do not have: those of a drafted event, and the others of `std.agent`.
+const FIELDS: [&str; 4] = ["kind", "tool", "args", "at"];
+const AGENT_FIELDS: [&str; 9] = [
+    "index", "role", "text", "call", "result", "error", "agent", "raw", "item",
+];
 
 /// The proposals that count as chosen without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,13 +111,16 @@ impl Document {
     /// Drafts every line of a text without a language model.
     #[must_use]
     pub fn new(text: &str, accept: Accept) -> Document {
-        Document::of(drafts(text, &Vocabulary::default(), None), accept)
+        Document::of(drafts(text, &Vocabulary::default(), None), accept, None)
     }
 
-    /// Collects drafts, and relates those that are formal.
+    /// Collects drafts, and relates those that are formal. With a grounding, predicates get conditions on the calls of tools.
     #[must_use]
-    pub fn of(drafts: Vec<Draft>, accept: Accept) -> Document {
-        let mut document = Document::default();
+    pub fn of(drafts: Vec<Draft>, accept: Accept, grounding: Option<Grounding>) -> Document {
+        let mut document = Document {
+            grounding,
+            ..Document::default()
+        };
         for mut made in drafts {
             let chosen = made.status == Status::Formal;
             match accept {
@@ -141,15 +153,20 @@ impl Document {
         if let Some(reading) = &made.reading {
             let key = reading.controlled.key.clone();
             for situation in &reading.controlled.situations {
+                // Of a predicate of the vocabulary, its name says what it is.
+                let phrase = match situation.known {
+                    true => &situation.name,
+                    false => &situation.phrase,
+                };
                 let same = |known: &Predicate| {
-                    known.phrase.eq_ignore_ascii_case(&situation.phrase) && known.key == key
+                    known.phrase.eq_ignore_ascii_case(phrase) && known.key == key
                 };
                 let known = self.predicates.iter().position(same);
                 let place = known.unwrap_or_else(|| {
                     let name = self.fresh(&situation.name);
                     self.predicates.push(Predicate {
                         name,
-                        phrase: situation.phrase.clone(),
+                        phrase: phrase.clone(),
                         key: key.clone(),
                     });
                     self.predicates.len() - 1
@@ -162,7 +179,11 @@ impl Document {
     }
 
     fn fresh(&self, name: &str) -> String {
-        let taken = |name: &str| self.predicates.iter().any(|known| known.name == name);
+        let taken = |name: &str| {
+            self.predicates.iter().any(|known| known.name == name)
+                || FIELDS.contains(&name)
+                || self.grounding.is_some() && AGENT_FIELDS.contains(&name)
+        };
         if !taken(name) {
             return name.to_owned();
         }

@@ -10,6 +10,7 @@
 mod compare;
 mod document;
 mod example;
+mod ground;
 mod input;
 mod json;
 mod reading;
@@ -20,6 +21,7 @@ pub(crate) use compare::stem;
 pub use compare::{Difference, difference};
 pub use document::{Accept, Document, drafts};
 pub use example::{Step, Trace, equivalent};
+pub use ground::{Grounding, Tool};
 pub use input::{Line, Role, lines};
 pub use reading::{Bound, Kind, Reading, Telling};
 pub use result::{Draft, Status, draft};

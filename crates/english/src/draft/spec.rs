@@ -23,6 +23,13 @@ impl Document {
         self.event(&mut out);
         for predicate in &self.predicates {
             let phrase = literal(&predicate.phrase);
+            if let Some(grounding) = &self.grounding {
+                let key = predicate.key.as_deref();
+                let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
+                let body = grounding.body(&predicate.phrase, key, &literal);
+                let _ = writeln!(out, "predicate {}{parameter} = {body}", predicate.name);
+                continue;
+            }
             let _ = match &predicate.key {
                 Some(key) => writeln!(
                     out,
@@ -44,6 +51,10 @@ impl Document {
 
     /// The fields that the requirements need beside the usual ones.
     fn event(&self, out: &mut String) {
+        if self.grounding.is_some() {
+            out.push_str("use std.agent\n\n");
+            return;
+        }
         out.push_str("event {\n  kind: string\n  tool: string?\n  args: json?\n");
         let readings = || {
             self.drafts

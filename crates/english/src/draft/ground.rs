@@ -1,0 +1,280 @@
+//! Grounding: the situations of a draft as conditions on the calls of known tools.
+
+use serde_json::Value;
+
+use super::compare::stem;
+use crate::controlled::Vocabulary;
+
+/// A tool that an agent can call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Its description; empty if there is none.
+    pub description: String,
+    /// The names of its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// The tools that situations are matched with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grounding {
+    tools: Vec<Tool>,
+}
+
+/// Words of a phrase that say nothing about what is called.
+const EMPTY: &str = "a an the any some this that its their his her another new is are be been being was were has have had do does did \
+    agent assistant system model it call calls called calling use uses used using run runs invoke invokes invoked tool tools function \
+    of for to";
+/// Who speaks to an agent, and what is said.
+const SPEAKERS: &str = "user users customer customers client person human caller";
+const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain";
+
+impl Grounding {
+    /// Reads a list of tools: of MCP (`tools/list`, or its result), of OpenAI, or of Anthropic.
+    ///
+    /// # Errors
+    /// The text is not JSON, has no list of tools, or a tool has no name.
+    pub fn read(text: &str) -> Result<Grounding, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let list = [&value, &value["tools"], &value["result"]["tools"]]
+            .into_iter()
+            .find_map(Value::as_array)
+            .ok_or("expected a list of tools, or an object with `tools`")?;
+        let tools: Result<Vec<Tool>, String> = list.iter().map(tool).collect();
+        let mut tools = tools?;
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        tools.dedup_by(|a, b| a.name == b.name);
+        Ok(Grounding { tools })
+    }
+
+    /// Returns the tools as predicates that sentences can speak of.
+    #[must_use]
+    pub fn vocabulary(&self) -> Vocabulary {
+        let mut vocabulary = Vocabulary::default();
+        for tool in &self.tools {
+            vocabulary.add(&tool.name, &tool.description);
+        }
+        vocabulary
+    }
+
+    /// Returns a condition on an event of `std.agent` for a situation. The part that is not known is a `todo`: a phrase that says more than
+    /// that a tool is called has one, so that nothing of it is lost.
+    ///
+    /// `key` is the name of the value that relates situations, which the condition calls `x`.
+    pub(super) fn body(
+        &self,
+        phrase: &str,
+        key: Option<&str>,
+        literal: &dyn Fn(&str) -> String,
+    ) -> String {
+        let mut parts = Vec::new();
+        let mut open = true;
+        let mut tied = key.is_none();
+        if let Some((tool, whole)) = self.tool(phrase) {
+            parts.push(format!(
+                "kind == \"call\" and tool == {}",
+                literal(&tool.name)
+            ));
+            open = !whole;
+            // A value is tied by an argument only if the tool has it.
+            let argument = key.filter(|key| tool.arguments.iter().any(|known| known == key));
+            let plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if let Some(argument) = argument.filter(plain) {
+                parts.push(format!("args.{argument} == x"));
+                tied = true;
+            } else if key == Some("call") {
+                parts.push("call == x".to_owned());
+                tied = true;
+            }
+        } else if spoken_by_user(phrase) {
+            parts.push("kind == \"message\" and role == \"user\"".to_owned());
+        }
+        if open {
+            parts.push(format!("todo({})", literal(phrase)));
+        }
+        if let (false, Some(key)) = (tied, key) {
+            parts.push(format!(
+                "todo({})",
+                literal(&format!("{phrase}: whether its {key} is x"))
+            ));
+        }
+        parts.join(" and ")
+    }
+
+    /// Returns the tool that a phrase names, and whether the phrase says no more than that.
+    fn tool(&self, phrase: &str) -> Option<(&Tool, bool)> {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.name == phrase) {
+            return Some((tool, true));
+        }
+        let said = stems(phrase);
+        let fits = |tool: &&Tool| {
+            let named = stems(&tool.name);
+            !named.is_empty()
+                && named
+                    .iter()
+                    .all(|word| said.iter().any(|known| alike(known, word)))
+        };
+        // The longest name; of several, none.
+        let mut found: Vec<&Tool> = self.tools.iter().filter(fits).collect();
+        found.sort_by_key(|tool| std::cmp::Reverse(stems(&tool.name).len()));
+        let tool = *found.first()?;
+        let length = stems(&tool.name).len();
+        if found
+            .get(1)
+            .is_some_and(|next| stems(&next.name).len() == length)
+        {
+            return None;
+        }
+        // One word alone, such as `think`, names a tool only if the phrase has no other.
+        if length == 1 && said.len() > 1 {
+            return None;
+        }
+        Some((tool, said.len() == length))
+    }
+}
+
+fn tool(value: &Value) -> Result<Tool, String> {
+    let inner = if value["function"].is_object() {
+        &value["function"]
+    } else {
+        value
+    };
+    let text = |name: &str| inner[name].as_str().unwrap_or_default().to_owned();
+    let name = text("name");
+    if name.is_empty() {
+        return Err("a tool has no `name`".to_owned());
+    }
+    let schemas = ["inputSchema", "input_schema", "parameters"];
+    let schema = schemas
+        .iter()
+        .find_map(|schema| inner[*schema]["properties"].as_object());
+    Ok(Tool {
+        name,
+        description: text("description"),
+        arguments: schema
+            .into_iter()
+            .flat_map(|schema| schema.keys().cloned())
+            .collect(),
+    })
+}
+
+fn listed(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
+
+/// Returns the words of a phrase, or of the name of a tool, that say what is called, without their endings.
+fn stems(text: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for char in text.chars() {
+        // `sendEmail`
+        if char.is_uppercase() && before.is_lowercase() {
+            spaced.push(' ');
+        }
+        spaced.push(if char.is_alphanumeric() { char } else { ' ' });
+        before = char;
+    }
+    let words = spaced.split_whitespace().map(str::to_lowercase);
+    let mut out: Vec<String> = words
+        .filter(|word| !listed(EMPTY, word))
+        .map(|word| stem(&word).to_owned())
+        .collect();
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Whether two words without their endings are forms of one: `cancell` and `cancel`, `sent` and `send`.
+fn alike(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let bent = |word: &str| {
+        word.strip_suffix(['d', 't'])
+            .filter(|rest| rest.len() > 2)
+            .map(str::to_owned)
+    };
+    short.len() > 2 && long.strip_prefix(short).is_some_and(|rest| rest.len() < 3)
+        || bent(a).is_some() && bent(a) == bent(b)
+}
+
+/// Whether a phrase says that a user speaks.
+fn spoken_by_user(phrase: &str) -> bool {
+    let words: Vec<String> = phrase
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .collect();
+    let speaks = |word: &String| {
+        SPEECH
+            .split_whitespace()
+            .any(|verb| alike(stem(word), stem(verb)))
+    };
+    words.iter().any(|word| listed(SPEAKERS, word)) && words.iter().any(speaks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grounding;
+
+    const TOOLS: &str = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [
+        {"name": "cancel_reservation", "description": "Cancel the whole reservation.", "inputSchema": {"properties": {"reservation_id": {}}}},
+        {"name": "send_email", "inputSchema": {}},
+        {"name": "sendCertificate"}, {"name": "think"}]}}"#;
+
+    fn body(phrase: &str, key: Option<&str>) -> String {
+        let grounding = Grounding::read(TOOLS).unwrap();
+        grounding.body(phrase, key, &|text| format!("{text:?}"))
+    }
+
+    #[test]
+    fn phrases_meet_tools() {
+        let cancel = "kind == \"call\" and tool == \"cancel_reservation\"";
+        for phrase in [
+            "cancel_reservation",
+            "cancel a reservation",
+            "the agent calls `cancel_reservation`",
+            "the reservation is cancelled",
+        ] {
+            assert_eq!(body(phrase, None), cancel);
+        }
+        // What a phrase says beyond the name of the tool stays open.
+        let more = "cancel a reservation of another user";
+        assert_eq!(body(more, None), format!("{cancel} and todo({more:?})"));
+        assert_eq!(
+            body("cancel a reservation", Some("reservation_id")),
+            format!("{cancel} and args.reservation_id == x")
+        );
+        let open = body("cancel a reservation", Some("user_id"));
+        assert!(open.contains("todo(") && !open.contains("args"), "{open}");
+        assert_eq!(
+            body("a certificate is sent", None),
+            "kind == \"call\" and tool == \"sendCertificate\""
+        );
+        assert_eq!(
+            body("the agent thinks of a plan", None),
+            "todo(\"the agent thinks of a plan\")"
+        );
+        assert_eq!(
+            body("the weather is fine", None),
+            "todo(\"the weather is fine\")"
+        );
+        let said = body("the user has confirmed", None);
+        assert_eq!(
+            said,
+            "kind == \"message\" and role == \"user\" and todo(\"the user has confirmed\")"
+        );
+    }
+
+    #[test]
+    fn every_kind_of_list_is_read() {
+        let openai = r#"[{"type": "function", "function": {"name": "a", "parameters": {"properties": {"x": {}}}}}]"#;
+        let anthropic = r#"{"tools": [{"name": "a", "input_schema": {"properties": {"x": {}}}}]}"#;
+        assert_eq!(
+            Grounding::read(openai).unwrap(),
+            Grounding::read(anthropic).unwrap()
+        );
+        assert_eq!(Grounding::read(openai).unwrap().tools[0].arguments, ["x"]);
+        for faulty in ["", "{}", "[{}]", "{\"tools\": 1}", "[{\"name\": \"\"}]"] {
+            assert!(Grounding::read(faulty).is_err(), "{faulty}");
+        }
+    }
+}
