@@ -7,6 +7,7 @@ use guard_english::draft::{Accept, Document, Draft, Grounding, Status, drafts};
 use guard_english::language_model::LanguageModel;
 
 use super::draft_model::ModelArgs;
+use super::draft_traces;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use crate::inert::{Colours, inert, push_lines};
@@ -36,6 +37,9 @@ pub(super) struct DraftArgs {
     /// their calls
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Count on recorded traces how often each predicate is true; may be given several times
+    #[arg(long, value_name = "TRACES", requires = "tools")]
+    traces: Vec<String>,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -92,7 +96,10 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     if args.interactive {
         made = settle(made, &drafted)?;
     }
-    let document = Document::of(made, accept, grounding);
+    let mut document = Document::of(made, accept, grounding);
+    if !args.traces.is_empty() {
+        document.observe(draft_traces::count(&document.conditions(), &args.traces)?);
+    }
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(
             "no requirements found in {source}; give a sentence, or a file of sentences"

@@ -20,6 +20,7 @@ mod draft;
 mod draft_command;
 mod draft_http;
 mod draft_model;
+mod draft_traces;
 mod durable_monitor;
 mod durable_state;
 mod explain;

@@ -40,6 +40,12 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
             steps(trace)
         )?;
     }
+    for (name, remark) in document.observed() {
+        writeln!(out, "{}: {remark}", paint.name(name))?;
+    }
+    if document.observed().next().is_some() {
+        writeln!(out)?;
+    }
     table(document, out)
 }
 

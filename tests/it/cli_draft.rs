@@ -353,8 +353,37 @@ fn tools_ground_predicates() {
     };
     assert_eq!(verdict(&wrong, "R1"), "violated");
     assert_eq!(verdict(&wrong, "R2"), "violated");
-    assert_eq!(verdict(&wrong, "R3"), "unknown");
+    // Nothing that a user said is no confirmation, whatever the condition is to be; something may be one.
+    assert_eq!(verdict(&wrong, "R3"), "violated");
+    let said = r#"{"kind":"message","role":"user","text":"Yes."}"#.to_owned();
+    let open = run("open.jsonl", &[said, event("cancel_reservation", "B")]);
+    assert_eq!(verdict(&open, "R3"), "unknown");
     assert_eq!(verdict(&right, "R2"), "presumably_satisfied");
+    // How often each predicate is true on recorded runs.
+    let (out, err, code) = guard(
+        &[
+            "draft", &rules, "--tools", &tools, "--traces", &wrong, "--traces", &right,
+        ],
+        "",
+    );
+    assert_eq!(code, 0, "{err}");
+    for remark in [
+        "get_reservation_details: true at 2 steps in 2 of 2 runs\n",
+        "transfer_to_human_agents: true at 1 steps in 1 of 2 runs\n",
+        "user_has_confirmed: never true in 2 runs: look at it\n",
+    ] {
+        assert!(out.contains(remark), "{remark}: {out}");
+    }
+    let (out, _, _) = guard(
+        &[
+            "draft", &rules, "--tools", &tools, "--traces", &wrong, "--format", "guard",
+        ],
+        "",
+    );
+    assert!(
+        out.contains("// true at 1 steps in 1 of 1 runs\npredicate"),
+        "{out}"
+    );
     for (text, reason) in [("{", "EOF"), ("{}", "expected a list of tools")] {
         let broken = file("broken.json", text);
         let (_, err, code) = guard(&["draft", &rules, "--tools", &broken], "");

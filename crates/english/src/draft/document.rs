@@ -1,5 +1,6 @@
 //! All lines of a text together: what is said twice, what contradicts what.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +8,7 @@ use super::example::{self, Trace};
 use super::ground::Grounding;
 use super::input::{Line, lines};
 use super::result::{Draft, Status};
+use super::spec::literal;
 use crate::controlled::Vocabulary;
 use crate::language_model::{Effort, LanguageModel, consult};
 use crate::words::Logic;
@@ -24,6 +26,8 @@ pub struct Document {
     pub(super) places: Vec<Vec<usize>>,
     /// The tools that predicates are about, if they are known.
     pub(super) grounding: Option<Grounding>,
+    /// Remarks on predicates by name: how often they are true on recorded traces.
+    observed: BTreeMap<String, String>,
 }
 
 /// A predicate of a drafted spec.
@@ -136,6 +140,32 @@ impl Document {
         }
         document.relate();
         document
+    }
+
+    /// Returns the conditions of the predicates, by name, without what ties them to a value.
+    #[must_use]
+    pub fn conditions(&self) -> Vec<(String, String)> {
+        let Some(grounding) = &self.grounding else {
+            return Vec::new();
+        };
+        let condition = |known: &Predicate| {
+            let body = grounding.body(&known.phrase, None, &literal);
+            (known.name.clone(), body)
+        };
+        self.predicates.iter().map(condition).collect()
+    }
+
+    /// Adds remarks to predicates, by name: how often they are true on recorded traces.
+    pub fn observe(&mut self, remarks: BTreeMap<String, String>) {
+        self.observed = remarks;
+    }
+
+    /// Returns the remarks on predicates with their names, in the order of the predicates.
+    pub fn observed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.predicates.iter().filter_map(|known| {
+            let remark = self.observed.get(&known.name)?;
+            Some((known.name.as_str(), remark.as_str()))
+        })
     }
 
     /// Returns the number of drafts with a status.

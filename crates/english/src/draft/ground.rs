@@ -26,7 +26,7 @@ pub struct Grounding {
 const EMPTY: &str = "a an the any some this that its their his her another new is are be been being was were has have had do does did \
     agent assistant system model it call calls called calling use uses used using run runs invoke invokes invoked tool tools function \
     of for to";
-/// Who speaks to an agent, and what is said.
+/// Words for people who speak to an agent, and for what they say.
 const SPEAKERS: &str = "user users customer customers client person human caller";
 const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain";
 

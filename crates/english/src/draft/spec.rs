@@ -27,6 +27,10 @@ impl Document {
                 let key = predicate.key.as_deref();
                 let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
                 let body = grounding.body(&predicate.phrase, key, &literal);
+                if let Some((_, remark)) = self.observed().find(|(name, _)| *name == predicate.name)
+                {
+                    let _ = writeln!(out, "// {remark}");
+                }
                 let _ = writeln!(out, "predicate {}{parameter} = {body}", predicate.name);
                 continue;
             }
@@ -112,7 +116,8 @@ impl Document {
 
     /// The event field of a key, which is called as no predicate is.
     fn field(&self, key: &str) -> String {
-        let name = if is_reserved(key) {
+        // `at` is a time, which only bounds in time declare.
+        let name = if is_reserved(key) || key == "at" {
             format!("{key}_id")
         } else {
             key.to_owned()
@@ -232,7 +237,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns a string of the language.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for char in one_line(text).chars() {
