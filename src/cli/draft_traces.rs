@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::failure::Failure;
@@ -10,6 +11,7 @@ use super::progress;
 use crate::audit::{self, Judge, Listener, Progress};
 use crate::eval::{self, Observed, Observer, Program, TraceSource, Wanted};
 use crate::hir::Spec;
+use crate::ids::ExprId;
 use crate::input::deferred::Deferred;
 use crate::input::formats::FormatChoice;
 use crate::input::limits::{Accounting, InputLimits};
@@ -27,12 +29,14 @@ type Counts = Vec<(u64, u64)>;
 /// Counts the truth of conditions on traces.
 struct Counting {
     program: Program,
-    conditions: usize,
+    /// The observed expressions of each condition, which is their conjunction.
+    conditions: Vec<Range<usize>>,
 }
 
 /// A trace that is being read.
 struct Open<'p> {
     observer: Observer<'p>,
+    conditions: &'p [Range<usize>],
     next: u32,
     counts: Counts,
 }
@@ -41,21 +45,25 @@ impl Counting {
     fn begin(&self, source: TraceSource) -> Open<'_> {
         Open {
             observer: self.program.observe(source),
+            conditions: &self.conditions,
             next: 0,
-            counts: vec![(0, 0); self.conditions],
+            counts: vec![(0, 0); self.conditions.len()],
         }
     }
 }
 
 impl Open<'_> {
     fn step(&mut self, step: &Step) {
-        let counts = &mut self.counts;
+        let (conditions, counts) = (self.conditions, &mut self.counts);
         let seen = self.observer.step(step, |look| {
-            for (place, (holds, open)) in counts.iter_mut().enumerate() {
-                match look.truth(place) {
-                    Truth::True => *holds += 1,
-                    Truth::Unknown => *open += 1,
-                    Truth::False => {}
+            for (places, (holds, open)) in conditions.iter().zip(counts.iter_mut()) {
+                let parts: Vec<Truth> = places.clone().map(|place| look.truth(place)).collect();
+                if parts.contains(&Truth::False) {
+                    continue;
+                }
+                match parts.contains(&Truth::Unknown) {
+                    true => *open += 1,
+                    false => *holds += 1,
                 }
             }
         });
@@ -147,7 +155,7 @@ pub(super) fn count(
     if conditions.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let (spec, observed) = probes(conditions)?;
+    let (spec, observed, places) = probes(conditions)?;
     let limits = eval::Limits::default();
     let readers = audit::Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -155,7 +163,7 @@ pub(super) fn count(
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let counting = Counting {
         program,
-        conditions: conditions.len(),
+        conditions: places,
     };
     let selection = Selection::new(&[], &[]).map_err(|error| Failure::Usage(error.to_string()))?;
     let (files, missing) = selection.find(traces);
@@ -184,26 +192,27 @@ pub(super) fn count(
         .collect())
 }
 
-/// Returns a spec with a property for each condition, and the expressions of the conditions.
-fn probes(
-    conditions: &[(String, String)],
-) -> Result<(Arc<Spec>, Vec<crate::ids::ExprId>), Failure> {
+/// A spec, expressions to be observed, and the places of those of each condition.
+type Probes = (Arc<Spec>, Vec<ExprId>, Vec<Range<usize>>);
+
+/// Returns a spec with a property for each condition, and the expressions of the conditions: the parts of a conjunction are separate
+/// atomic propositions.
+fn probes(conditions: &[(String, String)]) -> Result<Probes, Failure> {
     let mut text = "use std.agent\n".to_owned();
     for (at, (_, condition)) in conditions.iter().enumerate() {
         text.push_str(&format!("property probe_{at} = eventually ({condition})\n"));
     }
     let spec = Loaded::from_source("conditions", &text, &NoFiles).spec;
-    let wrong = || Failure::Usage("the conditions of the draft do not compile".to_owned());
-    let spec = spec.ok_or_else(wrong)?;
-    let observed: Option<Vec<_>> = spec
-        .properties
-        .iter()
-        .map(|property| {
-            let atom = *spec.formulas.atoms_of(property.formula).first()?;
-            Some(spec.atom(atom).expr)
-        })
-        .collect();
-    Ok((Arc::new(spec), observed.ok_or_else(wrong)?))
+    let wrong = "the conditions of the draft do not compile";
+    let spec = spec.ok_or_else(|| Failure::Usage(wrong.to_owned()))?;
+    let (mut observed, mut places) = (Vec::new(), Vec::new());
+    for property in &spec.properties {
+        let first = observed.len();
+        let atoms = spec.formulas.atoms_of(property.formula);
+        observed.extend(atoms.into_iter().map(|atom| spec.atom(atom).expr));
+        places.push(first..observed.len());
+    }
+    Ok((Arc::new(spec), observed, places))
 }
 
 fn said(traces: u64, [holds, open]: &[(u64, u64); 2]) -> String {
