@@ -22,12 +22,12 @@ use crate::verdict::{TraceReport, Verdict, Why};
 /// The text in the place of contents.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// What is left out.
+/// The parts that are left out.
 #[derive(Clone, Debug)]
 pub(crate) enum Redaction {
     /// Everything that may be made of contents.
     All,
-    /// What may be made of some fields.
+    /// The treatment of some fields.
     Fields {
         /// Their names.
         names: BTreeSet<SmolStr>,

@@ -14,7 +14,7 @@ pub struct InputLimits {
     pub record_bytes: usize,
     /// Bytes that a compressed file may decompress to.
     pub decompressed_bytes: u64,
-    /// How many times as long as its compressed bytes a text may become; text of up to 16 MiB may always.
+    /// The largest ratio of a text to its compressed bytes; a text of up to 16 MiB is always accepted.
     pub expansion: u64,
     /// Nesting of lists and objects, at most [`InputLimits::DEEPEST`].
     pub depth: usize,
