@@ -21,6 +21,12 @@ pub trait Loader {
     /// # Errors
     /// Why it cannot be read, as one clause for a person.
     fn load(&self, path: &str) -> Result<(String, String), String>;
+
+    /// Returns the text and the name of a spec that uses the file that is read, if that file is read as a module: where it
+    /// declares no event, its conditions are about the event of that spec.
+    fn importer(&self) -> Option<(String, String)> {
+        None
+    }
 }
 
 /// A loader for specs that import nothing but the standard library.
@@ -32,6 +38,9 @@ impl Loader for NoFiles {
         Err(format!("no folder here could contain `{path}`"))
     }
 }
+
+/// The path of the importer of the module that is read: no `use` can write it.
+const IMPORTER: SmolStr = SmolStr::new_static("..");
 
 /// The number of a module in its [`Project`].
 pub(crate) type ModuleIdx = usize;
@@ -56,6 +65,15 @@ pub struct Project {
     pub modules: Vec<Module>,
 }
 
+impl Project {
+    /// Returns the modules without the importer of module 0 and what only that imports.
+    pub(crate) fn without_importer(&self) -> &[Module] {
+        let mut modules = self.modules.iter();
+        let end = modules.position(|module| module.path == IMPORTER);
+        &self.modules[..end.unwrap_or(self.modules.len())]
+    }
+}
+
 /// Parses a spec and everything that it imports.
 ///
 /// Broken text is reported and kept as far as it can be read.
@@ -74,6 +92,9 @@ pub fn load(
         diagnostics: Vec::new(),
     };
     ctx.module(SmolStr::default(), name, text);
+    if let Some((text, name)) = loader.importer() {
+        ctx.importer(&name, &text);
+    }
     (
         Project {
             modules: ctx.modules,
@@ -120,6 +141,19 @@ impl Ctx<'_> {
         }
         self.open.pop();
         idx
+    }
+
+    /// Adds the spec whose event the conditions of a module are about. What is wrong in it is reported where it is checked.
+    fn importer(&mut self, name: &str, text: &str) {
+        let declares_event = |module: &Module| {
+            let mut items = module.tree.items.iter();
+            items.any(|item| matches!(item.kind, ast::ItemKind::Event(_)))
+        };
+        if !self.modules.iter().any(declares_event) {
+            let reported = self.diagnostics.len();
+            self.module(IMPORTER, name, text);
+            self.diagnostics.truncate(reported);
+        }
     }
 
     fn import(&mut self, import: &ast::Use, span: Span) -> Option<ModuleIdx> {

@@ -133,16 +133,21 @@ impl<'a> Checker<'a> {
 
     /// Returns the names that messages of a clause may use: those that the property quantifies.
     fn instance_scope(&mut self, scope: &Scope<'a>, property: PropertyId, span: Span) -> Scope<'a> {
-        let quantified = self.spec.property(property).quantified.as_ref();
+        let property = self.spec.property(property);
+        let quantified = property.quantified.as_ref();
         let names: Vec<SmolStr> = quantified
             .into_iter()
             .flat_map(|quantified| &quantified.vars)
             .map(|var| var.name.clone())
             .collect();
+        let item = self.names.get(0, Space::Property, &property.name);
+        let written = item.map_or(Vec::new(), |item| quantified_in(self.names.item(item)));
         let mut inner = scope.clone();
         for (idx, name) in names.iter().enumerate() {
             let variable = self.add(Expr::Var(idx), Type::Json, span);
-            inner = inner.with(name, Binding::Value(variable));
+            let declared = written.iter().find(|written| written.text == *name);
+            let declared = declared.map(|written| *written.span);
+            inner = inner.declared(name, Binding::Value(variable), declared);
         }
         inner
     }
@@ -369,4 +374,20 @@ impl<'a> Checker<'a> {
             args: made,
         }
     }
+}
+
+/// Returns the names that the text of a property quantifies. Those of a template are not among them.
+fn quantified_in(item: &ast::Item) -> Vec<&ast::Name> {
+    let mut formula = match &item.kind {
+        ast::ItemKind::Rule(rule) => return rule.params.iter().map(|param| &param.name).collect(),
+        ast::ItemKind::Property(property) => &property.formula,
+        ast::ItemKind::Requirement(requirement) => &requirement.formal,
+        _ => return Vec::new(),
+    };
+    let mut all = Vec::new();
+    while let ast::ExprKind::Instances { names, body, .. } = &formula.kind {
+        all.extend(names);
+        formula = body;
+    }
+    all
 }

@@ -346,6 +346,7 @@ impl<'a> Checker<'a> {
                         .iter()
                         .find(|(name, _)| *name == entry.key.text)
                         .map(|(_, ty)| ty.clone());
+                    self.link_member(&entry.key, record);
                     if ty.is_none() {
                         self.error(
                             Code::G0305,

@@ -253,6 +253,7 @@ impl<'a> Checker<'a> {
             if let TraceClauseKind::Meta(field) = &clause.kind {
                 let default =
                     Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
+                let declared = *field.name.span;
                 if let Some(field) = self.declared_field(scope, field, default, true) {
                     if matches!(field.source, FieldSource::Each(_)) {
                         self.error(
@@ -262,6 +263,7 @@ impl<'a> Checker<'a> {
                         );
                     }
                     self.spec.schema.meta.push(field);
+                    self.meta_spans.push(declared);
                 }
             }
         }
@@ -313,7 +315,10 @@ impl<'a> Checker<'a> {
                             _ => None,
                         };
                         match idx {
-                            Some(idx) => layout.order_by.push(idx),
+                            Some(idx) => {
+                                self.link(*field.span, self.field_spans[idx].0);
+                                layout.order_by.push(idx);
+                            }
                             None => {
                                 self.report(
                                     Diagnostic::new(
@@ -432,7 +437,8 @@ impl<'a> Checker<'a> {
                 self.spec.schema.meta[idx].ty.clone(),
             );
             let typed = self.add(Expr::Meta(idx), ty, Span::default());
-            inner = inner.with(&name, Binding::Value(typed));
+            let declared = self.meta_spans.get(idx).copied();
+            inner = inner.declared(&name, Binding::Value(typed), declared);
         }
         inner
     }

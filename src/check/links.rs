@@ -4,6 +4,7 @@
 //! name means. A name that was never resolved, as in the body of an imported definition that nothing uses, has no link.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Checker;
 use super::names::{ItemRef, Space, declared};
@@ -11,11 +12,14 @@ use super::scope::{Binding, Scope};
 use crate::modules::ModuleIdx;
 use crate::source::{FileId, Span};
 use crate::syntax::ast;
+use crate::types::{RecordType, Type};
 
 /// From names to the names in the declarations that they mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     declared: BTreeMap<Span, Span>,
+    /// The types of definitions that do not write theirs, by the name in the declaration.
+    inferred: BTreeMap<Span, String>,
 }
 
 impl Links {
@@ -40,6 +44,19 @@ impl Links {
         let all = self.declared.iter();
         all.filter(move |(_, meant)| **meant == declaration)
             .map(|(name, _)| *name)
+    }
+
+    /// Returns the inferred type of a `let` or `const` that does not write its type, by the name in its declaration.
+    #[must_use]
+    pub fn inferred_type(&self, declaration: Span) -> Option<&str> {
+        self.inferred.get(&declaration).map(String::as_str)
+    }
+
+    /// Returns the declared name at an offset of a file, if something refers to it. Takes O(n).
+    #[must_use]
+    pub fn declared_at(&self, file: FileId, offset: u32) -> Option<Span> {
+        let mut all = self.declared.values().copied();
+        all.find(|name| name.file == file && name.touches(offset) && !name.is_empty())
     }
 
     /// Returns all links of a file, by place.
@@ -69,10 +86,36 @@ impl<'a> Checker<'a> {
                 }
                 for member in import.members.iter().flatten() {
                     for space in [Space::Value, Space::Property, Space::Type, Space::Model] {
-                        self.find(target, space, &member.name);
+                        let item = self.find(target, space, &member.name);
+                        let declared = item.and_then(|item| declared(self.names.item(item)));
+                        if let (Some(alias), Some((name, _))) = (&member.alias, declared) {
+                            self.link(*alias.span, *name.span);
+                        }
                     }
                 }
             }
+        }
+    }
+
+    /// Notes the type of a definition that does not write it.
+    pub(super) fn infer(&self, name: &ast::Name, ty: &Type) {
+        if !matches!(ty, Type::Error | Type::Null) {
+            let mut links = self.links.borrow_mut();
+            links.inferred.insert(*name.span, ty.to_string());
+        }
+    }
+
+    /// Notes that a name means a member of a record type.
+    pub(super) fn link_member(&self, name: &ast::Name, record: &Arc<RecordType>) {
+        let of_type = |ty: &Type| matches!(ty, Type::Record(made) if Arc::ptr_eq(made, record));
+        let mut types = self.types.iter();
+        let Some((item, _)) = types.find(|(_, ty)| of_type(ty)) else {
+            return;
+        };
+        if let ast::ItemKind::Record(declared) = &self.names.item(*item).kind
+            && let Some(field) = declared.fields.iter().find(|field| field.name == *name)
+        {
+            self.link(*name.span, *field.name.span);
         }
     }
 

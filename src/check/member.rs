@@ -90,8 +90,14 @@ impl<'a> Checker<'a> {
                 .iter()
                 .find(|(member, _)| *member == name.text)
             {
-                Some((_, ty)) if nullable => ty.clone().nullable(),
-                Some((_, ty)) => ty.clone(),
+                Some((_, ty)) => {
+                    self.link_member(name, record);
+                    if nullable {
+                        ty.clone().nullable()
+                    } else {
+                        ty.clone()
+                    }
+                }
                 None => {
                     let mut diagnostic = Diagnostic::new(
                         Code::G0305,
@@ -132,6 +138,9 @@ impl<'a> Checker<'a> {
             .iter()
             .position(|field| field.name == name.text)
         {
+            if let Some(declared) = self.meta_spans.get(idx) {
+                self.link(*name.span, *declared);
+            }
             let ty = self.spec.schema.meta[idx].ty.clone();
             return self.add(Expr::Meta(idx), ty, *name.span);
         }

@@ -145,6 +145,8 @@ struct Checker<'a> {
     types: HashMap<names::ItemRef, Type>,
     /// The spans of the declarations of event fields: the name, and the whole.
     field_spans: Vec<(Span, Span)>,
+    /// The spans of the names in the declarations of fields of the record.
+    meta_spans: Vec<Span>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
     /// The joins of the `trace` block.
@@ -229,6 +231,7 @@ impl<'a> Checker<'a> {
             reported: HashSet::new(),
             types: HashMap::new(),
             field_spans: Vec::new(),
+            meta_spans: Vec::new(),
             tracks: HashMap::new(),
             joins: Vec::new(),
             system_ids: HashMap::new(),

@@ -35,7 +35,7 @@ pub(super) struct Attributes {
 /// A formula with its outermost quantifier taken off.
 pub(super) struct Unquantified {
     pub(super) universal: bool,
-    pub(super) names: Vec<SmolStr>,
+    pub(super) names: Vec<ast::Name>,
     pub(super) range: Vec<Option<ExprId>>,
     pub(super) formula: FormulaId,
 }
@@ -275,7 +275,7 @@ impl<'a> Checker<'a> {
                 );
             }
             inner = self.quantified_name(&inner, &param.name, names.len(), Type::Json);
-            names.push(param.name.text.clone());
+            names.push(param.name.clone());
         }
         let trigger = self.formula(&inner, &def.trigger);
         let response = self.formula(&inner, &def.response);
@@ -357,7 +357,7 @@ impl<'a> Checker<'a> {
         let mut inner = scope.clone();
         for (idx, quantified) in taken.names.iter().enumerate() {
             let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
-            inner = inner.with(quantified, Binding::Value(variable));
+            inner = inner.with_name(quantified, Binding::Value(variable));
         }
         let message = message.map(|message| self.text(&inner, message));
         self.past_at_the_start(taken.formula, expr, !taken.names.is_empty());
@@ -457,9 +457,7 @@ impl<'a> Checker<'a> {
                     return None;
                 }
                 taken.universal = universal;
-                taken
-                    .names
-                    .splice(0..0, names.iter().map(|name| name.text.clone()));
+                taken.names.splice(0..0, names.iter().cloned());
                 taken.range.splice(0..0, names.iter().map(|_| range));
                 Some(taken)
             }

@@ -1,13 +1,12 @@
 //! The values that quantified names and the parameters of tracks are compared with.
 
-use smol_str::SmolStr;
-
 use super::Checker;
 use super::property::variable;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Compare, Expr, Quantified, reads};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
+use crate::syntax::ast;
 use crate::value::Value;
 
 /// The values that a name is compared with.
@@ -28,7 +27,7 @@ impl Checker<'_> {
     pub(super) fn quantified(
         &mut self,
         universal: bool,
-        names: Vec<SmolStr>,
+        names: Vec<ast::Name>,
         range: Vec<Option<ExprId>>,
         formula: FormulaId,
         span: Span,
@@ -46,7 +45,7 @@ impl Checker<'_> {
         let mut vars = Vec::new();
         for (idx, (name, range)) in names.into_iter().zip(range).enumerate() {
             let mut compared = self.compared(&atoms, &Expr::Var(idx));
-            let mut var = variable(name, range);
+            let mut var = variable(name.text, range);
             let mut seen: Vec<(crate::ids::TrackId, usize)> = Vec::new();
             while let Some((track, position)) = compared.tracks.pop() {
                 if seen.contains(&(track, position)) {

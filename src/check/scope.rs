@@ -63,11 +63,6 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// This scope with a name bound by the language.
-    pub(super) fn with(&self, name: &SmolStr, binding: Binding<'a>) -> Scope<'a> {
-        self.declared(name, binding, None)
-    }
-
     /// This scope with a name bound that the text declares.
     pub(super) fn with_name(&self, name: &ast::Name, binding: Binding<'a>) -> Scope<'a> {
         self.declared(&name.text, binding, Some(*name.span))

@@ -126,6 +126,9 @@ impl<'a> Checker<'a> {
                                 let fields = self.spec.schema.meta.clone();
                                 if let Some(idx) = self.field_of(&fields, &member.key, "meta field")
                                 {
+                                    if let Some(declared) = self.meta_spans.get(idx) {
+                                        self.link(*member.key.span, *declared);
+                                    }
                                     meta[idx] = self.cell(scope, &member.value, &fields[idx].ty);
                                 }
                             }
@@ -161,6 +164,7 @@ impl<'a> Checker<'a> {
             ExprKind::Record(entries) => {
                 for entry in entries {
                     if let Some(idx) = self.field_of(&fields, &entry.key, "field") {
+                        self.link(*entry.key.span, self.field_spans[idx].0);
                         let cell = self.cell(scope, &entry.value, &fields[idx].ty);
                         if cells[idx].replace(cell).is_some() {
                             let message = format!("duplicate `{}`", entry.key);

@@ -132,6 +132,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Scope<'a> {
         let query = self.spec.claims[claim.index()].name.clone();
+        let item = self.names.get(0, Space::Property, &query);
+        let declared = item.and_then(|item| self.names.item(item).kind.name());
+        let declared = declared.map(|name| *name.span);
         let mut inner = scope.clone();
         for (idx, reading) in Reading::ALL.into_iter().enumerate() {
             let (name, ty) = match reading {
@@ -140,7 +143,10 @@ impl<'a> Checker<'a> {
                 Reading::Why => (SmolStr::new_static("why"), Type::String),
             };
             let variable = self.add(Expr::Var(idx), ty, span);
-            inner = inner.with(&name, Binding::Value(variable));
+            let declared = matches!(reading, Reading::Value)
+                .then_some(declared)
+                .flatten();
+            inner = inner.declared(&name, Binding::Value(variable), declared);
         }
         inner
     }

@@ -171,7 +171,11 @@ impl<'a> Checker<'a> {
                 let ty = self.ty(scope, ty);
                 self.typed_as(scope, &def.value, &ty)
             }
-            None => self.value(scope, &def.value, None),
+            None => {
+                let typed = self.value(scope, &def.value, None);
+                self.infer(&def.name, &typed.ty);
+                typed
+            }
         };
         let read = reads::reads(&self.spec, [typed.id]);
         if read != reads::Reads::default() {
@@ -230,7 +234,8 @@ impl<'a> Checker<'a> {
             let ty = self.ty(scope, ty);
             self.typed_as(&inner, &def.value, &ty);
         } else {
-            self.operand(&inner, &def.value, None);
+            let typed = self.operand(&inner, &def.value, None);
+            self.infer(&def.name, &typed.ty);
         }
         self.generic = false;
         self.leave();

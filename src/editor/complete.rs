@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::declaration::{kind_of, params};
-use super::{Analysis, Kind};
+use super::place::{self, Wanted};
+use super::{Analysis, Kind, vocabulary};
 use crate::check;
+use crate::diagnostic::{Code, Severity};
 use crate::modules::ModuleIdx;
 use crate::source::FileId;
 use crate::stdlib;
-use crate::syntax::ast::{Item, ItemKind, TraceClauseKind};
-use crate::syntax::lexer::{self, Lexeme};
-use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, Token, temporal_words};
+use crate::syntax::ast::{self, Item, ItemKind, TraceClauseKind, TypeKind};
+use crate::syntax::token::{LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words};
 
 /// The kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,162 +37,153 @@ pub struct Candidate {
     pub detail: String,
     /// Its documentation, in Markdown.
     pub docs: String,
+    /// The text to insert with places to fill in (`$1`, `${2:name}`, `$0`), if it is not the name alone.
+    pub snippet: Option<String>,
+    /// Its place in the list; the lowest is the likeliest.
+    pub rank: u8,
 }
 
-/// The kind of text that may follow the cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
-    /// Nothing: a comment or a text.
-    Nothing,
-    /// The first word of an item.
-    Item,
-    /// The name of an attribute.
-    Attribute,
-    /// A module: the names of the path before the cursor.
-    Path(Vec<String>),
-    /// A name in the braces of `use`, of this module.
-    Import(Vec<String>),
-    /// A member of what this name means.
-    Member(String),
-    /// The name of a property.
-    Property,
-    /// The name of a type.
-    Type,
-    /// An expression.
-    Expression,
+impl Candidate {
+    fn new(name: &str, kind: CandidateKind) -> Candidate {
+        let rank = match kind {
+            CandidateKind::Name(_) => 1,
+            CandidateKind::Function => 2,
+            CandidateKind::Word | CandidateKind::Attribute if name.len() > 1 => 3,
+            CandidateKind::Word | CandidateKind::Attribute => 4,
+        };
+        let docs = match kind {
+            CandidateKind::Name(_) => None,
+            _ => vocabulary::meaning(name),
+        };
+        Candidate {
+            name: name.to_owned(),
+            kind,
+            detail: String::new(),
+            docs: docs.unwrap_or_default(),
+            snippet: None,
+            rank,
+        }
+    }
 }
 
 impl Analysis {
-    /// Returns what may be at an offset, sorted by name. The text that already begins there is not considered: callers
-    /// filter the list.
-    pub fn candidates(&self, offset: u32) -> Vec<Candidate> {
+    /// Returns what may be at an offset, the likeliest first, then by name. `modules` are the paths that `use` can name besides
+    /// the library, as `lib.mail`. The text that already begins there is not considered: callers filter the list.
+    pub fn candidates(&self, offset: u32, modules: &[String]) -> Vec<Candidate> {
         let mut found = Found::default();
-        match self.wanted(offset) {
+        match place::wanted(self.file().text(), offset) {
             Wanted::Nothing => {}
-            Wanted::Item => found.words(ITEM_WORDS.iter().copied()),
+            Wanted::Item => {
+                for (word, snippet) in SNIPPETS {
+                    found.snippet(word, CandidateKind::Word, snippet);
+                }
+            }
             Wanted::Attribute => {
                 for name in check::ATTRIBUTES {
                     found.add(name, CandidateKind::Attribute);
                 }
             }
-            Wanted::Path(path) => self.modules(&path, &mut found),
+            Wanted::Words(words) => found.words(words.iter().copied()),
+            Wanted::Lint => {
+                let lints = Code::ALL
+                    .iter()
+                    .filter(|code| code.severity() != Severity::Error);
+                for lint in lints {
+                    let candidate = Candidate {
+                        docs: lint.summary().to_owned(),
+                        ..Candidate::new(&lint.name().replace('-', "_"), CandidateKind::Word)
+                    };
+                    found.by_name.insert(candidate.name.clone(), candidate);
+                }
+            }
+            Wanted::Path(path) => self.modules(&path, modules, &mut found),
             Wanted::Import(path) => {
                 if let Some(module) = self.module_at(&path) {
                     self.items(module, &mut found, |_| true);
                 }
             }
             Wanted::Member(owner) => self.members(&owner, &mut found),
+            Wanted::Key { meta } => self.parts_of(&mut found, |item, kind| {
+                let block = match item.kind {
+                    ItemKind::Event(_) => !meta,
+                    ItemKind::Trace(_) => meta,
+                    _ => false,
+                };
+                kind == Kind::Field && block
+            }),
             Wanted::Property => {
                 self.visible(&mut found, |kind| kind == Kind::Property);
                 self.visible(&mut found, |kind| kind == Kind::Function);
                 found.words(["on", "when"]);
             }
+            Wanted::Model => self.visible(&mut found, |kind| kind == Kind::Model),
             Wanted::Type => {
                 self.visible(&mut found, |kind| matches!(kind, Kind::Enum | Kind::Record));
                 found.words(TYPES.iter().copied());
             }
-            Wanted::Expression => self.expression(offset, &mut found),
+            Wanted::Expression { compared, words } => {
+                self.expression(offset, &mut found);
+                found.words(words.iter().copied());
+                if let Some(of) = compared.and_then(|name| self.enum_of(&name)) {
+                    found.prefer(&of);
+                }
+            }
         }
-        found.by_name.into_values().collect()
+        let mut all: Vec<Candidate> = found.by_name.into_values().collect();
+        all.sort_by_key(|candidate| candidate.rank);
+        all
     }
 
-    /// Returns what is expected at an offset, from the tokens before it on its line and the item that contains it.
-    fn wanted(&self, offset: u32) -> Wanted {
-        let text = self.file().text();
-        let Some(before) = text.get(..offset as usize) else {
-            return Wanted::Nothing;
+    /// Returns the values of the enum that is the type of a name, if it is one.
+    fn enum_of(&self, name: &str) -> Option<Vec<String>> {
+        let modules = self.checked.project.modules.iter();
+        let items: Vec<&Item> = modules.flat_map(|module| &module.tree.items).collect();
+        let named = |ty: &ast::Type| match &ty.kind {
+            TypeKind::Named(name) => Some(name.to_string()),
+            TypeKind::Optional(inner) => match &inner.kind {
+                TypeKind::Named(name) => Some(name.to_string()),
+                _ => None,
+            },
+            _ => None,
         };
-        let lexed = lexer::lex(before, 0);
-        // A comment to the end of its line holds the cursor until the line ends; one that is open is an error below.
-        let in_comment = lexed.trivia.last().is_some_and(|trivia| {
-            let comment = &before[trivia.start as usize..];
-            comment.starts_with("//") && !comment.contains('\n')
-        });
-        let in_text = lexed.errors.last().is_some_and(|error| {
-            matches!(
-                error.kind,
-                lexer::LexErrorKind::UnterminatedString
-                    | lexer::LexErrorKind::UnterminatedRegex
-                    | lexer::LexErrorKind::UnterminatedComment
-                    | lexer::LexErrorKind::SingleQuoted
-            )
-        });
-        if in_comment || in_text {
-            return Wanted::Nothing;
-        }
-        let mut tokens: &[Lexeme] = &lexed.tokens;
-        // The word being written says nothing of what is asked for.
-        if let [before_it @ .., word] = tokens
-            && word.end as usize == before.len()
-            && is_word(word.token)
-        {
-            if word.column_zero {
-                return Wanted::Item;
+        let declared = |item: &&Item| -> Option<String> {
+            let own = item.kind.name().filter(|own| own.as_str() == name);
+            match &item.kind {
+                ItemKind::Event(event) => {
+                    let mut fields = event.fields.iter();
+                    named(&fields.find(|field| field.name.as_str() == name)?.ty)
+                }
+                ItemKind::Let(item) => {
+                    let written = item.ty.as_ref().and_then(named);
+                    let inferred = || self.links().inferred_type(*own?.span);
+                    own?;
+                    written.or_else(|| Some(inferred()?.trim_end_matches('?').to_owned()))
+                }
+                ItemKind::Track(item) => own.and_then(|_| named(item.ty.as_ref()?)),
+                _ => None,
             }
-            tokens = before_it;
-        }
-        let line = before.rfind('\n').map_or(0, |at| at + 1);
-        if before[line..].is_empty() {
-            return Wanted::Item;
-        }
-        let name = |lexeme: &Lexeme| text[lexeme.start as usize..lexeme.end as usize].to_owned();
-        let item = tokens.iter().rposition(|lexeme| {
-            lexeme.column_zero && (lexeme.token.begins_item() || lexeme.token == Token::At)
-        });
-        let of_item = &tokens[item.unwrap_or(0)..];
-        let path = |tokens: &[Lexeme]| -> Vec<String> {
-            let names = tokens
-                .iter()
-                .filter(|lexeme| is_word(lexeme.token) && lexeme.token != Token::Use);
-            names.map(name).collect()
         };
-        match of_item {
-            [.., at] if at.token == Token::At => return Wanted::Attribute,
-            [first, rest @ ..] if first.token == Token::Use => {
-                return match rest.iter().position(|lexeme| lexeme.token == Token::LBrace) {
-                    Some(brace) => Wanted::Import(path(&rest[..brace])),
-                    None => Wanted::Path(path(rest)),
-                };
-            }
-            _ => {}
-        }
-        match of_item {
-            [.., owner, dot] if dot.token == Token::Dot && is_word(owner.token) => {
-                Wanted::Member(name(owner))
-            }
-            [.., dot] if dot.token == Token::Dot => Wanted::Nothing,
-            [first] if first.token == Token::Enforce => Wanted::Property,
-            [.., expect] if expect.token == Token::Expect => Wanted::Property,
-            // A declared name is followed by its type; an argument of a function never is.
-            [first, .., colon]
-                if colon.token == Token::Colon
-                    && matches!(
-                        first.token,
-                        Token::Event
-                            | Token::Record
-                            | Token::Let
-                            | Token::Const
-                            | Token::Predicate
-                            | Token::Track
-                            | Token::Template
-                            | Token::System
-                            | Token::Component
-                            | Token::Trace
-                    ) =>
-            {
-                Wanted::Type
-            }
-            [_] if of_item[0].column_zero && of_item[0].token.begins_item() => Wanted::Nothing,
-            _ => Wanted::Expression,
-        }
+        let ty = items.iter().find_map(declared)?;
+        items.iter().find_map(|item| match &item.kind {
+            ItemKind::Enum(of) if of.name.as_str() == ty => Some(
+                of.values
+                    .iter()
+                    .map(|value| value.name.to_string())
+                    .collect(),
+            ),
+            _ => None,
+        })
     }
 
-    fn modules(&self, path: &[String], found: &mut Found) {
-        if path.is_empty() {
-            found.add("std", CandidateKind::Name(Kind::Module));
-        } else if path == ["std"] {
-            for module in stdlib::modules() {
-                found.add(module, CandidateKind::Name(Kind::Module));
+    /// Adds the names that may follow the beginning of a path.
+    fn modules(&self, path: &[String], own: &[String], found: &mut Found) {
+        let library = stdlib::modules().map(|module| format!("std.{}", module.replace('/', ".")));
+        let before: String = path.iter().map(|name| format!("{name}.")).collect();
+        for module in library.chain(own.iter().cloned()) {
+            let rest = module.strip_prefix(&before).unwrap_or("");
+            let next = rest.split('.').next().unwrap_or("");
+            if !next.is_empty() {
+                found.add(next, CandidateKind::Name(Kind::Module));
             }
         }
     }
@@ -233,10 +225,9 @@ impl Analysis {
         found.by_name.insert(
             name.to_owned(),
             Candidate {
-                name: name.to_owned(),
-                kind: CandidateKind::Name(kind),
                 detail: text.lines().next().unwrap_or("").trim_end().to_owned(),
                 docs: crate::doc::docs(&item.docs),
+                ..Candidate::new(name, CandidateKind::Name(kind))
             },
         );
     }
@@ -299,11 +290,15 @@ impl Analysis {
                 && matches!(item.kind, ItemKind::System(_) | ItemKind::Component(_))
                 && item.kind.name().is_some_and(|name| name.as_str() == owner)
         });
+        if found.by_name.is_empty() {
+            for name in ["add", "remove", "last", "drop"] {
+                found.snippet(name, CandidateKind::Function, &format!("{name}($0)"));
+            }
+        }
     }
 
     /// Returns the record type of a field of the event, by its name.
     fn record_of(&self, field: &str) -> Option<String> {
-        use crate::syntax::ast::TypeKind;
         let modules = self.checked.project.modules.iter();
         let events = modules.flat_map(|module| &module.tree.items);
         events
@@ -336,21 +331,20 @@ impl Analysis {
                 continue;
             }
             let candidate = Candidate {
-                name: self.sources().slice(name).to_owned(),
-                kind: CandidateKind::Name(part.kind),
                 detail: self.sources().slice(part.whole).to_owned(),
                 docs: part.docs.clone(),
+                ..Candidate::new(self.sources().slice(name), CandidateKind::Name(part.kind))
             };
             found.by_name.insert(candidate.name.clone(), candidate);
         }
     }
 
     fn expression(&self, offset: u32, found: &mut Found) {
-        found.words(temporal_words().map(|(word, _)| word));
+        found.words(temporal_words().flat_map(|(word, letter)| [word, letter]));
         found.words(operators());
         found.words(LOOK_AHEAD_WORDS.iter().copied());
         for name in check::functions() {
-            found.add(name, CandidateKind::Function);
+            found.snippet(name, CandidateKind::Function, &format!("{name}($0)"));
         }
         self.visible(found, |kind| kind != Kind::Property);
         let modules = self.checked.project.modules.first();
@@ -406,9 +400,58 @@ fn operators() -> impl Iterator<Item = &'static str> {
     reserved.chain(["last", "unknown"])
 }
 
-fn is_word(token: Token) -> bool {
-    token.is_name() || token.is_reserved()
-}
+/// The words that begin an item, with what is inserted for them.
+const SNIPPETS: &[(&str, &str)] = &[
+    ("use", "use ${1:std.patterns}"),
+    ("const", "const ${1:name} = $0"),
+    ("enum", "enum ${1:Name} { ${2:a}, ${3:b} }"),
+    (
+        "record",
+        "record ${1:Name} {\n  ${2:member}: ${3:string}\n}",
+    ),
+    ("let", "let ${1:name} = $0"),
+    ("trace", "trace {\n  $0\n}"),
+    ("event", "event {\n  ${1:kind}: ${2:string}\n}"),
+    ("predicate", "predicate ${1:name} = $0"),
+    (
+        "track",
+        "track ${1:name}: ${2:bool} = ${3:false} when ${4:condition} then ${5:true}",
+    ),
+    ("unsafe", "unsafe ${1:name} = $0"),
+    ("property", "property ${1:name} = always ($0)"),
+    (
+        "rule",
+        "rule ${1:name}: when ${2:trigger} then ${3:response} within ${4:5} steps",
+    ),
+    (
+        "template",
+        "template ${1:name}(${2:p}: pred()) = always ($0)",
+    ),
+    (
+        "requirement",
+        "requirement ${1:R1} \"${2:sentence}\" {\n  formal $0\n}",
+    ),
+    ("abstraction", "abstraction ${1:name} {\n  over $0\n}"),
+    ("model", "model ${1:name} = learn ${2:abstraction} { }"),
+    ("query", "query ${1:name} = P=? [ F $0 ] on ${2:model}"),
+    (
+        "enforce",
+        "enforce ${1:property} {\n  violated => block \"${2:reason}\"\n}",
+    ),
+    (
+        "system",
+        "system ${1:name} {\n  state ${2:mode}: { ${3:idle}, ${4:busy} } = ${3:idle}\n  $0\n}",
+    ),
+    (
+        "component",
+        "component ${1:name} {\n  state ${2:mode}: { ${3:idle}, ${4:busy} } = ${3:idle}\n  $0\n}",
+    ),
+    ("compose", "compose ${1:name} = ${2:a} || ${3:b}"),
+    (
+        "test",
+        "test \"${1:name}\" {\n  given [{$2}]\n  expect ${3:property} ${4|violated,satisfied,unknown|}\n}",
+    ),
+];
 
 /// Candidates by name.
 #[derive(Default)]
@@ -418,11 +461,14 @@ struct Found {
 
 impl Found {
     fn add(&mut self, name: &str, kind: CandidateKind) {
+        let candidate = Candidate::new(name, kind);
+        self.by_name.insert(name.to_owned(), candidate);
+    }
+
+    fn snippet(&mut self, name: &str, kind: CandidateKind, snippet: &str) {
         let candidate = Candidate {
-            name: name.to_owned(),
-            kind,
-            detail: String::new(),
-            docs: String::new(),
+            snippet: Some(snippet.to_owned()),
+            ..Candidate::new(name, kind)
         };
         self.by_name.insert(name.to_owned(), candidate);
     }
@@ -430,6 +476,15 @@ impl Found {
     fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
         for word in words {
             self.add(word, CandidateKind::Word);
+        }
+    }
+
+    /// Puts these names first.
+    fn prefer(&mut self, names: &[String]) {
+        for name in names {
+            if let Some(candidate) = self.by_name.get_mut(name) {
+                candidate.rank = 0;
+            }
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{Analysis, Kind};
+use super::{Analysis, Kind, vocabulary};
 use crate::doc;
+use crate::report::explanation::Enforceable;
+use crate::report::words;
 use crate::source::{FileId, Span};
 use crate::syntax::lexer;
-use crate::syntax::token::Token;
 
 /// More lines of a declaration are cut off.
 const LINES: usize = 16;
@@ -74,11 +75,14 @@ impl Analysis {
         if !declaration.docs.is_empty() {
             let _ = write!(text, "\n{}\n", declaration.docs);
         }
+        if let Some(ty) = self.links().inferred_type(target) {
+            let _ = write!(text, "\nof type `{ty}`\n");
+        }
         if declaration.kind == Kind::Property
-            && let (Some(spec), Some(name)) = (&self.checked.spec, item.kind.name())
-            && let Some(facts) = doc::facts(spec, sources, name.as_str())
+            && let Some(name) = item.kind.name()
+            && let Some(about) = self.about_property(name.as_str())
         {
-            let _ = write!(text, "\n---\n{}", facts_text(&facts));
+            let _ = write!(text, "\n---\n{about}");
         }
         Some(text)
     }
@@ -90,35 +94,46 @@ impl Analysis {
             .tokens
             .iter()
             .find(|lexeme| lexeme.start <= offset && offset < lexeme.end)?;
-        let said = meaning(lexeme.token)?;
+        let word = self
+            .file()
+            .text()
+            .get(lexeme.start as usize..lexeme.end as usize)?;
         Some(Hover {
             span: Span::new(FileId(0), lexeme.start, lexeme.end),
-            text: said.to_owned(),
+            text: vocabulary::meaning(word)?,
         })
+    }
+
+    /// Returns a property in words, when its violations show, and the size of its automaton.
+    fn about_property(&self, name: &str) -> Option<String> {
+        let spec = self.checked.spec.as_ref()?;
+        let property = spec.property(spec.find_property(name)?);
+        let mut text = format!("{}\n", words::property(spec, property));
+        let summary = self.summary(name)?;
+        let line: Vec<String> = summary
+            .enforceable
+            .map(|class| enforced(class).to_owned())
+            .into_iter()
+            .chain(
+                summary
+                    .states
+                    .map(|states| format!("minimal automaton of {states} states")),
+            )
+            .collect();
+        if !line.is_empty() {
+            let _ = writeln!(text, "\n{}", line.join("; "));
+        }
+        Some(text)
     }
 }
 
-/// Returns the facts about a property, in two lines.
-fn facts_text(facts: &doc::Facts) -> String {
-    let mut text = format!("{}\n", facts.words);
-    let enforced = match facts.enforce.as_deref() {
-        Some("blocked") => Some("Violations can be **blocked** before they happen"),
-        Some("detected") => Some("Violations are **detected** while the trace runs"),
-        Some("audited") => Some("Violations show when the trace has **ended**"),
-        _ => None,
-    };
-    let states = facts
-        .states
-        .map(|states| format!("minimal automaton of {states} states"));
-    let line: Vec<String> = enforced
-        .map(str::to_owned)
-        .into_iter()
-        .chain(states)
-        .collect();
-    if !line.is_empty() {
-        let _ = writeln!(text, "\n{}", line.join("; "));
+/// Returns when violations of a property show, in Markdown.
+pub(super) fn enforced(class: Enforceable) -> &'static str {
+    match class {
+        Enforceable::Blocked => "Violations can be **blocked** before they happen",
+        Enforceable::Detected => "Violations are **detected** while the trace runs",
+        Enforceable::Audited => "Violations show when the trace has **ended**",
     }
-    text
 }
 
 fn first_lines(text: &str) -> String {
@@ -128,14 +143,4 @@ fn first_lines(text: &str) -> String {
         lines.push("…");
     }
     lines.join("\n")
-}
-
-/// Returns the meaning of a temporal operator, in a sentence.
-fn meaning(token: Token) -> Option<&'static str> {
-    Some(match token {
-        Token::Never => "`never f`: f holds at no step from here on; the same as `always not f`",
-        Token::Precedes => "`f precedes g`: g does not hold before the first step where f does",
-        Token::LeadsTo => "`f leads to g`: whenever f holds, g holds then or later",
-        token => token.operator()?.meaning,
-    })
 }

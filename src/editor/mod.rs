@@ -22,14 +22,29 @@
 
 mod complete;
 mod declaration;
+mod fixes;
 mod highlight;
+mod hints;
 mod hover;
+mod meaning;
 mod navigate;
 mod outline;
+mod place;
+mod project;
+mod rename;
+mod selection;
+mod signature;
+mod vocabulary;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::diagnostic::Diagnostic;
+use crate::ids::PropertyId;
 use crate::modules::Loader;
-use crate::source::{FileId, SourceFile, SourceMap};
+use crate::report::explanation::{self, Summary};
+use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::syntax::ast::ItemKind;
 use crate::{Checked, check, front, lint};
 
 use declaration::Declarations;
@@ -37,27 +52,57 @@ use declaration::Declarations;
 pub use complete::Candidate;
 pub(crate) use complete::CandidateKind;
 pub use declaration::Kind;
+pub use fixes::Fix;
 
-pub use navigate::RenameError;
-pub(crate) use outline::Symbol;
+pub(crate) use outline::{Symbol, items};
+pub use project::{Place, Workspace};
+pub(crate) use project::{importer, imports};
+pub use rename::{Change, RenameError};
 
 /// One version of a spec, checked and linted.
 #[derive(Debug)]
 pub struct Analysis {
     checked: Checked,
     declarations: Declarations,
+    /// What was found about properties so far.
+    summaries: RefCell<HashMap<PropertyId, Summary>>,
 }
+
+/// The limits of automata that an editor asks for while somebody types: about a twentieth of a second each.
+const LIMITS: guard_automata::Limits = guard_automata::Limits {
+    states: 1 << 10,
+    nodes: 100_000,
+    work: 100_000,
+    atoms: 64,
+};
 
 impl Analysis {
     /// Checks and lints a text; `loader` finds what it imports.
     pub fn new(name: &str, text: &str, loader: &dyn Loader) -> Analysis {
         let mut checked = front(name, text, loader, check::Limits::default());
         checked.lint(&lint::Limits::default());
+        let own = checked.project.without_importer();
+        let own: Vec<FileId> = own.iter().map(|module| module.file).collect();
+        checked
+            .diagnostics
+            .retain(|found| own.contains(&found.span().file));
         let declarations = Declarations::of(&checked.project);
         Analysis {
             checked,
             declarations,
+            summaries: RefCell::default(),
         }
+    }
+
+    /// Returns when violations of a property show, and how large its automaton is, as far as it is small. Computed once.
+    fn summary(&self, property: &str) -> Option<Summary> {
+        let spec = self.checked.spec.as_ref()?;
+        let id = spec.find_property(property)?;
+        let mut known = self.summaries.borrow_mut();
+        let summary = known
+            .entry(id)
+            .or_insert_with(|| explanation::summary(spec, id, &LIMITS));
+        Some(*summary)
     }
 
     /// Returns all texts that took part; file 0 is the spec.
@@ -73,6 +118,29 @@ impl Analysis {
     /// Returns the declarations of names, in all files.
     pub fn links(&self) -> &check::Links {
         &self.checked.links
+    }
+
+    /// Whether the spec or one of its modules declares the event that its conditions are about.
+    pub(crate) fn has_event(&self) -> bool {
+        let modules = self.checked.project.without_importer().iter();
+        let mut items = modules.flat_map(|module| &module.tree.items);
+        items.any(|item| matches!(item.kind, ItemKind::Event(_)))
+    }
+
+    /// Returns the paths that `use` items name, with the place that each stands for.
+    pub(crate) fn imports(&self) -> Vec<(Span, Span)> {
+        let modules = &self.checked.project.modules;
+        let imports = modules
+            .first()
+            .into_iter()
+            .flat_map(|module| &module.imports);
+        imports
+            .filter_map(|(import, _, target)| {
+                let (first, last) = (import.path.first()?, import.path.last()?);
+                let module = modules.get((*target)?)?;
+                Some((first.span.to(*last.span), Span::at(module.file, 0)))
+            })
+            .collect()
     }
 
     /// Returns the diagnostics, in all files, sorted by place.

@@ -2,7 +2,6 @@
 
 use super::{Analysis, Kind};
 use crate::source::{FileId, Span};
-use crate::syntax::token::{LOOK_AHEAD_WORDS, Token};
 
 /// The meaning of the name at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,25 +12,6 @@ pub struct Meant {
     pub target: Span,
     /// The span of the declaration, without its documentation.
     pub whole: Span,
-}
-
-/// The reason why something cannot be renamed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RenameError {
-    /// The place is not a declared name.
-    #[error("there is no declared name here")]
-    NoName,
-    /// The declaration is in another file.
-    #[error("`{0}` is declared in `{1}`; rename it there")]
-    Elsewhere(String, String),
-    /// The new name is no name.
-    #[error(
-        "`{0}` is no name: letters, digits and `_`, no digit first, and no word of the language"
-    )]
-    NotAName(String),
-    /// Not every use can be found while something is wrong.
-    #[error("the spec has errors; mend them first, so that every use is found")]
-    Broken,
 }
 
 impl Analysis {
@@ -68,30 +48,6 @@ impl Analysis {
         all
     }
 
-    /// Returns the places to change so that the name at an offset is another.
-    ///
-    /// # Errors
-    /// See [`RenameError`].
-    pub fn rename(&self, offset: u32, to: &str) -> Result<Vec<Span>, RenameError> {
-        let meant = self.definition(offset).ok_or(RenameError::NoName)?;
-        if meant.target.is_empty() {
-            return Err(RenameError::NoName);
-        }
-        if meant.target.file != FileId(0) {
-            return Err(RenameError::Elsewhere(
-                self.sources().slice(meant.target).to_owned(),
-                self.sources().get(meant.target.file).name().to_owned(),
-            ));
-        }
-        if !is_name(to) {
-            return Err(RenameError::NotAName(to.to_owned()));
-        }
-        if self.checked.spec.is_none() {
-            return Err(RenameError::Broken);
-        }
-        Ok(self.references(offset))
-    }
-
     /// Returns the kind of a declaration; a name that only an expression binds is a variable.
     pub(super) fn kind(&self, target: Span) -> Kind {
         if target.is_empty() {
@@ -104,18 +60,10 @@ impl Analysis {
 
     fn declared_at(&self, offset: u32) -> Option<Span> {
         let mut all = self.declarations.iter();
-        all.find(|(name, _)| name.file == FileId(0) && name.touches(offset))
+        let declared = all.find(|(name, _)| name.file == FileId(0) && name.touches(offset));
+        // A name that an expression binds is known by its uses.
+        declared
             .map(|(name, _)| name)
+            .or_else(|| self.checked.links.declared_at(FileId(0), offset))
     }
-}
-
-fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    let begins = chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    begins
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !LOOK_AHEAD_WORDS.contains(&text)
-        && Token::of_word(text).is_name()
 }

@@ -2,7 +2,8 @@
 
 use super::Analysis;
 use super::declaration::{Kind, kind_of};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceFile, Span};
+use crate::syntax;
 use crate::syntax::ast::{Item, ItemKind};
 
 /// An item, or a named part of one.
@@ -31,9 +32,11 @@ impl Analysis {
         let items = module.tree.items.iter().enumerate();
         items
             .filter(|(_, item)| !matches!(item.kind, ItemKind::Use(_)))
-            .map(|(idx, item)| Symbol {
-                parts: self.parts(idx, item),
-                ..symbol(item)
+            .filter_map(|(idx, item)| {
+                Some(Symbol {
+                    parts: self.parts(idx, item),
+                    ..symbol(item)?
+                })
             })
             .collect()
     }
@@ -71,19 +74,29 @@ impl Analysis {
     }
 }
 
-fn symbol(item: &Item) -> Symbol {
+/// Returns the named items of a text in its order, without their parts.
+pub(crate) fn items(file: &SourceFile) -> Vec<Symbol> {
+    let (tree, _) = syntax::parse(file);
+    let named = tree.items.iter().filter(|item| item.kind.name().is_some());
+    named.filter_map(symbol).collect()
+}
+
+/// Returns an item as a symbol; `None` for a broken one of which nothing can be shown: editors refuse an empty name.
+fn symbol(item: &Item) -> Option<Symbol> {
     let word = item.kind.word().to_owned();
     let (name, at) = match (&item.kind, item.kind.name()) {
         (_, Some(name)) => (name.to_string(), *name.span),
-        (ItemKind::Test(test), None) => (test.name.value.to_string(), *test.name.span),
+        (ItemKind::Test(test), None) if !test.name.value.is_empty() => {
+            (test.name.value.to_string(), *test.name.span)
+        }
         _ => (word.clone(), item.span.before()),
     };
-    Symbol {
+    (!name.is_empty()).then(|| Symbol {
         name,
         word,
         kind: kind_of(&item.kind),
         at,
         whole: *item.span,
         parts: Vec::new(),
-    }
+    })
 }

@@ -13,6 +13,8 @@ pub struct Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineTable {
     starts: Vec<u32>,
+    /// The same as editors count, if there is a `\r` alone: to them it ends a line.
+    editor_starts: Option<Vec<u32>>,
 }
 
 impl LineTable {
@@ -25,7 +27,22 @@ impl LineTable {
                 starts.push(u32::try_from(offset + 1).unwrap_or(u32::MAX));
             }
         }
-        Self { starts }
+        let lone = |at: usize| text.as_bytes().get(at + 1) != Some(&b'\n');
+        let mut returns = text
+            .bytes()
+            .enumerate()
+            .filter(|(at, byte)| *byte == b'\r' && lone(*at));
+        let editor_starts = returns.next().map(|first| {
+            let lone = returns.chain([first]);
+            let mut all = starts.clone();
+            all.extend(lone.map(|(at, _)| narrow(at + 1)));
+            all.sort_unstable();
+            all
+        });
+        Self {
+            starts,
+            editor_starts,
+        }
     }
 
     /// Returns the number of lines; an empty text has one.
@@ -43,9 +60,7 @@ impl LineTable {
     /// Returns the line that holds `offset`, from 0.
     #[must_use]
     pub fn line_index(&self, offset: u32) -> usize {
-        self.starts
-            .partition_point(|&start| start <= offset)
-            .saturating_sub(1)
+        line_index(&self.starts, offset)
     }
 
     /// Returns the offset of the first byte of line `index` (from 0), if there is such a line.
@@ -57,7 +72,7 @@ impl LineTable {
     /// Returns the line and column (characters, from 1) of `offset` in `text`.
     #[must_use]
     pub fn location(&self, text: &str, offset: u32) -> Location {
-        let (line, before) = self.split(text, offset);
+        let (line, before) = split(&self.starts, text, offset);
         let column = before.chars().count();
         Location {
             line: narrow(line + 1),
@@ -68,7 +83,7 @@ impl LineTable {
     /// Returns the line (from 0) and column (UTF-16 units, from 0) of `offset`, as editors count.
     #[must_use]
     pub fn utf16_position(&self, text: &str, offset: u32) -> (u32, u32) {
-        let (line, before) = self.split(text, offset);
+        let (line, before) = split(self.editor_starts(), text, offset);
         let column: usize = before.chars().map(char::len_utf16).sum();
         (narrow(line), narrow(column))
     }
@@ -76,10 +91,10 @@ impl LineTable {
     /// Returns the offset of a position counted as editors do; clamped to the line and the text.
     #[must_use]
     pub fn offset_of_utf16(&self, text: &str, line: u32, column: u32) -> u32 {
-        let Some(start) = self.line_start(line as usize) else {
+        let Some(start) = self.editor_starts().get(line as usize) else {
             return narrow(text.len());
         };
-        let mut offset = start as usize;
+        let mut offset = *start as usize;
         let mut units = 0;
         for c in text.get(offset..).unwrap_or("").chars() {
             if units >= column || c == '\n' || c == '\r' {
@@ -91,16 +106,26 @@ impl LineTable {
         narrow(offset)
     }
 
-    /// Returns the line (from 0) and the text before `offset` on it.
-    fn split<'t>(&self, text: &'t str, offset: u32) -> (usize, &'t str) {
-        let line = self.line_index(offset);
-        let start = self.line_start(line).unwrap_or(0) as usize;
-        let mut end = (offset as usize).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        (line, text.get(start..end).unwrap_or(""))
+    fn editor_starts(&self) -> &[u32] {
+        self.editor_starts.as_ref().unwrap_or(&self.starts)
     }
+}
+
+fn line_index(starts: &[u32], offset: u32) -> usize {
+    starts
+        .partition_point(|&start| start <= offset)
+        .saturating_sub(1)
+}
+
+/// Returns the line (from 0) and the text before `offset` on it.
+fn split<'t>(starts: &[u32], text: &'t str, offset: u32) -> (usize, &'t str) {
+    let line = line_index(starts, offset);
+    let start = starts.get(line).copied().unwrap_or(0) as usize;
+    let mut end = (offset as usize).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (line, text.get(start..end).unwrap_or(""))
 }
 
 fn narrow(n: usize) -> u32 {

@@ -2,8 +2,12 @@
 use std::path::{Path, PathBuf};
 
 use guard_lang::editor::{Analysis, Candidate, Kind, RenameError};
+
+use crate::support::editor::Texts;
+use guard_lang::check;
 use guard_lang::modules::{Loader, NoFiles};
 use guard_lang::source::FileId;
+use guard_lang::syntax::token::ITEM_WORDS;
 use walkdir::WalkDir;
 
 /// Imports from a folder.
@@ -96,8 +100,11 @@ fn every_place_of_every_example_can_be_asked_about() {
         for offset in (0..length).step_by(97) {
             let offset = u32::try_from(offset).unwrap();
             let _ = analysis.hover(offset);
-            let _ = analysis.candidates(offset);
-            let _ = analysis.rename(offset, "another");
+            let _ = (
+                analysis.candidates(offset, &[]),
+                analysis.signature(offset),
+                analysis.selections(offset),
+            );
             for name in analysis.references(offset) {
                 assert_eq!(name.file, FileId(0));
             }
@@ -118,7 +125,7 @@ fn cut_off_texts_are_answered_too() {
         let at = u32::try_from(end).unwrap();
         let _ = (
             analysis.hover(at),
-            analysis.candidates(at),
+            analysis.candidates(at, &[]),
             analysis.outline(),
             analysis.folds(),
         );
@@ -182,12 +189,10 @@ fn hovers_tell_what_is_declared_and_what_it_means() {
 fn names_are_renamed_where_they_are_used_and_declared() {
     let text = SPEC.to_owned();
     let analysis = analyse(&text);
+    let files = Texts::of(&[("a.guard", &text)]);
     let renamed = |offset: u32, to: &str| {
-        let mut text = text.clone();
-        for span in analysis.rename(offset, to).unwrap().into_iter().rev() {
-            text.replace_range(span.range(), to);
-        }
-        text
+        let changes = analysis.rename(&files, offset, to).unwrap();
+        files.changed(&changes).text_of("a.guard").to_owned()
     };
     let once = renamed(place(&text, "mails_out", 0), "leaks");
     assert_eq!(once, text.replace("mails_out", "leaks"));
@@ -197,21 +202,23 @@ fn names_are_renamed_where_they_are_used_and_declared() {
     assert!(once.contains("forall t in tool: never to_tool(t)"));
     let once = renamed(place(&text, "tool: string", 0), "called");
     assert!(once.contains("kind == call and called ==") && once.contains("forall t in called:"));
+    // The data is read by the name of the field: it must be read from the same place afterwards.
+    assert!(once.contains("called: string from \"/tool\"\n"), "{once}");
     assert!(analyse(&once).diagnostics().is_empty());
     for wrong in ["", "2", "always", "a b", "any", "X"] {
         assert_eq!(
-            analysis.rename(place(&text, "quiet", 0), wrong),
+            analysis.rename(&files, place(&text, "quiet", 0), wrong),
             Err(RenameError::NotAName(wrong.to_owned()))
         );
     }
     assert_eq!(
-        analysis.rename(place(&text, "never", 0), "x"),
+        analysis.rename(&files, place(&text, "never", 0), "x"),
         Err(RenameError::NoName)
     );
 }
 
 #[test]
-fn imported_names_lead_to_their_file_and_are_not_renamed() {
+fn names_of_the_library_lead_to_their_file_and_are_not_renamed() {
     let text = "use std.agent.{phi5}\nuse std.agent\nproperty p = phi5(tool == \"x\")\n";
     let analysis = analyse(text);
     let meant = analysis.definition(place(text, "phi5", 1)).unwrap();
@@ -220,7 +227,11 @@ fn imported_names_lead_to_their_file_and_are_not_renamed() {
         "std/agent.guard"
     );
     assert!(matches!(
-        analysis.rename(place(text, "phi5", 1), "x"),
+        analysis.rename(
+            &Texts::of(&[("a.guard", text)]),
+            place(text, "phi5", 1),
+            "x"
+        ),
         Err(RenameError::Elsewhere(..))
     ));
     let module = analysis.definition(place(text, "std.agent", 1)).unwrap();
@@ -288,15 +299,202 @@ fn candidates_fit_the_place() {
             vec!["tool"],
         ),
         ("predicate ¦", vec![], vec!["and"]),
+        ("use lib.¦", vec!["mail"], vec!["agent", "std"]),
+        ("@severity(¦", vec!["low", "critical"], vec!["tool", "abs"]),
+        ("@allow(¦", vec!["unused", "strong_next"], vec!["low"]),
+        ("trace {\n  ¦", vec!["events", "meta"], vec!["and", "state"]),
+        (
+            "abstraction a {\n  ¦",
+            vec!["over", "absorbing"],
+            vec!["and"],
+        ),
+        ("system s {\n  ¦", vec!["state", "init"], vec!["and"]),
+        ("requirement R \"x\" {\n  ¦", vec!["formal"], vec!["and"]),
+        (
+            "enforce p {\n  ¦",
+            vec!["violated", "presumably_violated"],
+            vec!["block"],
+        ),
+        (
+            "enforce p {\n  violated => ¦",
+            vec!["block", "ask"],
+            vec!["violated"],
+        ),
+        ("enforce p {\n  on ¦", vec!["error"], vec!["violated"]),
+        ("rule r: ¦", vec!["when"], vec!["tool"]),
+        ("property p: ¦", vec!["ltl", "ctl"], vec!["always"]),
+        ("model m = ¦", vec!["learn", "import"], vec!["and"]),
+        (
+            "abstraction a { over x }\nmodel m = learn a { }\nquery q = P=? [ F x ] on ¦",
+            vec!["m"],
+            vec!["always"],
+        ),
+        (
+            "event { tool: string }\ntest \"t\" {\n  given [{¦",
+            vec!["tool"],
+            vec!["always", "given"],
+        ),
+        (
+            "event { tool: string }\ntrace { meta who: string }\ntest \"t\" {\n  given {meta: {¦",
+            vec!["who"],
+            vec!["tool"],
+        ),
+        ("test \"t\" {\n  ¦", vec!["given", "expect"], vec!["and"]),
+        (
+            "property quiet = never last\ntest \"t\" {\n  expect quiet ¦",
+            vec!["violated", "at"],
+            vec![],
+        ),
+        (
+            "event { n: int }\npredicate a = n.¦",
+            vec!["last"],
+            vec!["and"],
+        ),
     ] {
         let (text, offset) = marked(text);
-        let found = analyse(&text).candidates(offset);
+        let found = analyse(&text).candidates(offset, &["lib.mail".to_owned()]);
         let found = names(&found);
         for name in there {
             assert!(found.contains(&name), "{text}: no `{name}` in {found:?}");
         }
         for name in absent {
             assert!(!found.contains(&name), "{text}: `{name}` in {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_fits_best_comes_first_and_words_are_explained() {
+    let (text, offset) = marked(
+        "enum Reach { near, far }\nevent { reach: Reach  tool: string }\npredicate a = reach == ¦",
+    );
+    let found = analyse(&text).candidates(offset, &[]);
+    assert_eq!(names(&found[..2]), ["far", "near"]);
+    let always = found.iter().find(|candidate| candidate.name == "always");
+    assert!(always.unwrap().docs.contains("f holds at every"));
+    let slice = found.iter().find(|candidate| candidate.name == "slice");
+    assert!(slice.unwrap().docs.contains("slice(x, from, to)"));
+    for name in check::functions() {
+        let function = found
+            .iter()
+            .find(|candidate| candidate.name == name)
+            .unwrap();
+        assert!(
+            !function.docs.is_empty(),
+            "`{name}` has no row in docs/language.md"
+        );
+    }
+    let items = analyse("").candidates(0, &[]);
+    for word in ITEM_WORDS {
+        let item = items
+            .iter()
+            .find(|candidate| candidate.name == *word)
+            .unwrap();
+        assert!(item.snippet.is_some() && !item.docs.is_empty(), "{word}");
+        // What is inserted, with its defaults, is read as the item that it is for.
+        let text = filled(item.snippet.as_ref().unwrap());
+        let outline = analyse(&text).outline();
+        let is_item = *word == "use" || outline.iter().any(|symbol| symbol.word == *word);
+        assert!(is_item, "{text}: {outline:?}");
+    }
+}
+
+/// A snippet with its defaults.
+fn filled(snippet: &str) -> String {
+    let mut text = String::new();
+    let mut rest = snippet;
+    while let Some((before, place)) = rest.split_once('$') {
+        text.push_str(before);
+        rest = match place.strip_prefix('{') {
+            Some(inner) => {
+                let (inner, after) = inner.split_once('}').unwrap();
+                let default = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+                let default = default.trim_matches([':', '|']);
+                text.push_str(default.split(',').next().unwrap());
+                after
+            }
+            None => {
+                text.push_str("x");
+                place.trim_start_matches(|c: char| c.is_ascii_digit())
+            }
+        };
+    }
+    text + rest + "\n"
+}
+
+#[test]
+fn calls_show_their_parameters() {
+    for (text, label, active) in [
+        (
+            "template t(p: pred(), n: int = 3) = always p\nproperty q = t(¦",
+            "t(p: pred(), n: int = 3)",
+            0,
+        ),
+        (
+            "template t(p: pred(), n: int = 3) = always p\nproperty q = t(len(\"x\") > 1, ¦",
+            "t(p: pred(), n: int = 3)",
+            1,
+        ),
+        (
+            "event { a: string }\npredicate p = slice(a, [1, 2], ¦",
+            "slice(x, from, to)",
+            2,
+        ),
+    ] {
+        let (text, offset) = marked(text);
+        let signature = analyse(&text).signature(offset).unwrap();
+        assert_eq!(
+            (signature.label.as_str(), signature.active),
+            (label, active)
+        );
+        assert!(
+            signature
+                .params
+                .iter()
+                .all(|range| !label[range.clone()].contains(", ")
+                    && !label[range.clone()].is_empty())
+        );
+    }
+    let (text, offset) = marked("property q = always (¦");
+    assert_eq!(analyse(&text).signature(offset), None);
+}
+
+#[test]
+fn hints_and_selections() {
+    let text = "event { a: int }\nlet twice = a * 2\nproperty p = always twice > 1\nproperty q = eventually a > 1\n";
+    let analysis = analyse(text);
+    let hints: Vec<String> = analysis
+        .hints(0..u32::MAX)
+        .into_iter()
+        .map(|hint| hint.label)
+        .collect();
+    assert_eq!(hints, [": int", "blocked, 2 states", "audited, 2 states"]);
+    let sources = analysis.sources();
+    let ranges = analysis.selections(place(text, "twice > 1", 0));
+    let texts: Vec<&str> = ranges
+        .into_iter()
+        .map(|span| sources.slice(span).trim_end())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "twice",
+            "twice > 1",
+            "always twice > 1",
+            "property p = always twice > 1",
+            text.trim_end()
+        ]
+    );
+}
+
+#[test]
+fn no_symbol_is_without_a_name() {
+    // Each beginning of a text is what an editor asks about while somebody types.
+    let text = "@id(\"P-1\")\nproperty p = never x\ntest \"\" {}\ntest \"t\" {\n}\nfoo bar\nenum E { a, b }\n";
+    for end in 0..=text.len() {
+        for symbol in analyse(&text[..end]).outline() {
+            assert!(!symbol.name.is_empty(), "{:?}", &text[..end]);
+            assert!(symbol.parts.iter().all(|part| !part.name.is_empty()));
         }
     }
 }

@@ -192,6 +192,47 @@ fn the_extension_names_files_that_are_there() {
         json("vscode/syntaxes/guard.tmLanguage.json")["scopeName"]
     );
     assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+    // Commands and settings of the manifest are those of the program.
+    let program = read("vscode/src/extension.ts") + &read("vscode/src/server.ts");
+    for command in contributes["commands"].as_array().unwrap() {
+        let command = command["command"].as_str().unwrap();
+        let registered = format!("registerCommand(\"{command}\"");
+        assert!(program.contains(&registered), "{command}");
+    }
+    let asked = contributes["configuration"]["properties"]
+        .as_object()
+        .unwrap();
+    assert!(
+        asked.contains_key("guard.path")
+            && program.contains("affectsConfiguration(\"guard.path\")")
+    );
+    assert!(
+        !read("vscode/package-lock.json").contains("\"resolved\""),
+        "no addresses of registries"
+    );
+}
+
+/// The words in a list of strings of a program.
+fn strings(text: &str, from: &str, to: &str) -> BTreeSet<String> {
+    let (_, list) = text.split_once(from).unwrap();
+    let (list, _) = list.split_once(to).unwrap();
+    words(list.split('"').skip(1).step_by(2))
+}
+
+#[test]
+fn the_tree_sitter_grammar_and_emacs_know_the_words() {
+    let scanner = read("tree-sitter/src/scanner.c");
+    let items = words(ITEM_WORDS.iter().copied());
+    assert_eq!(strings(&scanner, "ITEM_WORDS[] = {", "NULL"), items);
+    let emacs = read("emacs/guard-mode.el");
+    assert_eq!(strings(&emacs, "guard-mode--items", "\"Words"), items);
+    let grammar = read("tree-sitter/grammar.js");
+    for word in RESERVED_WORDS.iter().chain(CONTEXTUAL_WORDS) {
+        assert!(
+            grammar.contains(&format!("'{word}'")),
+            "tree-sitter: `{word}`"
+        );
+    }
 }
 
 /// Whether the checker takes a file of CloudFormation Guard with this line for one of ours.
@@ -206,13 +247,21 @@ fn is_ours(line: &str) -> bool {
 }
 
 #[test]
-fn vim_tells_the_two_languages_apart_by_the_lines_of_the_checker() {
+fn editors_tell_the_two_languages_apart_by_the_lines_of_the_checker() {
     let detect = read("vim/ftdetect/guard.vim");
     let (_, list) = detect.split_once(r"'^\%(event {").unwrap();
     let (list, _) = list.split_once(r"\)'").unwrap();
     let begins: Vec<&str> = std::iter::once("event {")
         .chain(list.split(r"\|").skip(1))
         .collect();
+    let extension = read("vscode/src/foreign.ts");
+    let (_, list) = extension.split_once("/^(").unwrap();
+    let list = list.split_once(")/").unwrap().0.replace('\\', "");
+    assert_eq!(
+        list.split('|').collect::<Vec<_>>(),
+        begins,
+        "VS Code and Vim"
+    );
     for word in ITEM_WORDS {
         for line in [
             format!("{word} {{"),

@@ -177,7 +177,7 @@ fn editors_offer_the_fields_of_a_join() {
     let at = u32::try_from(text.rfind("call.").unwrap()).unwrap();
     let analysis = Analysis::new("a.guard", &text, &NoFiles);
     let names = |offset: u32| -> Vec<String> {
-        let candidates = analysis.candidates(offset);
+        let candidates = analysis.candidates(offset, &[]);
         candidates
             .into_iter()
             .map(|candidate| candidate.name)

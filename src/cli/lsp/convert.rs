@@ -134,9 +134,12 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// Returns the path of a `file:` address on this machine, or `None` for texts that are in no file.
+/// Returns the path of a `file:` address on this machine. A text that is in no file, as one that was never saved, has its
+/// address as its path, which is not absolute.
 pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
-    let rest = uri.as_str().strip_prefix("file://")?;
+    let Some(rest) = uri.as_str().strip_prefix("file://") else {
+        return Some(PathBuf::from(uri.as_str()));
+    };
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
     let path = percent_decode_str(rest).decode_utf8().ok()?;
     // On Windows the drive stands behind a slash.
@@ -148,8 +151,11 @@ pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// Returns the `file:` address of an absolute path, or `None` if it is not UTF-8.
+/// Returns the address of a path as [`path`] gives it; `None` if it is not UTF-8.
 pub(super) fn uri(path: &Path) -> Option<Uri> {
+    if !path.is_absolute() {
+        return path.to_str()?.parse().ok();
+    }
     let path = path.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
     let slash = if path.starts_with('/') { "" } else { "/" };
     format!("file://{slash}{}", utf8_percent_encode(&path, PATH))

@@ -1,27 +1,23 @@
 //! The open texts, what they import, and their analyses.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{DirBuilder, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{ErrorKind, Write};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use lsp_types::{
-    Diagnostic, DiagnosticRelatedInformation, InitializeParams, Location, NumberOrString,
-    PublishDiagnosticsParams, Uri,
-};
+use lsp_types::{InitializeParams, TextDocumentContentChangeEvent, Uri};
+use walkdir::WalkDir;
 
-use super::convert;
-use crate::diagnostic;
-use crate::editor::Analysis;
+use super::{convert, shown};
+use crate::editor::{self, Analysis};
 use crate::load::folder_of;
 use crate::modules::Loader;
-use crate::source::{FileId, SourceFile, SourceMap, Span};
-use crate::syntax::{self, ast};
+use crate::source::SourceFile;
 
 /// The number of parent folders in which the imports of a file are searched.
 const FOLDERS_UP: usize = 8;
+
+/// The greatest number of specs of a workspace that are looked at.
+const FILES: usize = 10_000;
 
 /// The open documents, by path.
 #[derive(Debug)]
@@ -29,68 +25,135 @@ pub(super) struct Documents {
     open: BTreeMap<PathBuf, Document>,
     /// The folders that the editor has open; imports are not looked for above them.
     roots: Vec<PathBuf>,
-    /// The files whose findings were published last time, by the document that produced them.
-    told: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-    /// Whether the client takes definitions with their whole extent.
-    pub(super) takes_links: bool,
+    /// The specs below the roots; `None` if they were not listed since files came or went.
+    listed: RefCell<Option<Vec<PathBuf>>>,
+    /// The path that changed last.
+    latest: PathBuf,
 }
 
+/// An open text.
 #[derive(Debug)]
-struct Document {
-    uri: Uri,
-    version: i32,
+pub(super) struct Document {
+    pub(super) uri: Uri,
+    pub(super) version: i32,
     text: String,
     /// Computed on demand.
     analysis: Option<Analysis>,
+    /// The number of analyses so far: the identity of the latest one.
+    pub(super) analyses: u64,
+    /// The files that the analysis asked for.
+    asked: BTreeSet<PathBuf>,
+    /// The spec whose event the conditions of this module are about, once that was looked for.
+    importer: Option<Option<PathBuf>>,
     /// Whether its findings were published since it changed.
-    told: bool,
+    pub(super) told: bool,
 }
 
 impl Documents {
     pub(super) fn new(params: &InitializeParams) -> Documents {
         let folders = params.workspace_folders.iter().flatten();
-        let of_texts = params.capabilities.text_document.as_ref();
-        let of_definitions = of_texts.and_then(|texts| texts.definition.as_ref());
         Documents {
             open: BTreeMap::new(),
             roots: folders
                 .filter_map(|folder| convert::path(&folder.uri))
                 .collect(),
-            told: BTreeMap::new(),
-            takes_links: of_definitions.and_then(|client| client.link_support) == Some(true),
+            listed: RefCell::default(),
+            latest: PathBuf::new(),
         }
     }
 
-    /// Opens or changes a text; the meaning of texts that import it may change.
-    pub(super) fn set(&mut self, uri: Uri, version: i32, text: String) {
+    /// Opens a text, or replaces it; the meaning of texts that import it may change.
+    pub(super) fn open(&mut self, uri: Uri, version: i32, text: String) {
         let Some(path) = convert::path(&uri) else {
             return;
         };
-        self.files_changed();
+        let known = self.open.get(&path).map_or(0, |document| document.analyses);
+        self.latest.clone_from(&path);
         self.open.insert(
-            path,
+            path.clone(),
             Document {
                 uri,
                 version,
                 text,
                 analysis: None,
+                analyses: known,
+                asked: BTreeSet::new(),
+                importer: None,
                 told: false,
             },
         );
+        self.came_or_went(&path);
+    }
+
+    /// Applies changes to an open text. Returns whether other open texts are to be analysed anew.
+    pub(super) fn change(
+        &mut self,
+        uri: &Uri,
+        version: i32,
+        changes: Vec<TextDocumentContentChangeEvent>,
+    ) -> bool {
+        let Some(path) = convert::path(uri) else {
+            return false;
+        };
+        let Some(document) = self.open.get_mut(&path) else {
+            return false;
+        };
+        let imports = editor::imports(&document.text);
+        for change in changes {
+            let Some(range) = change.range else {
+                document.text = change.text;
+                continue;
+            };
+            let file = SourceFile::new("", std::mem::take(&mut document.text));
+            let at = |position| convert::offset(&file, position) as usize;
+            let (start, end) = (at(range.start), at(range.end));
+            let mut text = file.text().to_owned();
+            text.replace_range(start..end.max(start), &change.text);
+            document.text = text;
+        }
+        document.version = version;
+        let moved = imports != editor::imports(&document.text);
+        self.latest.clone_from(&path);
+        if moved {
+            self.open
+                .values_mut()
+                .for_each(|document| document.importer = None);
+        }
+        self.changed(&path)
     }
 
     pub(super) fn close(&mut self, uri: &Uri) {
         if let Some(path) = convert::path(uri) {
             self.open.remove(&path);
-            self.files_changed();
+            self.came_or_went(&path);
         }
     }
 
-    /// Discards every analysis.
-    pub(super) fn files_changed(&mut self) {
-        for document in self.open.values_mut() {
-            document.analysis = None;
-            document.told = false;
+    /// Discards the analyses that a file took part in. Returns whether there are others than its own.
+    pub(super) fn changed(&mut self, path: &Path) -> bool {
+        let mut others = false;
+        for (own, document) in &mut self.open {
+            if own == path || document.asked.contains(path) {
+                document.discard();
+                others |= own != path;
+            }
+        }
+        others
+    }
+
+    /// Discards the analyses that a file may take part in that was opened, closed, created or deleted.
+    pub(super) fn came_or_went(&mut self, path: &Path) {
+        self.listed.replace(None);
+        for (own, document) in &mut self.open {
+            document.importer = None;
+            let imports = !document.asked.is_empty();
+            let bare = document
+                .analysis
+                .as_ref()
+                .is_some_and(|analysis| !analysis.has_event());
+            if own == path || imports || bare {
+                document.discard();
+            }
         }
     }
 
@@ -101,26 +164,90 @@ impl Documents {
         self.open.get(&path)?.analysis.as_ref()
     }
 
-    fn analyse(&mut self, path: &Path) -> Option<()> {
+    /// Returns an open text with its analysis, if it has one.
+    pub(super) fn get(&self, path: &Path) -> Option<(&Document, Option<&Analysis>)> {
+        let document = self.open.get(path)?;
+        Some((document, document.analysis.as_ref()))
+    }
+
+    pub(super) fn is_open(&self, path: &Path) -> bool {
+        self.open.contains_key(path)
+    }
+
+    pub(super) fn mark_told(&mut self, path: &Path) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.told = true;
+        }
+    }
+
+    /// Returns the next open text whose findings are to be published: the one that changed last first.
+    pub(super) fn untold(&self) -> Option<PathBuf> {
+        let untold = |path: &&PathBuf| self.open.get(*path).is_some_and(|document| !document.told);
+        let latest = Some(&self.latest).filter(untold);
+        latest.or_else(|| self.open.keys().find(untold)).cloned()
+    }
+
+    /// Analyses an open text if it was not analysed since it changed.
+    pub(super) fn analyse(&mut self, path: &Path) -> Option<()> {
         let document = self.open.get(path)?;
         if document.analysis.is_some() {
             return Some(());
         }
-        let loader = Workspace {
-            open: &self.open,
-            root: self.root_of(path, &document.text),
-        };
         let name = path.display().to_string();
-        let analysis = Analysis::new(&name, &document.text, &loader);
-        self.open.get_mut(path)?.analysis = Some(analysis);
+        let read = |loader: &Reader<'_>| Analysis::new(&name, &document.text, loader);
+        let alone = Reader::new(self, self.root_of(path, &document.text), None);
+        let mut analysis = read(&alone);
+        let mut asked = alone.asked.into_inner();
+        let mut importer = document.importer.clone();
+        if !analysis.has_event() {
+            let find = || {
+                let snapshot = Snapshot::new(self);
+                editor::importer(&snapshot, &name).map(PathBuf::from)
+            };
+            let spec = importer.get_or_insert_with(find).clone();
+            if let Some(spec) = spec
+                && let Some(text) = self.text(&spec)
+            {
+                let within = Reader::new(self, self.root_of(&spec, &text), Some((text, &spec)));
+                analysis = read(&within);
+                asked.append(&mut within.asked.into_inner());
+                asked.insert(spec);
+            }
+        }
+        let document = self.open.get_mut(path)?;
+        document.analysis = Some(analysis);
+        document.analyses += 1;
+        document.asked = asked;
+        document.importer = importer;
         Some(())
+    }
+
+    /// Calls a function with what the latest analysis of an open text reads its imports from.
+    pub(super) fn reader<T>(&self, path: &Path, run: impl FnOnce(&dyn Loader) -> T) -> Option<T> {
+        let document = self.open.get(path)?;
+        let importer = document.importer.as_ref().and_then(Option::as_ref);
+        let importer = importer.and_then(|spec| Some((self.text(spec)?, spec.as_path())));
+        let root = match &importer {
+            Some((text, spec)) => self.root_of(spec, text),
+            None => self.root_of(path, &document.text),
+        };
+        Some(run(&Reader::new(self, root, importer)))
+    }
+
+    /// Returns the text of a file: the open one, else that of the disk.
+    fn text(&self, path: &Path) -> Option<String> {
+        match self.open.get(path) {
+            Some(document) => Some(document.text.clone()),
+            None if path.is_absolute() => std::fs::read_to_string(path).ok(),
+            None => None,
+        }
     }
 
     /// Returns the folder below which a file's imports are: the nearest one above it that contains all of them, since a
     /// module in a folder of its own is imported from the spec's folder. Its own folder if there is none.
     fn root_of(&self, path: &Path, text: &str) -> PathBuf {
         let own = path.parent().unwrap_or(Path::new("/"));
-        let wanted = imports(text);
+        let wanted = editor::imports(text);
         if wanted.is_empty() {
             return own.to_owned();
         }
@@ -139,208 +266,138 @@ impl Documents {
         own.to_owned()
     }
 
-    /// Returns the findings in the texts that changed since the last call, by file; a file without findings any more is
-    /// published as such.
-    pub(super) fn findings(&mut self) -> Vec<PublishDiagnosticsParams> {
-        let mut all = Vec::new();
-        let closed: Vec<PathBuf> = self
-            .told
-            .keys()
-            .filter(|path| !self.open.contains_key(*path))
-            .cloned()
-            .collect();
-        for path in closed {
-            for file in self.told.remove(&path).into_iter().flatten() {
-                if let (false, Some(uri)) = (self.open.contains_key(&file), convert::uri(&file)) {
-                    all.push(PublishDiagnosticsParams::new(uri, Vec::new(), None));
-                }
-            }
-        }
-        let changed: Vec<PathBuf> = self
-            .open
-            .iter()
-            .filter(|(_, document)| !document.told)
-            .map(|(path, _)| path.clone())
-            .collect();
-        for path in changed {
-            if self.analyse(&path).is_none() {
-                continue;
-            }
-            all.extend(self.findings_of(&path));
-            if let Some(document) = self.open.get_mut(&path) {
-                document.told = true;
-            }
-        }
-        all
-    }
-
-    fn findings_of(&mut self, path: &Path) -> Vec<PublishDiagnosticsParams> {
-        let Some(document) = self.open.get(path) else {
-            return Vec::new();
-        };
-        let Some(analysis) = &document.analysis else {
-            return Vec::new();
-        };
-        let mut by_file: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
-        by_file.insert(path.to_owned(), Vec::new());
-        for found in analysis.diagnostics() {
-            let at = found.span().file;
-            let file = file_of(analysis.sources(), at, path);
-            // An open import tells its own findings.
-            if let Some(file) = file
-                && (file == path || !self.open.contains_key(&file))
-            {
-                let told = lsp_diagnostic(found, analysis.sources(), path);
-                by_file.entry(file).or_default().push(told);
-            }
-        }
-        let files: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
-        let before = self.told.get(path).cloned().unwrap_or_default();
-        for gone in before.difference(&files) {
-            if !self.open.contains_key(gone) {
-                by_file.entry(gone.clone()).or_default();
-            }
-        }
-        let (uri, version) = (document.uri.clone(), document.version);
-        self.told.insert(path.to_owned(), files);
-        by_file
-            .into_iter()
-            .filter_map(|(file, found)| {
-                Some(if file == path {
-                    PublishDiagnosticsParams::new(uri.clone(), found, Some(version))
-                } else {
-                    PublishDiagnosticsParams::new(convert::uri(&file)?, found, None)
-                })
-            })
-            .collect()
+    /// Returns the specs of the workspace: those below its folders, and for open files outside of them those in the same
+    /// folder and in the one above.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut listed = self.listed.borrow_mut();
+        let listed = listed.get_or_insert_with(|| {
+            let outside = self.open.keys().filter(|path| {
+                path.is_absolute() && !self.roots.iter().any(|root| path.starts_with(root))
+            });
+            let beside: BTreeSet<&Path> = outside
+                .flat_map(|path| path.ancestors().skip(1).take(2))
+                .collect();
+            let below = self.roots.iter().map(WalkDir::new);
+            let walks = below.chain(
+                beside
+                    .into_iter()
+                    .map(|folder| WalkDir::new(folder).max_depth(1)),
+            );
+            let entries = walks.flat_map(|walk| {
+                let walk = walk.sort_by_file_name().into_iter();
+                walk.filter_entry(|entry| entry.depth() == 0 || !is_foreign(entry))
+            });
+            let specs = entries
+                .filter_map(Result::ok)
+                .filter(|entry| entry.file_type().is_file())
+                .map(walkdir::DirEntry::into_path)
+                .filter(|path| path.extension().is_some_and(|ending| ending == "guard"));
+            specs.take(FILES).collect()
+        });
+        let mut all: BTreeSet<PathBuf> = listed.iter().cloned().collect();
+        all.extend(self.open.keys().cloned());
+        all.into_iter().collect()
     }
 }
 
-/// Returns a finding in the words of the protocol.
-fn lsp_diagnostic(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Path) -> Diagnostic {
-    let file = sources.get(found.span().file);
-    let mut message = found.message.clone();
-    if !found.primary.message.is_empty() {
-        message = format!("{message}: {}", found.primary.message);
-    }
-    for note in &found.notes {
-        message = format!("{message}\n{note}");
-    }
-    let related: Vec<DiagnosticRelatedInformation> = found
-        .secondary
-        .iter()
-        .filter_map(|label| {
-            Some(DiagnosticRelatedInformation {
-                location: location(sources, label.span, spec)?,
-                message: label.message.clone(),
-            })
-        })
-        .collect();
-    Diagnostic {
-        range: convert::range(file, found.span()),
-        severity: Some(convert::severity(found.severity)),
-        code: Some(NumberOrString::String(found.code.as_str().to_owned())),
-        source: Some("guard".to_owned()),
-        message,
-        related_information: (!related.is_empty()).then_some(related),
-        ..Diagnostic::default()
+impl Document {
+    fn discard(&mut self) {
+        self.analysis = None;
+        self.told = false;
     }
 }
 
-/// Returns a place as the editor can open it.
-pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<Location> {
-    let file = sources.get(span.file);
-    let path = match file_of(sources, span.file, spec) {
-        Some(path) => path,
-        None => embedded(file)?,
-    };
-    Some(Location::new(
-        convert::uri(&path)?,
-        convert::range(file, span),
-    ))
-}
-
-/// Returns the path of a file that took part, or `None` for modules of the library.
-fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
-    if file == FileId(0) {
-        return Some(spec.to_owned());
-    }
-    let path = PathBuf::from(sources.get(file).name());
-    path.is_absolute().then_some(path)
-}
-
-/// The folder of library modules that are shown, which this process made.
-static SHOWN: OnceLock<Option<PathBuf>> = OnceLock::new();
-
-/// Returns a module of the library as a file that an editor can show.
-///
-/// The folder is new, has a name that nobody can predict, and is its owner's alone; files in it are created, never opened.
-/// So no link that somebody else left in the folder for temporary files is followed.
-fn embedded(file: &SourceFile) -> Option<PathBuf> {
-    let name = file.name().strip_prefix("std/")?;
-    let path = SHOWN.get_or_init(private_folder).as_ref()?.join(name);
-    let mut options = OpenOptions::new();
-    match options.write(true).create_new(true).open(&path) {
-        Ok(mut shown) => shown.write_all(file.text().as_bytes()).ok()?,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(_) => return None,
-    }
-    Some(path)
-}
-
-/// Returns a new folder below the one for temporary files.
-fn private_folder() -> Option<PathBuf> {
-    // the keys of the standard library's hash maps are the random numbers at hand
-    let random = || RandomState::new().build_hasher().finish();
-    let name = format!("guard-std-{:016x}{:016x}", random(), random());
-    let folder = std::env::temp_dir().join(name);
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder).ok()?;
-    Some(folder)
-}
-
-/// Removes what [`embedded`] made.
-pub(super) fn remove_embedded() {
-    if let Some(Some(folder)) = SHOWN.get() {
-        // a folder that is left behind is empty of secrets, and the next one has another name
-        drop(std::fs::remove_dir_all(folder));
-    }
-}
-
-/// Returns the files that a text imports, below the folder of the spec.
-fn imports(text: &str) -> Vec<PathBuf> {
-    let (tree, _) = syntax::parse(&SourceFile::new("", text));
-    let uses = tree.items.iter().filter_map(|item| match &item.kind {
-        ast::ItemKind::Use(import) => Some(import),
-        _ => None,
-    });
-    uses.filter(|import| {
-        import
-            .path
-            .first()
-            .is_some_and(|name| name.as_str() != "std")
-    })
-    .map(|import| {
-        let path: PathBuf = import.path.iter().map(ast::Name::as_str).collect();
-        path.with_extension("guard")
-    })
-    .collect()
+/// Whether a folder holds no specs of the project: hidden, or what tools make and download.
+fn is_foreign(entry: &walkdir::DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    entry.file_type().is_dir()
+        && (name.starts_with('.') || name == "target" || name == "node_modules")
 }
 
 /// Imports from the open texts, and from the disk where a file is not open.
-struct Workspace<'d> {
-    open: &'d BTreeMap<PathBuf, Document>,
+struct Reader<'d> {
+    documents: &'d Documents,
     root: PathBuf,
+    importer: Option<(String, &'d Path)>,
+    asked: RefCell<BTreeSet<PathBuf>>,
 }
 
-impl Loader for Workspace<'_> {
+impl<'d> Reader<'d> {
+    fn new(
+        documents: &'d Documents,
+        root: PathBuf,
+        importer: Option<(String, &'d Path)>,
+    ) -> Reader<'d> {
+        Reader {
+            documents,
+            root,
+            importer,
+            asked: RefCell::default(),
+        }
+    }
+}
+
+impl Loader for Reader<'_> {
     fn load(&self, path: &str) -> Result<(String, String), String> {
         let file = self.root.join(path);
-        if let Some(document) = self.open.get(&file) {
+        self.asked.borrow_mut().insert(file.clone());
+        if let Some(document) = self.documents.open.get(&file) {
             return Ok((document.text.clone(), file.display().to_string()));
         }
+        if !file.is_absolute() {
+            return Err("save the file first, so that it has a folder".to_owned());
+        }
         folder_of(&self.root.join("spec.guard")).load(path)
+    }
+
+    fn importer(&self) -> Option<(String, String)> {
+        let (text, path) = self.importer.as_ref()?;
+        Some((text.clone(), path.display().to_string()))
+    }
+}
+
+/// The project as it is now: what was read is not read again.
+pub(super) struct Snapshot<'d> {
+    documents: &'d Documents,
+    texts: RefCell<HashMap<String, Option<String>>>,
+    folders: RefCell<HashMap<String, PathBuf>>,
+}
+
+impl<'d> Snapshot<'d> {
+    pub(super) fn new(documents: &'d Documents) -> Snapshot<'d> {
+        Snapshot {
+            documents,
+            texts: RefCell::default(),
+            folders: RefCell::default(),
+        }
+    }
+}
+
+impl editor::Workspace for Snapshot<'_> {
+    fn files(&self) -> Vec<String> {
+        let files = self.documents.files().into_iter();
+        files.map(|path| path.display().to_string()).collect()
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        let read = || {
+            let path = Path::new(file);
+            let own = !shown::contains(path);
+            own.then(|| self.documents.text(path)).flatten()
+        };
+        let mut texts = self.texts.borrow_mut();
+        texts.entry(file.to_owned()).or_insert_with(read).clone()
+    }
+
+    fn resolve(&self, spec: &str, import: &str) -> String {
+        let known = self.folders.borrow().get(spec).cloned();
+        let folder = known.unwrap_or_else(|| {
+            let text = self.text(spec).unwrap_or_default();
+            let folder = self.documents.root_of(Path::new(spec), &text);
+            let mut folders = self.folders.borrow_mut();
+            folders.insert(spec.to_owned(), folder.clone());
+            folder
+        });
+        folder.join(import).display().to_string()
     }
 }

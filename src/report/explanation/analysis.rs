@@ -26,12 +26,11 @@ pub(super) enum Analysis {
 }
 
 impl Analysis {
-    pub(super) fn new(spec: &Spec, formula: FormulaId) -> Analysis {
-        let limits = Limits::default();
+    pub(super) fn new(spec: &Spec, formula: FormulaId, limits: &Limits) -> Analysis {
         let mut formulas = Formulas::new();
         let root = translate(&spec.formulas, formula, atom, &mut formulas);
         let survey = || {
-            let lazy = LazyDfa::new(&formulas, root, &limits);
+            let lazy = LazyDfa::new(&formulas, root, limits);
             lazy.map(|mut lazy| Box::new(lazy.survey()))
         };
         let bound = formulas.greatest_bound(root);
@@ -42,7 +41,7 @@ impl Analysis {
             let reason = format!("without counters, it has one state for each of {bound} steps");
             return Analysis::Counted(survey, reason);
         }
-        match compile(&formulas, root, &limits) {
+        match compile(&formulas, root, limits) {
             Ok(dfa) => Analysis::Plain(dfa),
             Err(reason) => match survey() {
                 Ok(survey) => Analysis::Counted(survey, reason.to_string()),

@@ -92,7 +92,7 @@ impl<'s> Explanation<'s> {
                 file.location(property.formula_span.start).line
             ),
             formula: formula.join(" "),
-            automaton: Analysis::new(spec, property.formula),
+            automaton: Analysis::new(spec, property.formula, &Limits::default()),
             infinite: infinite(spec, property.formula),
             against: None,
             reads: reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr)),
@@ -406,8 +406,24 @@ fn enforceable(automaton: &Analysis) -> Option<Enforceable> {
 
 /// Returns when violations of a property become final; builds its automaton.
 pub fn finality(spec: &Spec, id: PropertyId) -> Finality {
-    let automaton = Analysis::new(spec, spec.property(id).formula);
+    let automaton = Analysis::new(spec, spec.property(id).formula, &Limits::default());
     automaton.finality().unwrap_or_default()
+}
+
+/// A property in short: when its violations show, and how large its automaton is. What is beyond the limits is `None`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summary {
+    pub(crate) enforceable: Option<Enforceable>,
+    pub(crate) states: Option<usize>,
+}
+
+/// Returns a property in short. The time that it takes is bounded by the limits.
+pub(crate) fn summary(spec: &Spec, id: PropertyId, limits: &Limits) -> Summary {
+    let automaton = Analysis::new(spec, spec.property(id).formula, limits);
+    Summary {
+        enforceable: enforceable(&automaton),
+        states: automaton.dfa().map(Dfa::len),
+    }
 }
 
 fn kind(kind: PropertyKind) -> &'static str {

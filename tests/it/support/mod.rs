@@ -3,6 +3,7 @@ pub(crate) mod cli;
 pub(crate) mod core;
 pub(crate) mod core_ltl;
 pub(crate) mod corpora;
+pub(crate) mod editor;
 pub(crate) mod formats;
 pub(crate) mod formula;
 pub(crate) mod ltl;

@@ -1,0 +1,91 @@
+// The language server: `guard lsp`, started when a trusted folder or file is open, and again when its setting changes.
+
+import { access, constants } from "node:fs/promises";
+import * as path from "node:path";
+import { commands, OutputChannel, window, workspace } from "vscode";
+import { LanguageClient, State } from "vscode-languageclient/node";
+
+const HOW_TO_INSTALL = "cargo install --path . --locked";
+
+/** One server at a time. */
+export class Server {
+  private client: LanguageClient | undefined;
+  /** Starts and stops one after another. */
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(private readonly output: OutputChannel) {}
+
+  /** Starts the server anew; a server that runs is stopped before. */
+  restart(): Promise<void> {
+    this.turn = this.turn.then(() => this.replace()).catch((error) => this.output.appendLine(String(error)));
+    return this.turn;
+  }
+
+  stop(): Promise<void> {
+    this.turn = this.turn.then(() => this.end());
+    return this.turn;
+  }
+
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client?.state === State.Running) {
+      await client.stop();
+    }
+    await client?.dispose();
+  }
+
+  private async replace(): Promise<void> {
+    await this.end();
+    const wanted = workspace.getConfiguration("guard").get<string>("path")?.trim() || "guard";
+    const command = await findProgram(wanted);
+    if (command === undefined) {
+      void this.explain(wanted);
+      return;
+    }
+    const selector = [
+      { scheme: "file", language: "guard" },
+      { scheme: "untitled", language: "guard" },
+    ];
+    this.client = new LanguageClient(
+      "guard",
+      "Guard",
+      { command, args: ["lsp"] },
+      { documentSelector: selector, outputChannel: this.output },
+    );
+    await this.client.start();
+  }
+
+  /** Says what is missing, with ways out. */
+  private async explain(wanted: string): Promise<void> {
+    const [settings, how] = ["Set its path", "How to install"];
+    const text = `Guard: the program \`${wanted}\` was not found, so files have colours only.`;
+    const chosen = await window.showWarningMessage(text, settings, how);
+    if (chosen === settings) {
+      await commands.executeCommand("workbench.action.openSettings", "guard.path");
+    } else if (chosen === how) {
+      this.output.appendLine(`In a copy of the repository of Guard, run: ${HOW_TO_INSTALL}`);
+      this.output.appendLine("Then run the command `Guard: Restart the Language Server`.");
+      this.output.show();
+    }
+  }
+}
+
+/** Returns the path of a program, searched on the path if it is a name; `undefined` if there is none. */
+export async function findProgram(wanted: string): Promise<string | undefined> {
+  const named = wanted.includes("/") || wanted.includes(path.sep);
+  const folders = named ? [""] : (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  const endings = process.platform === "win32" ? ["", ".exe"] : [""];
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const file = path.join(folder, wanted + ending);
+      try {
+        await access(file, constants.X_OK);
+        return file;
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,470 @@
+//! The session with one client: which message is answered by what.
+
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{self, Request as _};
+use lsp_types::{
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CompletionOptions, DiagnosticOptions,
+    DiagnosticServerCapabilities, DidChangeWatchedFilesRegistrationOptions,
+    DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentLinkOptions, FileChangeType,
+    FileSystemWatcher, FoldingRangeProviderCapability, FullDocumentDiagnosticReport, GlobPattern,
+    HoverProviderCapability, InitializeParams, OneOf, Registration, RegistrationParams,
+    RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, RenameOptions,
+    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensLegend,
+    SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability,
+    TextDocumentSyncKind, UnchangedDocumentDiagnosticReport, WorkDoneProgressOptions,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::answer::{self, Tokens};
+use super::diagnostics::{self, Published};
+use super::documents::Documents;
+use super::transport::Cancelled;
+use super::{convert, documents};
+
+/// The end of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// After `shutdown`, or by the end of the input.
+    Orderly,
+    /// By `exit` without `shutdown` before it.
+    WithoutShutdown,
+}
+
+/// What the client can do, as far as answers depend on it.
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    /// Definitions with their whole extent.
+    takes_links: bool,
+    /// Completions with places to fill in.
+    takes_snippets: bool,
+    /// It asks for findings, and can be told that they changed: they are not published then.
+    pulls: bool,
+    /// It watches files if it is asked to.
+    watches: bool,
+}
+
+impl Client {
+    fn new(can: &ClientCapabilities) -> Client {
+        let texts = can.text_document.as_ref();
+        let workspace = can.workspace.as_ref();
+        let links = texts.and_then(|texts| texts.definition.as_ref()?.link_support);
+        let snippets = texts.and_then(|texts| {
+            let items = texts.completion.as_ref()?.completion_item.as_ref()?;
+            items.snippet_support
+        });
+        let refreshes = workspace.and_then(|all| all.diagnostic.as_ref()?.refresh_support);
+        let watches =
+            workspace.and_then(|all| all.did_change_watched_files.as_ref()?.dynamic_registration);
+        Client {
+            takes_links: links == Some(true),
+            takes_snippets: snippets == Some(true),
+            pulls: refreshes == Some(true) && texts.is_some_and(|texts| texts.diagnostic.is_some()),
+            watches: watches == Some(true),
+        }
+    }
+}
+
+/// One session, after `initialize`.
+pub(super) struct Server {
+    connection: Connection,
+    cancelled: Cancelled,
+    client: Client,
+    documents: Documents,
+    published: Published,
+    tokens: Tokens,
+    /// The number of requests that were sent to the client.
+    asked: i32,
+}
+
+impl Server {
+    /// Serves one client until it ends the session.
+    pub(super) fn serve(connection: Connection, cancelled: Cancelled) -> End {
+        let Some(params) = initialize(&connection) else {
+            return End::WithoutShutdown;
+        };
+        let mut server = Server {
+            client: Client::new(&params.capabilities),
+            documents: Documents::new(&params),
+            published: Published::default(),
+            tokens: Tokens::default(),
+            connection,
+            cancelled,
+            asked: 0,
+        };
+        server.run()
+    }
+
+    fn run(&mut self) -> End {
+        let mut shut_down = false;
+        loop {
+            self.publish();
+            let Ok(message) = self.connection.receiver.recv() else {
+                return End::Orderly;
+            };
+            match message {
+                Message::Request(request) if shut_down => {
+                    let reason = "the session was shut down";
+                    self.send(error(request.id, ErrorCode::InvalidRequest, reason));
+                }
+                Message::Request(request) if request.method == request::Shutdown::METHOD => {
+                    shut_down = true;
+                    self.send(Response::new_ok(request.id, Json::Null));
+                }
+                Message::Request(request) => {
+                    let response = self.answer(request);
+                    self.send(response);
+                }
+                Message::Notification(told) if told.method == notification::Exit::METHOD => {
+                    return if shut_down {
+                        End::Orderly
+                    } else {
+                        End::WithoutShutdown
+                    };
+                }
+                Message::Notification(told) => self.take(told),
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    /// Sends a message. If the client is gone, the end of the input says so.
+    fn send(&self, message: impl Into<Message>) {
+        drop(self.connection.sender.send(message.into()));
+    }
+
+    fn ask<R: request::Request>(&mut self, params: R::Params) {
+        self.asked += 1;
+        let id = RequestId::from(self.asked);
+        self.send(Request::new(id, R::METHOD.to_owned(), params));
+    }
+
+    /// Publishes findings while no message waits.
+    fn publish(&mut self) {
+        while self.connection.receiver.is_empty() && !self.client.pulls {
+            let Some(all) = self.published.next(&mut self.documents) else {
+                break;
+            };
+            for params in all {
+                let method = notification::PublishDiagnostics::METHOD.to_owned();
+                self.send(Notification::new(method, params));
+            }
+        }
+        if self.connection.receiver.is_empty() {
+            self.cancelled.clear();
+        }
+    }
+
+    /// Handles a notification. Unknown ones are ignored, as the protocol requires; so are those that cannot be read.
+    fn take(&mut self, told: Notification) {
+        let method = told.method.clone();
+        if let Err(error) = self.take_known(told) {
+            eprintln!("guard lsp: ignored `{method}`: {error}");
+        }
+    }
+
+    fn take_known(&mut self, told: Notification) -> Result<(), serde_json::Error> {
+        match told.method.as_str() {
+            notification::Initialized::METHOD => self.watch_files(),
+            notification::DidOpenTextDocument::METHOD => {
+                let params: lsp_types::DidOpenTextDocumentParams =
+                    serde_json::from_value(told.params)?;
+                let document = params.text_document;
+                self.documents
+                    .open(document.uri, document.version, document.text);
+                self.refresh();
+            }
+            notification::DidChangeTextDocument::METHOD => {
+                let params: lsp_types::DidChangeTextDocumentParams =
+                    serde_json::from_value(told.params)?;
+                let document = params.text_document;
+                let others =
+                    self.documents
+                        .change(&document.uri, document.version, params.content_changes);
+                if others {
+                    self.refresh();
+                }
+            }
+            notification::DidCloseTextDocument::METHOD => {
+                let params: lsp_types::DidCloseTextDocumentParams =
+                    serde_json::from_value(told.params)?;
+                self.tokens.forget(&params.text_document.uri);
+                self.documents.close(&params.text_document.uri);
+                self.refresh();
+            }
+            notification::DidChangeWatchedFiles::METHOD => {
+                let params: lsp_types::DidChangeWatchedFilesParams =
+                    serde_json::from_value(told.params)?;
+                for change in params.changes {
+                    let Some(path) = convert::path(&change.uri) else {
+                        continue;
+                    };
+                    match change.typ {
+                        // An open text is what the editor says that it is.
+                        _ if self.documents.is_open(&path) => {}
+                        FileChangeType::CHANGED => {
+                            self.documents.changed(&path);
+                        }
+                        _ => self.documents.came_or_went(&path),
+                    }
+                }
+                self.refresh();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Asks a client that can to report changes of specs on the disk.
+    fn watch_files(&mut self) {
+        if !self.client.watches {
+            return;
+        }
+        let options = DidChangeWatchedFilesRegistrationOptions {
+            watchers: vec![FileSystemWatcher {
+                glob_pattern: GlobPattern::String("**/*.guard".to_owned()),
+                kind: None,
+            }],
+        };
+        let registration = Registration {
+            id: "specs".to_owned(),
+            method: notification::DidChangeWatchedFiles::METHOD.to_owned(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        self.ask::<request::RegisterCapability>(RegistrationParams {
+            registrations: vec![registration],
+        });
+    }
+
+    /// Tells a client that asks for findings that those of other texts may have changed.
+    fn refresh(&mut self) {
+        if self.client.pulls {
+            self.ask::<request::WorkspaceDiagnosticRefresh>(());
+        }
+    }
+
+    fn answer(&mut self, asked: Request) -> Response {
+        if self.cancelled.take(&asked.id) {
+            return error(asked.id, ErrorCode::RequestCanceled, "cancelled");
+        }
+        let client = self.client;
+        let documents = &mut self.documents;
+        let tokens = &mut self.tokens;
+        match asked.method.as_str() {
+            request::HoverRequest::METHOD => with(asked, |params| answer::hover(documents, params)),
+            request::GotoDefinition::METHOD => with(asked, |params| {
+                answer::definition(documents, client.takes_links, params)
+            }),
+            request::References::METHOD => {
+                with(asked, |params| answer::references(documents, params))
+            }
+            request::DocumentHighlightRequest::METHOD => {
+                with(asked, |params| answer::highlights(documents, params))
+            }
+            request::DocumentSymbolRequest::METHOD => {
+                with(asked, |params| answer::symbols(documents, params))
+            }
+            request::WorkspaceSymbolRequest::METHOD => with(asked, |params| {
+                answer::workspace_symbols(documents, &params)
+            }),
+            request::Completion::METHOD => with(asked, |params| {
+                answer::completion(documents, client.takes_snippets, params)
+            }),
+            request::SignatureHelpRequest::METHOD => {
+                with(asked, |params| answer::signature(documents, params))
+            }
+            request::InlayHintRequest::METHOD => {
+                with(asked, |params| answer::hints(documents, params))
+            }
+            request::Formatting::METHOD => {
+                with(asked, |params| answer::formatting(documents, params))
+            }
+            request::RangeFormatting::METHOD => {
+                with(asked, |params| answer::range_formatting(documents, params))
+            }
+            request::CodeActionRequest::METHOD => {
+                with(asked, |params| answer::actions(documents, params))
+            }
+            request::FoldingRangeRequest::METHOD => {
+                with(asked, |params| answer::folds(documents, params))
+            }
+            request::SelectionRangeRequest::METHOD => {
+                with(asked, |params| answer::selections(documents, params))
+            }
+            request::DocumentLinkRequest::METHOD => {
+                with(asked, |params| answer::links(documents, params))
+            }
+            request::SemanticTokensFullRequest::METHOD => with(asked, |params| {
+                answer::tokens_full(documents, tokens, params)
+            }),
+            request::SemanticTokensFullDeltaRequest::METHOD => with(asked, |params| {
+                answer::tokens_delta(documents, tokens, params)
+            }),
+            request::SemanticTokensRangeRequest::METHOD => {
+                with(asked, |params| answer::tokens_range(documents, params))
+            }
+            request::DocumentDiagnosticRequest::METHOD => {
+                with(asked, |params| pulled(documents, &params))
+            }
+            request::PrepareRenameRequest::METHOD => {
+                with(asked, |params| answer::prepare_rename(documents, params))
+            }
+            request::Rename::METHOD => match serde_json::from_value(asked.params) {
+                Err(reason) => error(asked.id, ErrorCode::InvalidParams, &reason.to_string()),
+                Ok(params) => match answer::rename(documents, &params) {
+                    Ok(edit) => Response::new_ok(asked.id, edit),
+                    Err(reason) => error(asked.id, ErrorCode::RequestFailed, &reason),
+                },
+            },
+            other => {
+                let reason = format!("unsupported method `{other}`");
+                error(asked.id, ErrorCode::MethodNotFound, &reason)
+            }
+        }
+    }
+}
+
+/// Answers `initialize`; `None` if the session ends before.
+fn initialize(connection: &Connection) -> Option<InitializeParams> {
+    loop {
+        let response = match connection.receiver.recv().ok()? {
+            Message::Notification(told) if told.method == notification::Exit::METHOD => {
+                return None;
+            }
+            Message::Request(request) if request.method == request::Initialize::METHOD => {
+                match serde_json::from_value::<InitializeParams>(request.params) {
+                    Ok(params) => {
+                        let answer = serde_json::json!({
+                            "capabilities": capabilities(Client::new(&params.capabilities)),
+                            "serverInfo": { "name": "guard", "version": env!("CARGO_PKG_VERSION") },
+                        });
+                        let response = Response::new_ok(request.id, answer);
+                        connection.sender.send(response.into()).ok()?;
+                        return Some(params);
+                    }
+                    Err(reason) => error(request.id, ErrorCode::InvalidParams, &reason.to_string()),
+                }
+            }
+            Message::Request(request) => error(
+                request.id,
+                ErrorCode::ServerNotInitialized,
+                "`initialize` comes first",
+            ),
+            _ => continue,
+        };
+        connection.sender.send(response.into()).ok()?;
+    }
+}
+
+fn capabilities(client: Client) -> ServerCapabilities {
+    let progress = WorkDoneProgressOptions::default();
+    let words = |all: &[&str]| Some(all.iter().map(|word| (*word).to_owned()).collect());
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(
+            TextDocumentSyncKind::INCREMENTAL,
+        )),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: None,
+            work_done_progress_options: progress,
+        }),
+        code_action_provider: Some(
+            CodeActionOptions {
+                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, answer::FIX_ALL]),
+                ..CodeActionOptions::default()
+            }
+            .into(),
+        ),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: words(&[".", "@", "{", "("]),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: words(&["(", ","]),
+            ..SignatureHelpOptions::default()
+        }),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: progress,
+        })),
+        diagnostic_provider: client.pulls.then(|| {
+            DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                identifier: None,
+                inter_file_dependencies: true,
+                workspace_diagnostics: false,
+                work_done_progress_options: progress,
+            })
+        }),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                work_done_progress_options: progress,
+                legend: SemanticTokensLegend {
+                    token_types: convert::TOKEN_TYPES.to_vec(),
+                    token_modifiers: convert::TOKEN_MODIFIERS.to_vec(),
+                },
+                range: Some(true),
+                full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
+            }
+            .into(),
+        ),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// Returns the findings of a text for a client that asks for them, with those in files that only it imports.
+fn pulled(
+    documents: &mut Documents,
+    params: &DocumentDiagnosticParams,
+) -> Option<DocumentDiagnosticReport> {
+    let path = convert::path(&params.text_document.uri)?;
+    documents.analyse(&path)?;
+    let (document, analysis): (&documents::Document, _) = documents.get(&path)?;
+    let id = diagnostics::result_id(document);
+    if params.previous_result_id.as_ref() == Some(&id) {
+        let unchanged = RelatedUnchangedDocumentDiagnosticReport {
+            related_documents: None,
+            unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
+                result_id: id,
+            },
+        };
+        return Some(DocumentDiagnosticReport::Unchanged(unchanged));
+    }
+    let mut found = diagnostics::by_file(analysis?, &path, documents);
+    let own = FullDocumentDiagnosticReport {
+        result_id: Some(id),
+        items: found.remove(&path).unwrap_or_default(),
+    };
+    Some(DocumentDiagnosticReport::Full(
+        RelatedFullDocumentDiagnosticReport {
+            related_documents: diagnostics::related(found),
+            full_document_diagnostic_report: own,
+        },
+    ))
+}
+
+fn with<P, A>(asked: Request, answer: impl FnOnce(P) -> A) -> Response
+where
+    P: DeserializeOwned,
+    A: Serialize,
+{
+    match serde_json::from_value(asked.params) {
+        Ok(params) => Response::new_ok(asked.id, answer(params)),
+        Err(reason) => error(asked.id, ErrorCode::InvalidParams, &reason.to_string()),
+    }
+}
+
+fn error(id: RequestId, code: ErrorCode, reason: &str) -> Response {
+    Response::new_err(id, code as i32, reason.to_owned())
+}

@@ -1,0 +1,108 @@
+//! The parameters of the call that contains the cursor.
+
+use super::declaration::params;
+use super::{Analysis, vocabulary};
+use crate::doc;
+use crate::syntax::lexer::{self, Lexeme};
+use crate::syntax::token::Token;
+
+/// A call form with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The form: `slice(x, from, to)`.
+    pub label: String,
+    /// The parameters, as ranges of bytes of the label.
+    pub params: Vec<std::ops::Range<usize>>,
+    /// The parameter that the cursor is in; beyond the last one if there are more arguments.
+    pub active: usize,
+    /// The documentation, in Markdown.
+    pub docs: String,
+}
+
+impl Analysis {
+    /// Returns the form of the innermost call whose arguments contain an offset, if its callee is known.
+    pub fn signature(&self, offset: u32) -> Option<Signature> {
+        let text = self.file().text();
+        let lexed = lexer::lex(text.get(..offset as usize)?, 0);
+        let (callee, active) = open_call(&lexed.tokens)?;
+        let (label, docs) = match self.definition(callee.start) {
+            Some(meant) => {
+                let declaration = self.declarations.get(meant.target)?;
+                let module = self.checked.project.modules.get(declaration.module)?;
+                let item = module.tree.items.get(declaration.item)?;
+                let (first, last) = (params(&item.kind).first()?, params(&item.kind).last()?);
+                let end = |param: &crate::syntax::ast::Param| {
+                    let default = param.default.as_ref().map(|default| *default.span);
+                    let ty = param.ty.as_ref().map(|ty| *ty.span);
+                    default.or(ty).unwrap_or(*param.name.span)
+                };
+                let list = self.sources().slice(first.name.span.to(end(last)));
+                let list: Vec<&str> = list.split_whitespace().collect();
+                let name = item.kind.name()?;
+                (format!("{name}({})", list.join(" ")), doc::docs(&item.docs))
+            }
+            None => {
+                let name = text.get(callee.start as usize..callee.end as usize)?;
+                let row = vocabulary::row(name)?;
+                (vocabulary::call_form(name)?.to_owned(), row.meaning.clone())
+            }
+        };
+        Some(Signature {
+            params: ranges(&label),
+            label,
+            active,
+            docs,
+        })
+    }
+}
+
+/// Returns the name before the innermost open parenthesis, and the number of commas after that parenthesis.
+fn open_call(tokens: &[Lexeme]) -> Option<(&Lexeme, usize)> {
+    let (mut depth, mut commas) = (0_usize, 0);
+    for (at, lexeme) in tokens.iter().enumerate().rev() {
+        match lexeme.token {
+            Token::RParen | Token::RBracket | Token::RBrace => depth += 1,
+            Token::LBracket | Token::LBrace | Token::LParen if depth > 0 => depth -= 1,
+            // Elements of a list or set: the call is further out.
+            Token::LBracket | Token::LBrace => commas = 0,
+            Token::LParen => {
+                let callee = tokens.get(at.checked_sub(1)?)?;
+                return callee.token.is_name().then_some((callee, commas));
+            }
+            Token::Comma if depth == 0 => commas += 1,
+            _ if lexeme.column_zero && lexeme.token.begins_item() => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the ranges of the parameters in `name(a, b: T = 1)`.
+fn ranges(label: &str) -> Vec<std::ops::Range<usize>> {
+    let Some(open) = label.find('(') else {
+        return Vec::new();
+    };
+    let (mut depth, mut start) = (0, open + 1);
+    let mut all = Vec::new();
+    for (at, c) in label.char_indices().skip_while(|(at, _)| *at <= open) {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' if depth == 0 => {
+                all.push(start..at);
+                break;
+            }
+            ')' | ']' | '}' | '>' => depth -= 1,
+            ',' if depth == 0 => {
+                all.push(start..at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    let trimmed = all.into_iter().map(|range: std::ops::Range<usize>| {
+        let part = &label[range.clone()];
+        let start = range.start + (part.len() - part.trim_start().len());
+        start..start + part.trim().len()
+    });
+    trimmed.filter(|range| !range.is_empty()).collect()
+}

@@ -1,0 +1,274 @@
+//! Projects in memory, and editors that speak the protocol with `guard lsp`.
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use guard_lang::editor::{Change, Workspace};
+use guard_lang::modules::Loader;
+use serde_json::{Value, json};
+
+/// The texts of a project, by name. All imports are below one folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Texts(pub(crate) BTreeMap<String, String>);
+
+impl Texts {
+    pub(crate) fn of(files: &[(&str, &str)]) -> Texts {
+        let owned = files
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        Texts(owned.collect())
+    }
+
+    pub(crate) fn text_of(&self, file: &str) -> &str {
+        &self.0[file]
+    }
+
+    /// The texts after changes.
+    pub(crate) fn changed(&self, changes: &[Change]) -> Texts {
+        let mut all = self.clone();
+        let mut changes: Vec<&Change> = changes.iter().collect();
+        changes.sort();
+        for change in changes.into_iter().rev() {
+            let text = all.0.get_mut(&change.at.file).unwrap();
+            text.replace_range(
+                change.at.start as usize..change.at.end as usize,
+                &change.text,
+            );
+        }
+        all
+    }
+}
+
+impl Workspace for Texts {
+    fn files(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        self.0.get(file).cloned()
+    }
+
+    fn resolve(&self, _spec: &str, import: &str) -> String {
+        import.to_owned()
+    }
+}
+
+impl Loader for Texts {
+    fn load(&self, path: &str) -> Result<(String, String), String> {
+        let text = self.0.get(path).ok_or("it is not there")?;
+        Ok((text.clone(), path.to_owned()))
+    }
+}
+
+/// A client of `guard lsp`: a process, messages with their lengths before them, both ways.
+pub(crate) struct Editor {
+    server: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    asked: i64,
+    /// What the server told between answers.
+    pub(crate) told: Vec<Value>,
+}
+
+impl Editor {
+    /// Opens a folder with a client that takes links and snippets.
+    pub(crate) fn open(folder: &Path) -> Editor {
+        Editor::with(
+            folder,
+            &json!({"textDocument": {
+                "definition": {"linkSupport": true},
+                "completion": {"completionItem": {"snippetSupport": true}},
+            }}),
+        )
+    }
+
+    /// Opens a folder with a client of these capabilities.
+    pub(crate) fn with(folder: &Path, capabilities: &Value) -> Editor {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(["lsp", "--stdio"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (to, from) = (server.stdin.take(), server.stdout.take().unwrap());
+        let mut editor = Editor {
+            server,
+            to,
+            from: BufReader::new(from),
+            asked: 0,
+            told: Vec::new(),
+        };
+        let folder = address(folder);
+        let answer = editor.ask(
+            "initialize",
+            json!({"processId": null, "capabilities": capabilities, "rootUri": folder,
+                   "workspaceFolders": [{"uri": folder, "name": "specs"}]}),
+        );
+        assert_eq!(answer["serverInfo"]["name"], "guard");
+        assert_eq!(answer["capabilities"]["hoverProvider"], true);
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    /// Sends bytes with their length before them.
+    pub(crate) fn send_raw(&mut self, text: &[u8]) {
+        let to = self.to.as_mut().unwrap();
+        write!(to, "Content-Length: {}\r\n\r\n", text.len()).unwrap();
+        to.write_all(text).unwrap();
+        to.flush().unwrap();
+    }
+
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.send_raw(message.to_string().as_bytes());
+    }
+
+    pub(crate) fn receive(&mut self) -> Value {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(
+                self.from.read_line(&mut line).unwrap() > 0,
+                "the server ended"
+            );
+            match line.trim_end().split_once(": ") {
+                Some(("Content-Length", value)) => length = value.parse().unwrap(),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut text = vec![0; length];
+        self.from.read_exact(&mut text).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a request and returns its identity.
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> i64 {
+        self.asked += 1;
+        let id = self.asked;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// The answer to a request.
+    pub(crate) fn answer_to(&mut self, id: i64) -> Value {
+        let known = self
+            .told
+            .iter()
+            .position(|told| told["id"] == id && told.get("method").is_none());
+        if let Some(at) = known {
+            return self.told.remove(at);
+        }
+        loop {
+            let message = self.receive();
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    pub(crate) fn answer(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        self.answer_to(id)
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.answer(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    pub(crate) fn opened(&mut self, uri: &str, text: &str) {
+        let document = json!({"uri": uri, "languageId": "guard", "version": 1, "text": text});
+        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+    }
+
+    pub(crate) fn changed(&mut self, uri: &str, version: i32, text: &str) {
+        self.tell(
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": uri, "version": version}, "contentChanges": [{"text": text}]}),
+        );
+    }
+
+    /// The next findings about a file.
+    pub(crate) fn findings(&mut self, uri: &str) -> Vec<Value> {
+        loop {
+            let waiting = self.told.iter().position(|told| {
+                told["method"] == "textDocument/publishDiagnostics" && told["params"]["uri"] == uri
+            });
+            if let Some(at) = waiting {
+                let told = self.told.remove(at);
+                return told["params"]["diagnostics"].as_array().unwrap().clone();
+            }
+            let message = self.receive();
+            self.told.push(message);
+        }
+    }
+
+    /// Renames the name at a place; the texts of the edits by address, or the reason of the refusal.
+    pub(crate) fn rename(
+        &mut self,
+        uri: &str,
+        (line, character): (u32, u32),
+        to: &str,
+    ) -> Result<BTreeMap<String, Vec<Value>>, String> {
+        let mut params = at(uri, line, character);
+        params["newName"] = json!(to);
+        let answer = self.answer("textDocument/rename", params);
+        match answer.get("error") {
+            Some(error) => Err(error["message"].as_str().unwrap().to_owned()),
+            None => Ok(serde_json::from_value(answer["result"]["changes"].clone()).unwrap()),
+        }
+    }
+
+    /// Ends the session in order.
+    pub(crate) fn close(mut self) {
+        assert_eq!(self.ask("shutdown", Value::Null), Value::Null);
+        assert_eq!(self.exit(), Some(0));
+    }
+
+    /// Tells the server to exit; its exit code.
+    pub(crate) fn exit(mut self) -> Option<i32> {
+        self.tell("exit", Value::Null);
+        drop(self.to.take());
+        self.server.wait().unwrap().code()
+    }
+}
+
+pub(crate) fn address(path: &Path) -> String {
+    // Folders for temporary files have plain names; what is below them may have a space.
+    format!("file://{}", path.to_str().unwrap().replace(' ', "%20"))
+}
+
+pub(crate) fn at(uri: &str, line: u32, character: u32) -> Value {
+    json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}})
+}
+
+/// A text after edits of the protocol. Lines end with `\n`, and all characters are of one unit.
+pub(crate) fn edited(text: &str, edits: &[Value]) -> String {
+    let offset = |position: &Value| {
+        let line = position["line"].as_u64().unwrap() as usize;
+        let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        before + position["character"].as_u64().unwrap() as usize
+    };
+    let mut all: Vec<(usize, usize, &str)> = edits
+        .iter()
+        .map(|edit| {
+            let range = &edit["range"];
+            let text = edit["newText"].as_str().unwrap();
+            (offset(&range["start"]), offset(&range["end"]), text)
+        })
+        .collect();
+    all.sort();
+    let mut text = text.to_owned();
+    for (start, end, new) in all.into_iter().rev() {
+        text.replace_range(start..end, new);
+    }
+    text
+}
