@@ -1,17 +1,27 @@
 -- For Neovim: copy to ~/.config/nvim/plugin/guard.lua, with the folder editors/vim as a package.
--- Neovim 0.11 and newer have vim.lsp.config; older ones start the server for each buffer.
-local settings = { name = "guard", cmd = { "guard", "lsp" } }
+local command = { "guard", "lsp" }
 
 if vim.lsp.config then
-  vim.lsp.config("guard", { cmd = settings.cmd, filetypes = { "guard" }, root_markers = { ".git" } })
+  vim.lsp.config("guard", { cmd = command, filetypes = { "guard" }, root_markers = { ".git" } })
   vim.lsp.enable("guard")
 else
+  -- Before 0.11 each buffer starts the server, or is attached to the one of its root.
+  local clients = {}
   vim.api.nvim_create_autocmd("FileType", {
     pattern = "guard",
     callback = function(event)
-      local found = vim.fs.find(".git", { path = vim.fs.dirname(event.file), upward = true })[1]
-      local root = found and vim.fs.dirname(found) or vim.fs.dirname(vim.fn.fnamemodify(event.file, ":p"))
-      vim.lsp.start({ name = settings.name, cmd = settings.cmd, root_dir = root })
+      local file = vim.fn.fnamemodify(event.file, ":p")
+      local git = vim.fn.finddir(".git", vim.fn.fnamemodify(file, ":h") .. ";")
+      local root = git ~= "" and vim.fn.fnamemodify(git, ":p:h:h") or vim.fn.fnamemodify(file, ":h")
+      if not (clients[root] and vim.lsp.get_client_by_id(clients[root])) then
+        clients[root] = vim.lsp.start_client({
+          name = "guard",
+          cmd = command,
+          root_dir = root,
+          workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+        })
+      end
+      vim.lsp.buf_attach_client(event.buf, clients[root])
     end,
   })
 end

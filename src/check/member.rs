@@ -33,6 +33,7 @@ impl<'a> Checker<'a> {
         {
             if let Some(declared) = declared {
                 self.link(*name.span, declared);
+                self.find(scope.module, Space::Model, owner);
             }
             return typed.clone();
         }

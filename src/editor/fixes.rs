@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Analysis, meaning};
+use super::{Analysis, check, front, meaning};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front;
 use crate::modules::Loader;
 use crate::source::{FileId, Span};
 use crate::syntax::ast::{Item, ItemKind, Use};
@@ -110,12 +109,7 @@ impl Analysis {
             let mut all = made.clone();
             all.extend(fix.edits);
             let text = self.edited(&all);
-            let after = front(
-                self.file().name(),
-                &text,
-                loader,
-                crate::check::Limits::default(),
-            );
+            let after = front(self.file().name(), &text, loader, check::Limits::default());
             if after
                 .spec
                 .is_some_and(|after| meaning::same(spec, &after).is_ok())

@@ -12,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::meaning;
 use super::project::{Place, Project, View, Workspace};
-use super::{Analysis, Kind};
-use crate::Checked;
+use super::{Analysis, Checked, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{self, ItemKind, TraceClauseKind};

@@ -3,6 +3,7 @@
 use super::declaration::params;
 use super::{Analysis, vocabulary};
 use crate::doc;
+use crate::source::Span;
 use crate::syntax::lexer::{self, Lexeme};
 use crate::syntax::token::Token;
 
@@ -25,9 +26,11 @@ impl Analysis {
         let text = self.file().text();
         let lexed = lexer::lex(text.get(..offset as usize)?, 0);
         let (callee, active) = open_call(&lexed.tokens)?;
-        let (label, docs) = match self.definition(callee.start) {
-            Some(meant) => {
-                let declaration = self.declarations.get(meant.target)?;
+        let name = text.get(callee.start as usize..callee.end as usize)?;
+        let linked = self.definition(callee.start).map(|meant| meant.target);
+        let (label, docs) = match linked.or_else(|| self.declared_as(name)) {
+            Some(target) => {
+                let declaration = self.declarations.get(target)?;
                 let module = self.checked.project.modules.get(declaration.module)?;
                 let item = module.tree.items.get(declaration.item)?;
                 let (first, last) = (params(&item.kind).first()?, params(&item.kind).last()?);
@@ -42,7 +45,6 @@ impl Analysis {
                 (format!("{name}({})", list.join(" ")), doc::docs(&item.docs))
             }
             None => {
-                let name = text.get(callee.start as usize..callee.end as usize)?;
                 let row = vocabulary::row(name)?;
                 (vocabulary::call_form(name)?.to_owned(), row.meaning.clone())
             }
@@ -53,6 +55,20 @@ impl Analysis {
             active,
             docs,
         })
+    }
+}
+
+impl Analysis {
+    /// Returns the name in the declaration of an item of this name, in the spec first. An item that is being written has no
+    /// links.
+    fn declared_as(&self, name: &str) -> Option<Span> {
+        let modules = self.checked.project.modules.iter();
+        let mut names = modules
+            .flat_map(|module| &module.tree.items)
+            .filter_map(|item| item.kind.name());
+        names
+            .find(|declared| declared.as_str() == name)
+            .map(|declared| *declared.span)
     }
 }
 

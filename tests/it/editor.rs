@@ -371,7 +371,7 @@ fn what_fits_best_comes_first_and_words_are_explained() {
     let found = analyse(&text).candidates(offset, &[]);
     assert_eq!(names(&found[..2]), ["far", "near"]);
     let always = found.iter().find(|candidate| candidate.name == "always");
-    assert!(always.unwrap().docs.contains("f holds at every"));
+    assert!(always.unwrap().docs.contains("at every later one"));
     let slice = found.iter().find(|candidate| candidate.name == "slice");
     assert!(slice.unwrap().docs.contains("slice(x, from, to)"));
     for name in check::functions() {

@@ -23,13 +23,13 @@ type ByFile = BTreeMap<PathBuf, Vec<Diagnostic>>;
 pub(super) struct Published {
     /// The findings in each file, by the open text whose analysis found them.
     found: BTreeMap<PathBuf, ByFile>,
-    /// What the client has, by file.
-    sent: ByFile,
+    /// What the client has, by file, with the version of the text that it is about.
+    sent: BTreeMap<PathBuf, (Option<i32>, Vec<Diagnostic>)>,
 }
 
 impl Published {
     /// Returns what is new since the last call, for one open text that changed or for those that were closed; `None` if
-    /// there is nothing more. An unchanged list is sent again only for the text that changed, with its version.
+    /// there is nothing more. An unchanged list is sent again only for another version of its text.
     pub(super) fn next(
         &mut self,
         documents: &mut Documents,
@@ -59,18 +59,13 @@ impl Published {
         Some(
             files
                 .into_iter()
-                .filter_map(|file| self.publish(&file, &path, documents))
+                .filter_map(|file| self.publish(&file, documents))
                 .collect(),
         )
     }
 
     /// Returns the message about a file, if the client does not have it.
-    fn publish(
-        &mut self,
-        file: &Path,
-        changed: &Path,
-        documents: &Documents,
-    ) -> Option<PublishDiagnosticsParams> {
+    fn publish(&mut self, file: &Path, documents: &Documents) -> Option<PublishDiagnosticsParams> {
         let open = documents.get(file).map(|(document, _)| document);
         // An open text publishes its own findings; in others, what the texts that import them find.
         let mut all = Vec::new();
@@ -83,17 +78,18 @@ impl Published {
                 }
             }
         }
-        let sent = self.sent.get(file).map_or(&[][..], Vec::as_slice);
-        if sent == all && !(open.is_some() && file == changed) {
+        let version = open.map(|open| open.version);
+        let new = (version, all.clone());
+        let is_known = match self.sent.get(file) {
+            Some(sent) => *sent == new,
+            None => all.is_empty() && open.is_none(),
+        };
+        if is_known {
             return None;
         }
-        self.sent.insert(file.to_owned(), all.clone());
+        self.sent.insert(file.to_owned(), new);
         let uri = open.map_or_else(|| convert::uri(file), |open| Some(open.uri.clone()));
-        Some(PublishDiagnosticsParams::new(
-            uri?,
-            all,
-            open.map(|open| open.version),
-        ))
+        Some(PublishDiagnosticsParams::new(uri?, all, version))
     }
 }
 

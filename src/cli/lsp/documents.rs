@@ -41,6 +41,8 @@ pub(super) struct Document {
     analysis: Option<Analysis>,
     /// The number of analyses so far: the identity of the latest one.
     pub(super) analyses: u64,
+    /// What it imported when it was analysed last.
+    imports: Vec<String>,
     /// The files that the analysis asked for.
     asked: BTreeSet<PathBuf>,
     /// The spec whose event the conditions of this module are about, once that was looked for.
@@ -77,6 +79,7 @@ impl Documents {
                 text,
                 analysis: None,
                 analyses: known,
+                imports: Vec::new(),
                 asked: BTreeSet::new(),
                 importer: None,
                 told: false,
@@ -98,7 +101,6 @@ impl Documents {
         let Some(document) = self.open.get_mut(&path) else {
             return false;
         };
-        let imports = editor::imports(&document.text);
         for change in changes {
             let Some(range) = change.range else {
                 document.text = change.text;
@@ -112,13 +114,7 @@ impl Documents {
             document.text = text;
         }
         document.version = version;
-        let moved = imports != editor::imports(&document.text);
         self.latest.clone_from(&path);
-        if moved {
-            self.open
-                .values_mut()
-                .for_each(|document| document.importer = None);
-        }
         self.changed(&path)
     }
 
@@ -147,11 +143,7 @@ impl Documents {
         for (own, document) in &mut self.open {
             document.importer = None;
             let imports = !document.asked.is_empty();
-            let bare = document
-                .analysis
-                .as_ref()
-                .is_some_and(|analysis| !analysis.has_event());
-            if own == path || imports || bare {
+            if own == path || imports || document.is_bare() {
                 document.discard();
             }
         }
@@ -195,7 +187,8 @@ impl Documents {
         }
         let name = path.display().to_string();
         let read = |loader: &Reader<'_>| Analysis::new(&name, &document.text, loader);
-        let alone = Reader::new(self, self.root_of(path, &document.text), None);
+        let imports = editor::imports(&document.text);
+        let alone = Reader::new(self, self.root_of(path, &imports), None);
         let mut analysis = read(&alone);
         let mut asked = alone.asked.into_inner();
         let mut importer = document.importer.clone();
@@ -208,7 +201,8 @@ impl Documents {
             if let Some(spec) = spec
                 && let Some(text) = self.text(&spec)
             {
-                let within = Reader::new(self, self.root_of(&spec, &text), Some((text, &spec)));
+                let root = self.root_of(&spec, &editor::imports(&text));
+                let within = Reader::new(self, root, Some((text, &spec)));
                 analysis = read(&within);
                 asked.append(&mut within.asked.into_inner());
                 asked.insert(spec);
@@ -219,7 +213,22 @@ impl Documents {
         document.analyses += 1;
         document.asked = asked;
         document.importer = importer;
+        if document.imports != imports {
+            document.imports = imports;
+            self.modules_moved(path);
+        }
         Some(())
+    }
+
+    /// Discards the analyses of modules without an event: another spec may import them now.
+    fn modules_moved(&mut self, by: &Path) {
+        let others = self.open.iter_mut().filter(|(path, _)| *path != by);
+        for (_, document) in others {
+            document.importer = None;
+            if document.is_bare() {
+                document.discard();
+            }
+        }
     }
 
     /// Calls a function with what the latest analysis of an open text reads its imports from.
@@ -228,8 +237,8 @@ impl Documents {
         let importer = document.importer.as_ref().and_then(Option::as_ref);
         let importer = importer.and_then(|spec| Some((self.text(spec)?, spec.as_path())));
         let root = match &importer {
-            Some((text, spec)) => self.root_of(spec, text),
-            None => self.root_of(path, &document.text),
+            Some((text, spec)) => self.root_of(spec, &editor::imports(text)),
+            None => self.root_of(path, &document.imports),
         };
         Some(run(&Reader::new(self, root, importer)))
     }
@@ -245,14 +254,13 @@ impl Documents {
 
     /// Returns the folder below which a file's imports are: the nearest one above it that contains all of them, since a
     /// module in a folder of its own is imported from the spec's folder. Its own folder if there is none.
-    fn root_of(&self, path: &Path, text: &str) -> PathBuf {
+    fn root_of(&self, path: &Path, imports: &[String]) -> PathBuf {
         let own = path.parent().unwrap_or(Path::new("/"));
-        let wanted = editor::imports(text);
-        if wanted.is_empty() {
+        if imports.is_empty() {
             return own.to_owned();
         }
         let found = |folder: &Path| {
-            let mut files = wanted.iter().map(|file| folder.join(file));
+            let mut files = imports.iter().map(|file| folder.join(file));
             files.all(|file| self.open.contains_key(&file) || file.is_file())
         };
         for folder in own.ancestors().take(FOLDERS_UP) {
@@ -301,6 +309,12 @@ impl Documents {
 }
 
 impl Document {
+    /// Whether it was found to have no event of its own.
+    fn is_bare(&self) -> bool {
+        let analysis = self.analysis.as_ref();
+        analysis.is_some_and(|analysis| !analysis.has_event())
+    }
+
     fn discard(&mut self) {
         self.analysis = None;
         self.told = false;
@@ -393,7 +407,8 @@ impl editor::Workspace for Snapshot<'_> {
         let known = self.folders.borrow().get(spec).cloned();
         let folder = known.unwrap_or_else(|| {
             let text = self.text(spec).unwrap_or_default();
-            let folder = self.documents.root_of(Path::new(spec), &text);
+            let imports = editor::imports(&text);
+            let folder = self.documents.root_of(Path::new(spec), &imports);
             let mut folders = self.folders.borrow_mut();
             folders.insert(spec.to_owned(), folder.clone());
             folder

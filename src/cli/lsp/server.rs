@@ -23,6 +23,7 @@ use super::diagnostics::{self, Published};
 use super::documents::Documents;
 use super::transport::Cancelled;
 use super::{convert, documents};
+use crate::cli::failure::warn;
 
 /// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +162,7 @@ impl Server {
     fn take(&mut self, told: Notification) {
         let method = told.method.clone();
         if let Err(error) = self.take_known(told) {
-            eprintln!("guard lsp: ignored `{method}`: {error}");
+            warn(&format!("ignored `{method}`: {error}"));
         }
     }
 

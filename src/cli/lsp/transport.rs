@@ -13,6 +13,8 @@ use lsp_types::notification::{Cancel, Notification as _};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value as Json;
 
+use crate::cli::failure::warn;
+
 /// The requests that the client no longer waits for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cancelled {
@@ -73,7 +75,7 @@ fn next(input: &mut impl BufRead) -> Option<Message> {
         match Message::read(input) {
             Ok(message) => return message.map(mended),
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                eprintln!("guard lsp: skipped a message that cannot be read: {error}");
+                warn(&format!("skipped a message that cannot be read: {error}"));
             }
             Err(_) => return None,
         }
