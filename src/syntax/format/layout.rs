@@ -1,5 +1,6 @@
 //! Lines and their indentation.
 
+use super::nesting::{self, Nesting};
 use super::roles::Roles;
 use super::space::{self, Bracket, Mark};
 use super::{Piece, WIDTH};
@@ -7,6 +8,13 @@ use crate::syntax::token::Token;
 
 /// The indentation of each level.
 const INDENT: usize = 2;
+
+/// What is known of the pieces of an item whatever lines it has.
+struct Cx<'c> {
+    marks: &'c [Mark],
+    roles: &'c Roles,
+    nesting: Nesting,
+}
 
 /// Lays out the pieces of one item, with the comments before it.
 pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> String {
@@ -16,20 +24,25 @@ pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> St
         piece.blank &= !first;
     }
     settle(&mut pieces, &marks, roles);
+    let cx = Cx {
+        nesting: Nesting::of(&pieces, &marks, roles),
+        marks: &marks,
+        roles,
+    };
     // each round adds a line break, so there are at most as many rounds as pieces
     for _ in 0..=pieces.len() {
-        let lines = lines(&pieces, &marks, roles);
+        let lines = lines(&pieces, &cx);
         let Some(long) = lines
             .iter()
-            .find(|line| line.width > WIDTH && can_break(&pieces, &marks, roles, line))
+            .find(|line| line.width > WIDTH && can_break(&pieces, &cx, line))
         else {
-            return draw(&pieces, &marks, roles, &lines);
+            return draw(&pieces, &cx, &lines);
         };
-        break_line(&mut pieces, &marks, roles, long);
+        break_line(&mut pieces, &cx, long);
         settle(&mut pieces, &marks, roles);
     }
-    let lines = lines(&pieces, &marks, roles);
-    draw(&pieces, &marks, roles, &lines)
+    let lines = lines(&pieces, &cx);
+    draw(&pieces, &cx, &lines)
 }
 
 /// Brings the author's line breaks in order: a block is on one line, or all its clauses break.
@@ -140,7 +153,8 @@ struct Line {
     width: usize,
 }
 
-fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
+fn lines(pieces: &[Piece<'_>], cx: &Cx<'_>) -> Vec<Line> {
+    let broken = cx.nesting.broken(pieces);
     let mut out: Vec<Line> = Vec::new();
     let mut frames: Vec<(usize, usize)> = Vec::new(); // indentation of the line, and of what is inside
     let mut indent = 0;
@@ -150,8 +164,7 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
     for (index, piece) in pieces.iter().enumerate() {
         if piece.breaks || index == 0 {
             let next = following.get(index).copied().flatten();
-            let next = next.and_then(|at| pieces.get(at));
-            indent = indent_at(pieces, marks, roles, &frames, index, (before, next));
+            indent = indent_at(pieces, cx, &broken, &frames, index, (before, next));
             let width = indent;
             out.push(Line {
                 from: index,
@@ -165,11 +178,11 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
             if line.from < index
                 && let (Some(before), Some(a), Some(b)) = (
                     pieces.get(index - 1),
-                    marks.get(index - 1),
-                    marks.get(index),
+                    cx.marks.get(index - 1),
+                    cx.marks.get(index),
                 )
             {
-                line.width += space::between((before, *a), (piece, *b), roles).len();
+                line.width += space::between((before, *a), (piece, *b), cx.roles).len();
             }
             // a trailing comment may run on
             if piece.token.is_some() || line.from == index {
@@ -212,11 +225,11 @@ fn following_tokens(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
 /// Returns the indentation of a line that begins with the piece at `index`, between these tokens.
 fn indent_at(
     pieces: &[Piece<'_>],
-    marks: &[Mark],
-    roles: &Roles,
+    cx: &Cx<'_>,
+    broken: &[bool],
     frames: &[(usize, usize)],
     index: usize,
-    (before, next): (Option<Token>, Option<&Piece<'_>>),
+    (before, following): (Option<Token>, Option<usize>),
 ) -> usize {
     let Some(piece) = pieces.get(index) else {
         return 0;
@@ -227,7 +240,8 @@ fn indent_at(
     }
     let base = frames.last().map_or(0, |(_, inside)| *inside);
     // a comment stands where the next token will
-    let Some(next) = next else {
+    let following = following.and_then(|at| Some((at, pieces.get(at)?)));
+    let Some((following, next)) = following else {
         return if frames.is_empty() { 0 } else { base };
     };
     if closes(next.token) {
@@ -239,7 +253,7 @@ fn indent_at(
     let fresh = matches!(
         before,
         Token::LParen | Token::LBracket | Token::LBrace | Token::Comma
-    ) || roles.clauses.contains(&next.start);
+    ) || cx.roles.clauses.contains(&next.start);
     let attribute = frames.is_empty()
         && only_attributes(pieces.get(..index).unwrap_or(&[]))
         && next
@@ -247,10 +261,8 @@ fn indent_at(
             .is_some_and(|t| t == Token::At || t.begins_item());
     if (fresh && !frames.is_empty()) || attribute {
         base
-    } else if marks.get(index).is_some_and(|mark| mark.of_if) {
-        base + 2 * INDENT
     } else {
-        base + INDENT
+        base + INDENT * cx.nesting.level(following, broken)
     }
 }
 
@@ -270,7 +282,7 @@ fn only_attributes(pieces: &[Piece<'_>]) -> bool {
     true
 }
 
-fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> String {
+fn draw(pieces: &[Piece<'_>], cx: &Cx<'_>, lines: &[Line]) -> String {
     let mut out = String::new();
     for line in lines {
         if line.blank {
@@ -284,11 +296,11 @@ fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> 
             if index > line.from
                 && let (Some(before), Some(a), Some(b)) = (
                     pieces.get(index - 1),
-                    marks.get(index - 1),
-                    marks.get(index),
+                    cx.marks.get(index - 1),
+                    cx.marks.get(index),
                 )
             {
-                out.push_str(space::between((before, *a), (piece, *b), roles));
+                out.push_str(space::between((before, *a), (piece, *b), cx.roles));
             }
             out.push_str(piece.text);
         }
@@ -297,16 +309,18 @@ fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> 
     out
 }
 
-/// A place where a line may be broken: how deep, how loose.
+/// A place where a line may be broken: how deep in brackets and bodies of quantifiers, how loose.
 type Rank = (usize, u8);
 
+/// After the colon of a quantifier.
+const BODY: u8 = 8;
 /// After a comma.
-const COMMA: u8 = 8;
+const COMMA: u8 = 9;
 /// After the sign of a definition.
-const ASSIGN: u8 = 9;
+const ASSIGN: u8 = 10;
 
 /// Ranks of the places before pieces of a line.
-fn ranks(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> Vec<(usize, Rank)> {
+fn ranks(pieces: &[Piece<'_>], cx: &Cx<'_>, line: &Line) -> Vec<(usize, Rank)> {
     let mut out = Vec::new();
     let mut depth = 0usize;
     let mut before: Option<Token> = None;
@@ -318,27 +332,24 @@ fn ranks(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> Ve
             depth = depth.saturating_sub(1);
         }
         let after_operand = before.is_some_and(Token::ends_operand);
+        let of_if = cx.marks.get(index).is_some_and(|mark| mark.of_if);
+        let begins_body = cx.nesting.begins_body(index);
         let rank = match token {
             Token::Message | Token::On | Token::Where if after_operand => Some(0),
-            Token::When if roles.updates.contains(&start) => Some(0),
-            Token::Then if !marks.get(index).is_some_and(|mark| mark.of_if) => Some(1),
-            Token::Precedes | Token::Within => Some(1),
-            Token::DoubleArrow | Token::DoubleFatArrow => Some(2),
-            Token::Arrow => Some(3),
+            Token::When if cx.roles.updates.contains(&start) => Some(0),
+            Token::Then if !of_if => Some(1),
             Token::Then | Token::Else => Some(4),
-            Token::Or | Token::Pipe | Token::PipePipe => Some(5),
-            Token::And | Token::Amp | Token::AmpAmp => Some(6),
-            Token::Until | Token::LetterU | Token::Unless | Token::LetterW | Token::Since => {
-                Some(7)
-            }
-            Token::LetterS | Token::LetterR if after_operand => Some(7),
-            Token::Name if leads_to(pieces, index) => Some(1),
-            _ if before == Some(Token::Comma) => Some(COMMA),
-            _ if before == Some(Token::Assign) && depth == 0 => Some(ASSIGN),
-            _ => None,
+            _ => nesting::operator(pieces, index, token, after_operand).or(match before {
+                _ if begins_body => Some(BODY),
+                Some(Token::Comma) => Some(COMMA),
+                Some(Token::Assign) if depth == 0 => Some(ASSIGN),
+                _ => None,
+            }),
         };
         if let Some(rank) = rank.filter(|_| index > line.from) {
-            out.push((index, (depth, rank)));
+            // The place before a body is outside of it.
+            let bodies = cx.nesting.bodies_around(index) - usize::from(begins_body);
+            out.push((index, (depth + bodies, rank)));
         }
         if matches!(token, Token::LParen | Token::LBracket | Token::LBrace) {
             depth += 1;
@@ -346,12 +357,6 @@ fn ranks(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> Ve
         before = Some(token);
     }
     out
-}
-
-/// Whether `leads to` stands here.
-fn leads_to(pieces: &[Piece<'_>], index: usize) -> bool {
-    let text = |at: usize| pieces.get(at).map_or("", |piece| piece.text);
-    text(index) == "leads" && text(index + 1) == "to"
 }
 
 /// Returns the first block that lies on a line as a whole.
@@ -369,8 +374,8 @@ fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> 
     })
 }
 
-fn can_break(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) -> bool {
-    block_on(pieces, marks, line).is_some() || !ranks(pieces, marks, roles, line).is_empty()
+fn can_break(pieces: &[Piece<'_>], cx: &Cx<'_>, line: &Line) -> bool {
+    block_on(pieces, cx.marks, line).is_some() || !ranks(pieces, cx, line).is_empty()
 }
 
 /// Breaks after the opening bracket around a piece, and before the closing one.
@@ -385,12 +390,12 @@ fn open_up(pieces: &mut [Piece<'_>], marks: &[Mark], index: usize) {
 }
 
 /// Breaks a line at its first block, or else at the loosest places of the least depth.
-fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles, line: &Line) {
-    if let Some(open) = block_on(pieces, marks, line) {
+fn break_line(pieces: &mut [Piece<'_>], cx: &Cx<'_>, line: &Line) {
+    if let Some(open) = block_on(pieces, cx.marks, line) {
         set_break(pieces, open + 1, true);
         return;
     }
-    let places = ranks(pieces, marks, roles, line);
+    let places = ranks(pieces, cx, line);
     // the definition sign only when there is nothing else
     let Some(best) = places
         .iter()
@@ -403,7 +408,7 @@ fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles, line: &Li
         if (depth, rank) == (best.1, best.2) {
             set_break(pieces, index, true);
             if rank == COMMA {
-                open_up(pieces, marks, index);
+                open_up(pieces, cx.marks, index);
             }
         }
     }

@@ -6,7 +6,8 @@
 //!
 //! - one space between tokens, where the table in `space` says so;
 //! - line breaks inside an item stay where the author put them, indented by two for each open
-//!   bracket and for the continuation of an expression;
+//!   bracket and for the continuation of an expression, and by two more in the operands of an operator, the branches of an
+//!   `if` and the body of a quantifier that begin a line themselves;
 //! - a block is on one line, with two spaces between its clauses, or has each clause on its own;
 //! - a line longer than [`WIDTH`] is broken at its loosest operators or commas;
 //! - at most one empty line in a row, and none at the edges of a block.
@@ -14,6 +15,7 @@
 //! Formatting twice changes nothing, and the tree stays equal.
 
 mod layout;
+mod nesting;
 mod roles;
 mod space;
 
