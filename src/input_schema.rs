@@ -4,6 +4,8 @@
 //! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,
 //! `records where`, `id`, `complete = …`) are no part of it: they are evaluated over the cells.
 
+use std::fmt;
+
 use smol_str::SmolStr;
 
 use crate::types::Type;
@@ -114,6 +116,17 @@ pub enum Path {
     Pointer(Vec<SmolStr>),
     /// RFC 9535, as written; it is known to parse.
     JsonPath(SmolStr),
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Pointer(tokens) => tokens.iter().try_for_each(|token| {
+                write!(f, "/{}", token.replace('~', "~0").replace('/', "~1"))
+            }),
+            Path::JsonPath(text) => f.write_str(text),
+        }
+    }
 }
 
 /// The meaning of the absence of a field.

@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
     let lines: Vec<_> = (1u64..).zip(values.iter().cloned()).collect();
     let inputs = values
         .iter()
-        .map(|value| Input::Document { value, line: None });
+        .map(|value| Input::Document { value, line: None, elements: &[] });
     for input in inputs.chain([Input::Lines(&lines), Input::Text(data)]) {
         for format in Format::ALL {
             let converted = convert(format, &input);

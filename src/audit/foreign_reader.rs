@@ -85,9 +85,11 @@ impl ForeignReader<'_> {
         let records = match document::parse(raw.bytes, self.projection.limits()) {
             Ok(document) => {
                 problems.extend(self.duplicate_keys(&document, raw.line));
+                let elements: Vec<u64> = document.elements.iter().map(|at| raw.line + at).collect();
                 let input = Input::Document {
                     value: &document.value,
                     line: Some(raw.line),
+                    elements: &elements,
                 };
                 self.records(
                     formats::convert(self.format, &input),
@@ -116,6 +118,7 @@ impl ForeignReader<'_> {
         let limits = self.projection.limits();
         splitter.split(Splitting::Documents, *limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
+        let mut elements: Vec<u64> = Vec::new();
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
                 .into_par_iter()
@@ -128,6 +131,7 @@ impl ForeignReader<'_> {
                     Ok(document) => {
                         self.count(lines, true, &[], report);
                         self.add_problems(self.duplicate_keys(&document, line), report);
+                        elements = document.elements;
                         values.push((line, document.value));
                     }
                     Err(error) => {
@@ -138,7 +142,19 @@ impl ForeignReader<'_> {
                 }
             }
         }
-        let converted = formats::convert(self.format, &Input::Lines(&values));
+        let input = match values.as_slice() {
+            // A file that is one list: its elements have lines of their own.
+            [(line, value @ Value::List(_))] => {
+                elements.iter_mut().for_each(|at| *at += line);
+                Input::Document {
+                    value,
+                    line: Some(*line),
+                    elements: &elements,
+                }
+            }
+            lines => Input::Lines(lines),
+        };
+        let converted = formats::convert(self.format, &input);
         drop(values);
         self.whole(converted, report, emit);
     }
@@ -240,9 +256,9 @@ impl ForeignReader<'_> {
                 .iter()
                 .map(|fault| fault.problem(&self.file.path, name.clone())),
         );
-        // Several records may stand on one line: each has a name of its own.
+        // Several records may stand in one document: each has a name of its own.
         let minted = || {
-            let Origin { below, line, .. } = &record.origin;
+            let below = &record.origin.below;
             (trace.n > 0).then(|| format_smolstr!("{below}:{line}#{}", trace.n))
         };
         record.id = record.id.take().or(name).or_else(minted);

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use super::document::{self, brief};
 use super::scan::{HALF_PAIR, Lexeme};
-use crate::input_schema::{Absent, Field, TimeUnit};
+use crate::input_schema::{Absent, Field, FieldSource, Path, TimeUnit};
 use crate::problem::ProblemKind;
 use crate::types::{EnumType, Type};
 use crate::value::{Cell, EnumValue, Instant, Number, Object, Value};
@@ -35,10 +35,23 @@ pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
 /// Returns the meaning of an absent field.
 pub(crate) fn absent(field: &Field) -> CellResult {
     match &field.absent {
-        Absent::Error => trouble(ProblemKind::MissingField, "the field is missing".into()),
+        Absent::Error => trouble(ProblemKind::MissingField, missing(field)),
         Absent::Null => Ok(Value::Null),
         Absent::Unknown => Err(None),
         Absent::Default(value) => Ok(value.clone()),
+    }
+}
+
+/// Returns what is said of a missing field: where it was looked for, if its name does not say so.
+fn missing(field: &Field) -> String {
+    let (FieldSource::Event(path) | FieldSource::Each(path)) = &field.source else {
+        return "the field is missing".to_owned();
+    };
+    match path {
+        Path::Pointer(tokens) if *tokens == [field.name.clone()] => {
+            "the field is missing".to_owned()
+        }
+        path => format!("the field is missing: nothing at `{path}`"),
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Document {
     pub value: Value,
     /// The losses that placeholders represent, in the order of the text.
     pub losses: Vec<Loss>,
+    /// 0-based line within the document of each element, if it is a list.
+    pub elements: Vec<u64>,
 }
 
 /// A value of a document that cannot be known.
@@ -145,7 +147,9 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
     let mut scanner = Scanner::new(text, 0, String::new());
     let mut notes = Vec::new();
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
-    let value = build(&mut scanner, limits.depth(), &mut notes).map_err(fail)?;
+    let mut starts = Vec::new();
+    let value = build_document(&mut scanner, limits.depth(), &mut notes, &mut starts);
+    let value = value.map_err(fail)?;
     if !scanner.at_end() {
         return Err(fail(Fault {
             at: scanner.at(),
@@ -160,7 +164,40 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
             message: note.message,
         })
         .collect();
-    Ok(Document { value, losses })
+    let (mut at, mut line) = (0, 0);
+    let elements = starts.into_iter().map(|start| {
+        let between = text.as_bytes().get(at..start).unwrap_or_default();
+        line += newlines(between, between.len());
+        at = start;
+        line
+    });
+    Ok(Document {
+        value,
+        losses,
+        elements: elements.collect(),
+    })
+}
+
+/// Builds the tree of a document, and notes where the elements of a list begin.
+fn build_document(
+    scanner: &mut Scanner<'_>,
+    depth: usize,
+    notes: &mut Vec<Note>,
+    starts: &mut Vec<usize>,
+) -> Result<Value, Fault> {
+    let inner = match (scanner.peek()?, depth.checked_sub(1)) {
+        (Peek::Array, Some(inner)) => inner,
+        _ => return build(scanner, depth, notes),
+    };
+    let mut items = Vec::new();
+    let mut next = scanner.first_item()?;
+    while next.is_some() {
+        scanner.peek()?;
+        starts.push(scanner.at());
+        items.push(build(scanner, inner, notes)?);
+        next = scanner.next_item()?;
+    }
+    Ok(Value::list(items))
 }
 
 /// A stand-in that [`build`] made, and where.

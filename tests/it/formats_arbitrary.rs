@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn documents(value in any_document()) {
         for format in Format::ALL {
-            accounted(&convert(format, &Input::Document { value: &value, line: None }));
+            accounted(&convert(format, &Input::Document { value: &value, line: None, elements: &[] }));
         }
         let _ = detect(&Sample { values: std::slice::from_ref(&value), text: b"" });
     }

@@ -14,7 +14,7 @@ use crate::value::Value;
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let lines = match input {
         // A single `[method, value]` is not a list of two events.
-        Input::Document { value, line } if method(value).is_some() => {
+        Input::Document { value, line, .. } if method(value).is_some() => {
             vec![Item { value, line: *line }]
         }
         Input::Lines([(line, value)]) if method(value).is_some() => vec![Item {

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::shape::{flag, get, id, is_object, items, list, object, string, without};
 use super::trace::{Out, Trace};
-use super::units::Item;
+use super::units::{Item, with_lines};
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
@@ -18,10 +18,14 @@ type Spread<'a> = IndexMap<Option<SmolStr>, (Vec<Item<'a>>, bool)>;
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut spread = Spread::new();
     match input {
-        Input::Document { value, line } => document(value, *line, &mut spread, out),
+        Input::Document {
+            value,
+            line,
+            elements,
+        } => document(value, (*line, *elements), &mut spread, out),
         Input::Lines(lines) => {
             for (line, value) in *lines {
-                document(value, Some(*line), &mut spread, out);
+                document(value, (Some(*line), &[]), &mut spread, out);
             }
         }
         Input::Text(_) => {}
@@ -35,9 +39,22 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     }
 }
 
-fn document<'a>(value: &'a Value, line: Option<u64>, spread: &mut Spread<'a>, out: &mut Out) {
+fn document<'a>(
+    value: &'a Value,
+    (line, lines): (Option<u64>, &[u64]),
+    spread: &mut Spread<'a>,
+    out: &mut Out,
+) {
     let elements = items(value).unwrap_or(std::slice::from_ref(value));
-    for (n, element) in elements.iter().enumerate() {
+    let elements = with_lines(elements, line, lines).into_iter().enumerate();
+    for (
+        n,
+        Item {
+            value: element,
+            line,
+        },
+    ) in elements
+    {
         let place = ItemPlace { line, index: None };
         if let Some(events) = list(element, "events") {
             let n = u32::try_from(n).unwrap_or(u32::MAX);

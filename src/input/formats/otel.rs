@@ -20,13 +20,24 @@ use super::shape::{
 };
 use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
+use super::units::with_lines;
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut spans = Vec::new();
     match input {
-        Input::Document { value, line } => collect(value, around(*line), &mut spans, out),
+        Input::Document {
+            value,
+            line,
+            elements,
+        } => {
+            // A list is collected element by element.
+            let list = items(value).unwrap_or(std::slice::from_ref(*value));
+            for item in with_lines(list, *line, elements) {
+                collect(item.value, around(item.line), &mut spans, out);
+            }
+        }
         Input::Lines(lines) => {
             for (line, value) in *lines {
                 collect(value, around(Some(*line)), &mut spans, out);

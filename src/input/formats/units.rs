@@ -40,17 +40,34 @@ pub(super) struct Item<'a> {
 impl<'a> Items<'a> {
     pub(super) fn of(values: &'a [Value], line: Option<u64>, n: u32) -> Items<'a> {
         Items {
-            items: values.iter().map(|value| Item { value, line }).collect(),
+            items: with_lines(values, line, &[]),
             line,
             n,
         }
     }
 }
 
+/// Returns the elements of a list, each with its line, or the line of the list where it is not known.
+pub(super) fn with_lines<'a>(
+    values: &'a [Value],
+    line: Option<u64>,
+    elements: &[u64],
+) -> Vec<Item<'a>> {
+    let item = |(place, value)| Item {
+        value,
+        line: elements.get(place).copied().or(line),
+    };
+    values.iter().enumerate().map(item).collect()
+}
+
 /// Tells items from records: a list of which at least half of the objects are items is a trace.
 pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<Unit<'a>> {
     match input {
-        Input::Document { value, line } => document(value, *line, 0, is_item),
+        Input::Document {
+            value,
+            line,
+            elements,
+        } => document(value, (*line, *elements), 0, is_item),
         Input::Lines(lines) => {
             if are_items(lines.iter().map(|(_, value)| value), is_item) {
                 let items: Vec<Item<'a>> = lines
@@ -66,7 +83,7 @@ pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<U
             let mut all = Vec::new();
             for (line, value) in *lines {
                 let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
-                all.extend(document(value, Some(*line), n, is_item));
+                all.extend(document(value, (Some(*line), &[]), n, is_item));
             }
             all
         }
@@ -76,20 +93,22 @@ pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<U
 
 fn document<'a>(
     value: &'a Value,
-    line: Option<u64>,
+    (line, lines): (Option<u64>, &[u64]),
     n: u32,
     is_item: fn(&Value) -> bool,
 ) -> Vec<Unit<'a>> {
     let Some(elements) = items(value) else {
         return vec![Unit::Record(Record { value, line, n })];
     };
-    if are_items(elements.iter(), is_item) {
-        return vec![Unit::Items(Items::of(elements, line, n))];
+    let elements = with_lines(elements, line, lines);
+    if are_items(elements.iter().map(|element| element.value), is_item) {
+        let items = elements;
+        return vec![Unit::Items(Items { items, line, n })];
     }
     elements
-        .iter()
+        .into_iter()
         .enumerate()
-        .map(|(place, value)| {
+        .map(|(place, Item { value, line })| {
             let n = n.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
             match items(value) {
                 Some(inner) if are_items(inner.iter(), is_item) => {
@@ -116,19 +135,25 @@ pub(super) fn are_items<'v>(
 
 /// Returns all values of a file as one list: the lines, or the elements of one document that is a list or wraps one.
 pub(super) fn flat<'a>(input: &Input<'a>, wrappers: &[&str]) -> Vec<Item<'a>> {
+    let unknown: &[u64] = &[];
     let whole = match input {
-        Input::Document { value, line } => Some((*value, *line)),
-        Input::Lines([(line, value)]) => Some((value, Some(*line))),
+        Input::Document {
+            value,
+            line,
+            elements,
+        } => Some((*value, *line, *elements)),
+        Input::Lines([(line, value)]) => Some((value, Some(*line), unknown)),
         _ => None,
     };
-    if let Some((value, line)) = whole {
+    if let Some((value, line, lines)) = whole {
         let inner = items(value).or_else(|| {
             wrappers
                 .iter()
                 .find_map(|wrapper| super::shape::list(value, wrapper))
         });
         return match inner {
-            Some(values) => values.iter().map(|value| Item { value, line }).collect(),
+            // Of a list that something wraps the lines are not known.
+            Some(values) => with_lines(values, line, lines),
             None => vec![Item { value, line }],
         };
     }

@@ -104,6 +104,7 @@ pub(crate) fn convert_documents(
                 let input = Input::Document {
                     value,
                     line: Some(*line),
+                    elements: &[],
                 };
                 let one = convert(format, &input);
                 accounted(&one);
