@@ -380,10 +380,10 @@ impl<'a> Checker<'a> {
         for arg in args {
             match &arg.name {
                 None if of.is_none() => {
-                    of = Some(self.at_other_steps(|checker| checker.boolean(scope, &arg.value)));
+                    of = Some(self.at_any_step(|checker| checker.boolean(scope, &arg.value)));
                 }
                 Some(name) if name.as_str() == "since" && since.is_none() => {
-                    since = Some(self.at_other_steps(|checker| checker.boolean(scope, &arg.value)));
+                    since = Some(self.at_any_step(|checker| checker.boolean(scope, &arg.value)));
                 }
                 Some(name) => {
                     self.error(
@@ -416,7 +416,7 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         let operand = &args[0].value;
-        let typed = self.at_other_steps(|checker| checker.value(scope, operand, None));
+        let typed = self.at_any_step(|checker| checker.value(scope, operand, None));
         let is_track = matches!(self.spec.exprs.get(typed.id), Expr::Track(..));
         if typed.ty == Type::Bool
             && !is_track

@@ -613,7 +613,7 @@ impl<'a> Checker<'a> {
                             return self.wrong();
                         }
                     };
-                    let operand = self.at_other_steps(|checker| checker.boolean(scope, operand));
+                    let operand = self.at_any_step(|checker| checker.boolean(scope, operand));
                     (op, bound.as_ref(), operand, None)
                 }
                 ExprKind::TemporalInfix {
@@ -631,8 +631,8 @@ impl<'a> Checker<'a> {
                             return self.wrong();
                         }
                     };
-                    let lhs = self.at_other_steps(|checker| checker.boolean(scope, lhs));
-                    let rhs = self.at_other_steps(|checker| checker.boolean(scope, rhs));
+                    let lhs = self.at_any_step(|checker| checker.boolean(scope, lhs));
+                    let rhs = self.at_any_step(|checker| checker.boolean(scope, rhs));
                     (op, bound.as_ref(), lhs, Some(rhs))
                 }
                 _ => return self.wrong(),

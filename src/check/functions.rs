@@ -113,16 +113,22 @@ impl<'a> Checker<'a> {
             let mut diagnostic =
                 Diagnostic::new(Code::G0201, name.span, format!("unknown function `{name}`"))
                     .label("not declared");
-            if let Some(subject) = args.first() {
-                let ty = self.value(scope, subject, None).ty;
-                if let Some(of) = functions_of(ty.non_null()) {
-                    diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
-                }
+            let subject = args.first();
+            let subject = subject.map(|subject| self.value(scope, subject, None).ty);
+            let of = subject.as_ref().and_then(|ty| functions_of(ty.non_null()));
+            if let (Some(of), Some(ty)) = (of, &subject) {
+                diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
             }
-            let mut candidates: Vec<&str> = Builtin::NAMES.iter().map(|(name, _)| *name).collect();
-            candidates.extend(["count", "before", "capture", "replace", "todo"]);
+            // A function of another type is no help.
+            let is_builtin = |near: &str| Builtin::NAMES.iter().any(|(name, _)| *name == near);
+            let fits = |near: &&str| {
+                of.is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
+            };
+            let mut candidates: Vec<&str> = functions().filter(fits).collect();
+            candidates.push("count");
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
-            if let Some(near) = alias(name).or_else(|| did_you_mean(&name.text, candidates)) {
+            let near = alias(name).filter(fits);
+            if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             }
             self.report(diagnostic);
@@ -399,7 +405,9 @@ fn functions_of(ty: &Type) -> Option<&'static str> {
         Type::Set(_) => {
             "`len`, `add`, `remove`, `join`, `text`, `any`, `all`, `count … in`, `in`, `contains`"
         }
-        Type::Int | Type::Float => "`min`, `max`, `abs`, `floor`, `mod`, `text`, and `+ - * /`",
+        Type::Int | Type::Float => {
+            "`min`, `max`, `abs`, `floor`, `mod`, `range`, `text`, and `+ - * /`"
+        }
         Type::Json => {
             "`len`, `text`, `x.name`, `x[0]`, `x as T?`, `any`, `all`, `count … in`, `contains`"
         }

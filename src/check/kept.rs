@@ -26,17 +26,31 @@ struct Kept<'f> {
 }
 
 impl<'a> Checker<'a> {
-    /// Returns the formula about the steps at which the condition holds; the formula itself if there is no condition.
-    pub(super) fn where_kept(
+    /// Returns a formula about the steps at which the condition holds; the formula itself if there is no condition. What the
+    /// condition implies is known wherever the formula is about such a step.
+    pub(super) fn where_kept<T>(
         &mut self,
         scope: &Scope<'a>,
-        formula: FormulaId,
         condition: Option<&'a ast::Expr>,
-    ) -> FormulaId {
+        formula: impl FnOnce(&mut Self) -> Option<T>,
+        of: impl FnOnce(&mut T) -> &mut FormulaId,
+    ) -> Option<T> {
         let Some(condition) = condition else {
-            return formula;
+            return formula(self);
         };
         let kept = self.formula(scope, condition);
+        let mut made = self.wherever(kept, formula)?;
+        let formula = of(&mut made);
+        *formula = self.about_kept(*formula, kept, condition);
+        Some(made)
+    }
+
+    fn about_kept(
+        &mut self,
+        formula: FormulaId,
+        kept: FormulaId,
+        condition: &ast::Expr,
+    ) -> FormulaId {
         if !self.is_state(kept) {
             self.report(
                 Diagnostic::new(

@@ -178,6 +178,8 @@ struct Checker<'a> {
     not_null: Vec<ExprId>,
     /// Expressions that are not null here: see [`narrow`].
     facts: Vec<ExprId>,
+    /// Those of `facts` that are not null at any step of `φ where c` that φ is about.
+    facts_everywhere: Vec<ExprId>,
     /// The ranges of the quantified names with `in`, by position: names that have a type.
     ranges: HashMap<usize, ExprId>,
     /// Whether the depth limit was reported.
@@ -247,6 +249,7 @@ impl<'a> Checker<'a> {
             depths: Vec::new(),
             not_null: Vec::new(),
             facts: Vec::new(),
+            facts_everywhere: Vec::new(),
             ranges: HashMap::new(),
             too_deep: false,
             generic: false,

@@ -257,7 +257,7 @@ impl<'a> Checker<'a> {
             }
             ast::ItemKind::Let(def) if def.params.is_empty() => {
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                self.inlined(
+                let typed = self.inlined(
                     item_ref,
                     Some(Vec::new()),
                     span,
@@ -265,7 +265,9 @@ impl<'a> Checker<'a> {
                         Some(ty) => checker.typed_as(&scope, &def.value, ty),
                         None => checker.value(&scope, &def.value, None),
                     },
-                )
+                );
+                self.named(&def.name.text, &typed);
+                typed
             }
             ast::ItemKind::Predicate(def) if def.params.is_empty() => {
                 self.inlined(item_ref, Some(Vec::new()), span, |checker| {
@@ -316,6 +318,34 @@ impl<'a> Checker<'a> {
             } else {
                 ty.clone()
             },
+        }
+    }
+
+    /// Keeps the name of a definition for reports, if it says more than what it stands for.
+    fn named(&mut self, name: &SmolStr, typed: &Typed) {
+        if matches!(typed.ty.non_null(), Type::Bool | Type::Error) {
+            return;
+        }
+        let exprs = &self.spec.exprs;
+        let mut id = typed.id;
+        while let Expr::Cast(of) = exprs.get(id) {
+            id = *of;
+        }
+        let mut root = id;
+        while let Expr::Cast(of)
+        | Expr::Member(of, _)
+        | Expr::Index(of, _)
+        | Expr::Coalesce(of, _) = exprs.get(root)
+        {
+            root = *of;
+        }
+        let is_path = matches!(
+            exprs.get(root),
+            Expr::Field(_) | Expr::Meta(_) | Expr::Const(_) | Expr::Track(..) | Expr::Unknown
+        );
+        if !is_path {
+            let known = self.spec.outline.definitions.entry(id);
+            known.or_insert_with(|| name.clone());
         }
     }
 

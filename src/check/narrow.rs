@@ -3,7 +3,9 @@
 //! A fact is an expression that is not null at the step that is spoken of. Facts are made by conditions as they are
 //! elaborated, from the left: `a and b` elaborates `b` where `a` holds, `a or b` where it does not, `a -> b` where it does,
 //! `if` and `cases` likewise. An operand of a temporal operator, of `before` and of `count` is about other steps, and so
-//! are definitions, which are checked by themselves: facts about what events and tracks hold are dropped there.
+//! are definitions, which are checked by themselves: facts about what events and tracks hold are dropped there. In `φ where c`
+//! the facts of `c` hold at all steps that φ is about, so temporal operators of φ keep them; `before`, `count` and past
+//! operators within values see the other steps too.
 //!
 //! # Soundness
 //! A fact is only taken from a condition that is definitely false if the value is null, whatever else is unknown. So where a
@@ -33,20 +35,47 @@ impl Checker<'_> {
         result
     }
 
-    /// Runs for other steps than this one: what is the same at each of them is kept.
+    /// Runs for a formula about the steps at which a condition holds.
+    pub(super) fn wherever<T>(
+        &mut self,
+        condition: FormulaId,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.scoped(|checker| {
+            checker.note_formula(condition, true);
+            checker.facts_everywhere = checker.facts.clone();
+            let result = run(checker);
+            checker.facts_everywhere.clear();
+            result
+        })
+    }
+
+    /// Runs for an operand of a temporal operator, which is about other steps than this one: what is the same at each of them
+    /// is kept, and what holds at all steps that the formula is about.
     pub(super) fn at_other_steps<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        if self.facts.is_empty() {
-            return run(self);
-        }
-        let rigid = |id: &ExprId| {
-            let read = reads::reads(&self.spec, [*id]);
-            read.fields.is_empty() && read.tracks.is_empty() && !read.history
-        };
-        let kept = self.facts.iter().copied().filter(rigid).collect();
+        let everywhere = std::mem::take(&mut self.facts_everywhere);
+        let kept = |checker: &Self, id| everywhere.contains(&id) || checker.is_rigid(id);
+        let kept = self.facts.iter().filter(|id| kept(self, **id));
+        let kept = kept.copied().collect();
         let outer = std::mem::replace(&mut self.facts, kept);
+        self.facts_everywhere = everywhere;
         let result = run(self);
         self.facts = outer;
         result
+    }
+
+    /// Runs for an operand that is about all steps of the trace, also those that `φ where c` drops.
+    pub(super) fn at_any_step<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let everywhere = std::mem::take(&mut self.facts_everywhere);
+        let result = self.at_other_steps(run);
+        self.facts_everywhere = everywhere;
+        result
+    }
+
+    /// Whether an expression has one value at all steps of a trace.
+    fn is_rigid(&self, id: ExprId) -> bool {
+        let read = reads::reads(&self.spec, [id]);
+        read.fields.is_empty() && read.tracks.is_empty() && !read.history
     }
 
     /// Runs for a definition, which means the same wherever it is used.

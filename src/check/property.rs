@@ -277,13 +277,21 @@ impl<'a> Checker<'a> {
             inner = self.quantified_name(&inner, &param.name, names.len(), Type::Json);
             names.push(param.name.clone());
         }
-        let trigger = self.formula(&inner, &def.trigger);
-        let response = self.formula(&inner, &def.response);
-        let Some(bound) = self.window(&inner, &def.within) else {
+        let made = self.where_kept(
+            scope,
+            def.kept.as_ref(),
+            |checker| {
+                let trigger = checker.formula(&inner, &def.trigger);
+                let response = checker.formula(&inner, &def.response);
+                let bound = checker.window(&inner, &def.within)?;
+                let or_end = def.within.or_end;
+                Some(checker.response(trigger, response, Some(bound), or_end))
+            },
+            |formula| formula,
+        );
+        let Some(formula) = made else {
             return;
         };
-        let formula = self.response(trigger, response, Some(bound), def.within.or_end);
-        let formula = self.where_kept(scope, formula, def.kept.as_ref());
         let message = def
             .message
             .as_ref()
@@ -348,9 +356,18 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        let taken = self.unquantified(scope, expr, 0);
+        let taken = self.where_kept(
+            scope,
+            kept,
+            |checker| {
+                let taken = checker.unquantified(scope, expr, 0)?;
+                checker.past_at_the_start(taken.formula, expr, !taken.names.is_empty());
+                Some(taken)
+            },
+            |taken| &mut taken.formula,
+        );
         self.ranges.clear();
-        let Some(mut taken) = taken else {
+        let Some(taken) = taken else {
             return;
         };
         // A message may name what is quantified.
@@ -360,8 +377,6 @@ impl<'a> Checker<'a> {
             inner = inner.with_name(quantified, Binding::Value(variable));
         }
         let message = message.map(|message| self.text(&inner, message));
-        self.past_at_the_start(taken.formula, expr, !taken.names.is_empty());
-        taken.formula = self.where_kept(scope, taken.formula, kept);
         let quantified = self.quantified(
             taken.universal,
             taken.names,

@@ -79,6 +79,7 @@ impl<'a> Checker<'a> {
                     .label("no events to check"),
             );
         }
+        self.steps_that_are_not_given(test, first);
         let is_given = |clause: &TestClause| matches!(clause, TestClause::Given(..));
         let expected: Vec<&[TestClause]> = test.clauses.split(is_given).collect();
         if expected.iter().all(|clauses| clauses.is_empty()) {
@@ -102,6 +103,45 @@ impl<'a> Checker<'a> {
                         .note("each `given` begins a new case; its `expect` lines follow it"),
                 );
             }
+        }
+    }
+
+    /// Reports each `expect … at N` of a step that its case does not have: it could not be met whatever the spec says.
+    fn steps_that_are_not_given(&mut self, test: &'a ast::Test, first: usize) {
+        let mut n_given = 0_usize;
+        let mut is_list = true;
+        for clause in &test.clauses {
+            let expect = match clause {
+                TestClause::Given(given, _) => {
+                    n_given += 1;
+                    is_list = matches!(given.kind, ExprKind::List(_) | ExprKind::Record(_));
+                    continue;
+                }
+                TestClause::Expect(expect) => expect,
+            };
+            let case = first + n_given.saturating_sub(1);
+            let (Some(at), Some(case)) = (&expect.at, self.spec.tests.get(case)) else {
+                continue;
+            };
+            let number = match &at.kind {
+                ExprKind::Int(digits) => digits.parse::<u32>(),
+                _ => continue,
+            };
+            // A number that is none was reported.
+            let Some(number) = number.ok().filter(|_| is_list) else {
+                continue;
+            };
+            let n_steps = case.steps.len();
+            if (number as usize) < n_steps {
+                continue;
+            }
+            let steps = match n_steps {
+                0 => "the case has no events".to_owned(),
+                1 => "the case has one event: step 0".to_owned(),
+                n => format!("the case has {n} events: steps 0 to {}", n - 1),
+            };
+            let message = format!("step {number} does not exist");
+            self.report(Diagnostic::new(Code::G0319, *at.span, message).label(steps));
         }
     }
 

@@ -11,41 +11,6 @@ use crate::shell;
 use crate::texts;
 use crate::value::{Number, Value};
 
-/// Returns the name of a function, for messages.
-fn name(builtin: Builtin) -> &'static str {
-    match builtin {
-        Builtin::Len => "len",
-        Builtin::Lower => "lower",
-        Builtin::Upper => "upper",
-        Builtin::Trim => "trim",
-        Builtin::Split => "split",
-        Builtin::Words => "words",
-        Builtin::Min => "min",
-        Builtin::Max => "max",
-        Builtin::Abs => "abs",
-        Builtin::Floor => "floor",
-        Builtin::Mod => "mod",
-        Builtin::Add => "add",
-        Builtin::Last => "last",
-        Builtin::Json => "json",
-        Builtin::Commands => "commands",
-        Builtin::Text => "text",
-        Builtin::Join => "join",
-        Builtin::Remove => "remove",
-        Builtin::Drop => "drop",
-        Builtin::Slice => "slice",
-        Builtin::IndexOf => "index_of",
-        Builtin::Range => "range",
-        Builtin::Base64 => "base64",
-        Builtin::Hex => "hex",
-        Builtin::UrlDecode => "url_decode",
-        Builtin::Path => "path",
-        Builtin::Below => "below",
-        Builtin::Host => "host",
-        Builtin::Normalize => "normalize",
-    }
-}
-
 pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
     let [first, rest @ ..] = args else {
         return Ok(Value::Null);
@@ -62,7 +27,7 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
     if first.is_null() || (!builtin.takes_elements() && rest.iter().any(Value::is_null)) {
         return Ok(Value::Null);
     }
-    let wrong = |value: &Value| Fault::WrongType(name(builtin), kind_of(value));
+    let wrong = |value: &Value| Fault::WrongType(builtin.name(), kind_of(value));
     let count = |n: usize| Value::int(n as i128);
     let strings = |items: Vec<Value>| Value::list(items);
     match (builtin, first, rest.first()) {

@@ -1,5 +1,6 @@
 //! Spans that the core language leaves out and the linter needs.
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::ids::{ExprId, FormulaId, PropertyId};
@@ -28,6 +29,9 @@ pub struct Outline {
     pub lenient_casts: Vec<LenientCast>,
     /// Every predicate with its comment, which sentences of requirements may call it by.
     pub predicates: Vec<(SmolStr, SmolStr)>,
+    /// The names of definitions without parameters, by what they stand for (without casts); not of conditions and paths, which
+    /// say more than their names.
+    pub definitions: FxHashMap<ExprId, SmolStr>,
 }
 
 impl Outline {

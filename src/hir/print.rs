@@ -151,7 +151,8 @@ enum Tight {
     Leaf,
 }
 
-/// The expression in one line, as an author would write it. Definitions are inlined; `vars` are the names of the quantified
+/// The expression in one line, as an author would write it. Definitions with parameters, conditions and paths are inlined, of
+/// others the name is written; `vars` are the names of the quantified
 /// variables. Beyond `most` bytes the text ends in `…`.
 pub fn expr(spec: &Spec, id: ExprId, vars: &[SmolStr], most: usize) -> String {
     let mut printer = ExprPrinter {
@@ -236,6 +237,9 @@ impl ExprPrinter<'_> {
         // The type that a value is read as is not what a reader looks for.
         if let Expr::Cast(of) = spec.exprs.get(id) {
             return self.expr(*of, least);
+        }
+        if let Some(name) = spec.outline.definitions.get(&id) {
+            return self.text(name);
         }
         let (tight, negated) = match spec.exprs.get(id) {
             Expr::Not(of) => match spec.exprs.get(*of) {

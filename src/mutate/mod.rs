@@ -111,8 +111,6 @@ pub enum Unproposed {
     NoEvents,
     /// The verdict on such events is unknown.
     Unknown,
-    /// The mutants have the same verdict at the same step on such events.
-    Same,
 }
 
 impl Unproposed {
@@ -127,9 +125,6 @@ impl Unproposed {
                  conditions over tracks, counts and computed values are beyond the search"
             }
             Unproposed::Unknown => "the verdict on events that show the difference is unknown",
-            Unproposed::Same => {
-                "on events that show the difference, both have the same verdict at the same step"
-            }
         }
     }
 }

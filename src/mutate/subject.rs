@@ -355,7 +355,8 @@ fn proposal(
         if left.len() < before {
             cases.push((case, kills));
         } else {
-            reason = Unproposed::Same;
+            // The automata differ on the trace, so the events do not follow it.
+            reason = Unproposed::NoEvents;
         }
     }
     // A case may kill nothing that those chosen after it do not.

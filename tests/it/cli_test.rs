@@ -11,7 +11,7 @@ fn tests_pass_and_fail() {
         (run.code, run.out.as_str()),
         (0, "ok    approved\nok    not approved\n2 tests: 2 passed\n")
     );
-    folder.write("b.guard", SPEC.replace("violated at 0", "violated at 2"));
+    folder.write("b.guard", SPEC.replace("violated at 0", "satisfied"));
     let run = folder.guard(&["test", "b.guard"]);
     assert_eq!(run.code, 1);
     insta::assert_snapshot!(run.out);
@@ -133,6 +133,43 @@ fn mutants_that_survive_come_with_a_test_that_kills_them() {
     let run = folder.guard(&["test", "b.guard", "--mutants"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.out.ends_with("mutants killed\n"), "{}", run.out);
+}
+
+/// If mutants survive and no test is proposed, the report says why.
+#[test]
+fn mutants_without_a_proposal_say_why() {
+    let head = "event { kind: string  s: string }\n";
+    for (items, why) in [
+        // Nothing inverts `lower`, so no text is found that gives the condition its other value.
+        (
+            "property p = never lower(s) != s\n\
+             test \"t\" { given [{kind: \"a\", s: \"a\"}] expect p satisfied }\n",
+            "no events were found that give the conditions the values on which the two differ; \
+             conditions over tracks, counts and computed values are beyond the search",
+        ),
+        (
+            "property p = always (kind == \"a\" -> todo(\"a person agreed\"))\n\
+             test \"t\" { given [{kind: \"b\", s: \"a\"}] expect p unknown }\n",
+            "the verdict on events that show the difference is unknown",
+        ),
+    ] {
+        let folder = Folder::new(&[("a.guard", &format!("{head}{items}"))]);
+        let run = folder.guard(&["test", "a.guard", "--mutants"]);
+        let words: Vec<&str> = run.out.split_whitespace().collect();
+        let said = words.join(" ");
+        assert!(
+            said.contains(&format!("no test is proposed: {why}")),
+            "{said}"
+        );
+        let run = folder.guard(&["test", "a.guard", "--mutants", "--format", "json"]);
+        let last = run.out.lines().last().unwrap();
+        let last: serde_json::Value = serde_json::from_str(last).unwrap();
+        assert_eq!(last["unproposed"], why);
+        assert!(
+            last["proposal"].is_null() && last["survived"] != 0,
+            "{last}"
+        );
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use guard_lang::modules::NoFiles;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
 use guard_lang::verdict::{TraceReport, Verdict};
+use guard_reference::{Judgement, TooLarge};
 use proptest::prelude::*;
 
 const HEAD: &str = "enum Level ordered { low < mid < high }
@@ -567,6 +568,7 @@ fn within(
     spec: &hir::Spec,
     record: &Record,
     properties: &[Declared],
+    meant: &Meant,
     most: usize,
     text: &str,
 ) -> Result<(), TestCaseError> {
@@ -577,13 +579,13 @@ fn within(
     };
     let program = Program::compile(spec, &limits).unwrap();
     let report = program.judge(record.clone()).unwrap();
-    for (property, judgement) in guard_reference::judge(spec, record) {
+    for (property, judgement) in meant {
         let timed = properties[property.index()].timed && record.complete != Some(true);
-        let Some(judgement) = judgement.ok().filter(|_| !timed) else {
+        let Some(judgement) = judgement.as_ref().ok().filter(|_| !timed) else {
             continue;
         };
         let mut lines = report.verdicts.iter();
-        let line = lines.find(|line| line.property == property).unwrap();
+        let line = lines.find(|line| line.property == *property).unwrap();
         prop_assert!(
             line.verdict == Verdict::Unknown
                 || line.verdict == judgement.verdict
@@ -598,6 +600,9 @@ fn within(
     }
     Ok(())
 }
+
+/// What the definition of the language says of each property.
+type Meant = Vec<(PropertyId, Result<Judgement, TooLarge>)>;
 
 fn presumable(verdict: Verdict) -> Verdict {
     match verdict {
@@ -630,20 +635,21 @@ fn agree(
     let record = record(&spec, choices, complete);
     online(&program, &spec, &record, properties, &text)?;
     live(&spec, &limits, &record, &text)?;
-    within(&spec, &record, properties, choices.len() / 2, &text)?;
-    judged(&program, &spec, &record, properties, choices, &text)
+    let meant = guard_reference::judge(&spec, &record);
+    let most = choices.len() / 2;
+    within(&spec, &record, properties, &meant, most, &text)?;
+    judged(&program, &record, properties, meant, choices, &text)
 }
 
 /// Whether a trace is judged as the language says.
 fn judged(
     program: &Program,
-    spec: &hir::Spec,
     record: &Record,
     properties: &[Declared],
+    meant: Meant,
     choices: &[Vec<u8>],
     text: &str,
 ) -> Result<(), TestCaseError> {
-    let meant = guard_reference::judge(spec, record);
     let complete = record.complete == Some(true);
     let report = program.judge(record.clone()).unwrap();
     for (property, judgement) in meant {
@@ -723,7 +729,8 @@ fn agree_on_all(
         .map(|rows| record(&spec, rows, true))
         .collect();
     for (record, choices) in records.iter().zip(traces) {
-        judged(&program, &spec, record, properties, choices, &text)?;
+        let meant = guard_reference::judge(&spec, record);
+        judged(&program, record, properties, meant, choices, &text)?;
     }
     let mut states: Vec<_> = records
         .iter()

@@ -192,6 +192,43 @@ fn tests_within_examples_pass() {
     assert!(ran >= 2);
 }
 
+/// Each predefined function has a row with its type in the table of functions, and an example that is run.
+#[test]
+fn every_function_is_described_and_tried() {
+    let path = root().join("docs/language.md");
+    let guide = std::fs::read_to_string(&path).unwrap();
+    let section = guide.split("\n## Functions\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.split(" | ").collect())
+        .collect();
+    let blocks = blocks_of(&path);
+    let expects: Vec<&str> = blocks
+        .iter()
+        .filter(|block| block.info != "guard wrong")
+        .flat_map(|block| block.text.lines())
+        .filter(|line| line.starts_with("  expect "))
+        .collect();
+    for name in guard_lang::check::functions().chain(["count"]) {
+        // The name as a word of its own: `text` is not in `context(`.
+        let calls = |text: &str| {
+            let call = format!("{name}(");
+            let mut places = text.match_indices(&call);
+            places.any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
+        };
+        let row = rows.iter().find(|row| calls(row[0]));
+        let row = row.unwrap_or_else(|| panic!("`{name}` has no row"));
+        assert!(row.len() >= 3 && !row[1].is_empty(), "{row:?}");
+        let is_tried = expects.iter().any(|line| calls(line))
+            || name == "todo"
+                && section.contains("todo(\"")
+                && expects.contains(&"  expect agreed unknown");
+        assert!(is_tried, "no `expect` of the page calls `{name}`");
+    }
+}
+
 /// A page of requirements: each section has one snippet with traces and verdicts, and each of these is run.
 #[test]
 fn every_shape_of_how_do_i_say_is_run() {

@@ -291,3 +291,54 @@ fn tracks_that_no_property_reads_cost_nothing() {
     assert_eq!(work("never (kind == \"bad\")"), 0);
     assert!(work("never (kind == \"bad\" and asked(\"s\", \"i\") == null)") > 0);
 }
+
+/// Relations other than equality need each value of the range once: the state of a trace does not grow with events, and beyond
+/// the limit on instances the verdict is unknown.
+#[test]
+fn a_range_keeps_each_value_once() {
+    const VALUES: usize = 8;
+    let spec = spec(
+        "forall x in server: always (kind == \"open\" and server == x -> eventually (kind == \"close\" and x starts_with server))",
+    );
+    let limits = Limits {
+        // The folder that closes them is a value too.
+        instances: VALUES + 1,
+        ..Limits::default()
+    };
+    let text = |text: &str| Cell::Known(Value::string(text));
+    let step = |index: usize, kind: &str, server: String| Step {
+        index: index as u32,
+        cells: [
+            text(kind),
+            text(&server),
+            Cell::Known(Value::Null),
+            Cell::Known(Value::Null),
+        ]
+        .into(),
+    };
+    let events = |n_values: usize, n: usize| {
+        let open = (0..n).map(move |at| step(at, "open", format!("/{}/x", at % n_values)));
+        open.chain([step(n, "close", "/".to_owned())])
+    };
+    let program = Program::compile(&spec, &limits).unwrap();
+    let report = |n_values| {
+        let mut state = program.open(source());
+        events(n_values, 500).for_each(|step| state.push(&step));
+        state.finish(true)
+    };
+    let within = report(VALUES);
+    assert_eq!(within.verdicts[0].verdict, Verdict::Satisfied);
+    assert!(within.problems.is_empty(), "{:?}", within.problems);
+    let beyond = report(VALUES + 1);
+    assert_eq!(beyond.verdicts[0].verdict, Verdict::Unknown);
+    let program = Program::compile_live(Arc::new(spec), &[], &limits).unwrap();
+    let (mut live, mut cache) = (Live::new(&program), StepCache::new(&program));
+    let mut sizes = Vec::new();
+    for step in events(VALUES, 500) {
+        cache.happened(&program, &mut live, &step, |_| {});
+        sizes.push(postcard::to_stdvec(&live.save(&program)).unwrap().len());
+    }
+    let early = sizes[2 * VALUES..10 * VALUES].iter().max().unwrap();
+    let late = sizes.iter().max().unwrap();
+    assert!(late <= &(early + 64), "{early} bytes, then {late}");
+}

@@ -85,6 +85,36 @@ fn every_flow_position_narrows() {
         "property p = never (s matches /x/ and s + \"x\" == \"xx\")",
         "property p = never (n in [1, 2] and n + 1 < 6)",
         "property p = never (maybe(n) and n + 1 < 6)",
+        // updates of tracks, clauses, rules, lists of values, parameters, ranges
+        "track sum: int = 0 when n != null then sum + n\nproperty p = never sum > 3",
+        "track sum: int = 0 when kind == \"x\" then 0 when n != null then sum + n\nproperty p = never sum > 3",
+        "property p = never n == 3\nenforce when n != null and n + 1 > 3 => block \"x\"",
+        "unsafe u = n != null and n + 1 > 3",
+        "rule r: when n != null and n + 1 > 3 then n != null and n + 1 > 4 within 3 steps",
+        "property p = (n != null and n + 1 > 3) leads to kind == \"x\"",
+        "abstraction a { steps when n != null and n + 1 > 3  over ok }",
+        "property p = never any y in [if y != null then y + 1 else 0 for y in xs]: y > 3",
+        "property p = never (count y in xs: y != null and y + 1 > 3) > 2",
+        "predicate f(x: int?) = x != null and x + 1 > 3\nproperty p = never f(n)",
+        "let f(x: int?): int = if x == null then 0 else x + 1\nproperty p = never f(n) > 2",
+        "template T(v: int?): ltl = always (v != null -> v + 1 > 3)\nproperty p = T(n)",
+        "property p = forall x in n: always (kind == \"a\" -> x + 1 > 3)",
+        "property p = never ((n ?? m) != null and (n ?? m) + 1 > 3)",
+        // within an operand of a temporal operator
+        "property p = weak_next (n != null -> n + 1 > 3)",
+        "property p = always not (n != null -> n + 1 > 3)",
+        "property p = (n != null and n + 1 > 3) until kind == \"x\"",
+        "property p = kind == \"x\" back_to (n != null and n + 1 > 3)",
+        // false on null
+        "property p = never (n <= 3 and n + 1 < 6)",
+        "property p = never (s contains \"x\" and s + \"x\" == \"xx\")",
+        "property p = never (s ends_with \"x\" and s + \"x\" == \"xx\")",
+        // all steps that a formula with `where` is about
+        "property p = always n + 1 > 3 where n != null",
+        "property p = always (n > 3 -> next n - 1 > 3) where n != null and kind == \"x\"",
+        "property p = always (kind == \"x\" -> once n + 1 > 3) where n > 0",
+        "rule r: when n + 1 > 3 then n + 1 > 4 within 3 steps where n != null",
+        "requirement R1 \"x\" { formal always n + 1 > 3 where n != null }",
         // a field of the record is the same at every step
         "property p = meta.limit != null -> (always kind == \"x\") or always (n ?? 0) < meta.limit + 1",
     ] {
@@ -143,10 +173,45 @@ fn what_may_still_be_null_does_not_narrow() {
         "property p = always (t != null -> eventually t + 1 > 3)",
         "property p = always (before(t) != null -> t + 1 > 3)",
         "property p = always (previously (t != null) -> t + 1 > 3)",
+        // what is no test for null
+        "property p = never (n != 3 and n + 1 > 3)",
+        "property p = never (n not in [1] and n + 1 > 3)",
+        "property p = never (n in [1, null] and n + 1 > 3)",
+        "property p = never ((n != null) == (kind == \"x\") and n + 1 > 3)",
+        "property p = never ((if kind == \"x\" then n != null else true) and n + 1 > 3)",
+        "property p = never (count(n != null) > 2 and n + 1 > 3)",
+        // every other operator, and the answer of a rule
+        "property p = (always n != null) until n + 1 > 3",
+        "property p = always (n != null unless n + 1 > 3)",
+        "property p = always (n != null release n + 1 > 3)",
+        "property p = always (n != null strong_release n + 1 > 3)",
+        "property p = always (n != null back_to n + 1 > 3)",
+        "property p = always (n != null -> weak_next n + 1 > 3)",
+        "property p = always (n != null -> weak_previously n + 1 > 3)",
+        "property p = always (n != null -> once n + 1 > 3)",
+        "property p = always (n != null -> historically n + 1 > 3)",
+        "property p = always (if n != null then always n + 1 > 3 else kind == \"x\")",
+        "property p = n != null leads to n + 1 > 3",
+        "property p = n != null leads to n + 1 > 3 within 3 steps",
+        "rule r: when n != null then n + 1 > 3 within 3 steps",
+        // an earlier update, another clause, an element of another list
+        "track u: int = 0 when n != null then u when kind == \"x\" then n + u\nproperty p = never u > 3",
+        "property p = never n == 3\nenforce when n != null or n + 1 > 3 => block \"x\"",
+        "property p = never any y in [y + 1 for y in xs]: y > 3",
+        // steps that `where` drops, and what sees them
+        "property p = always n + 1 > 3 where n != null or kind == \"x\"",
+        "property p = always before(n) + 1 > 3 where n != null",
+        "property p = always (count(n + 1 > 3) < 2) where n != null",
+        "property p = always (count(kind == \"x\", since: n + 1 > 3) < 2) where n != null",
+        "property p = always ((once n + 1 > 3) == true) where n != null",
+        "property p = always u > 3 where n != null\ntrack u: int = 0 then n + u",
+        "property p = always n == 3 where n != null\nproperty q = always n + 1 > 3",
         // a definition means the same wherever it is used
         "let next_one = n + 1\nproperty p = never (n != null and next_one > 3)",
         "predicate more = n + 1 > 3\nproperty p = never (n != null and more)",
         "track u: int = 0 then n + u\nproperty p = never (n != null and u > 3)",
+        "template T(p: pred): ltl = always (n != null -> p)\nproperty p = T(n + 1 > 3)",
+        "let next_one = n + 1\nproperty p = always next_one > 3 where n != null",
     ] {
         assert!(!errors(items).is_empty(), "{items}");
     }

@@ -186,6 +186,13 @@ const KINDS: &[(&str, &str, &str)] = &[
         r#"[{"t":1,"kind":"call"}]"#,
     ),
     (
+        "a definition that is longer than a line",
+        "let host = capture(lower(args.url ?? \"\"), /^[a-z][a-z0-9+.-]*:\\/\\/(?:[^\\/?#@]*@)?([^\\/?#:@]+)/)\n\
+         predicate known = host matches /^(.+\\.)?(example\\.org|example\\.com)$/\n\
+         property p = always (kind == \"call\" -> known)",
+        r#"[{"t":1,"kind":"call","args":{"url":"https://me@example.org.evil.example/x"}}]"#,
+    ),
+    (
         "control characters",
         "property p = never tool starts_with \"rm\"",
         "[{\"t\":1,\"kind\":\"call\",\"tool\":\"rm \\u001b[31m\\u202e\"}]",
@@ -214,6 +221,80 @@ fn every_kind_of_value_is_shown() {
         ));
     }
     insta::assert_snapshot!(all);
+}
+
+/// A record within a list has the line on which it begins, in every format.
+#[test]
+fn a_record_within_a_list_has_a_line_of_its_own() {
+    let message = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",
+      "function":{"name":"pay","arguments":"{\"amount\":\"lots\"}"}}]}"#;
+    let openai = format!(
+        "[\n {{\"id\":\"a\",\"messages\":[{message}]}},\n\n {{\"id\":\"b\",\n  \"messages\":[{message}]}}\n]\n"
+    );
+    let lists = format!("[[\n{message}],\n[\n{message}]]\n");
+    let native = "[\n {\"id\":\"a\",\"events\":[{\"kind\":\"call\",\"args\":{\"amount\":\"lots\"}}]},\n\n \
+                  {\"id\":\"b\",\n  \"events\":[{\"kind\":\"call\",\"args\":{\"amount\":\"lots\"}}]}\n]\n";
+    let span = |trace: &str| {
+        format!(
+            "{{\"traceId\":\"{trace}\",\"spanId\":\"1\",\"name\":\"execute_tool pay\",\"startTimeUnixNano\":\"1\",\n\
+             \"endTimeUnixNano\":\"2\",\"attributes\":{{\"gen_ai.operation.name\":\"execute_tool\",\n\
+             \"gen_ai.tool.name\":\"pay\",\"gen_ai.tool.call.arguments\":\"{{\\\"amount\\\":\\\"lots\\\"}}\"}}}}"
+        )
+    };
+    let otel = format!("[\n{},\n{}\n]\n", span("a"), span("b"));
+    for (format, text, lines) in [
+        ("openai", openai.as_str(), [2, 5]),
+        ("openai", &lists, [1, 4]),
+        ("native", native, [2, 4]),
+        ("otel", &otel, [2, 5]),
+    ] {
+        let spec = "event { kind: string  args: json? }\n\
+            property p = never (kind == \"call\" and args.amount as int > 100)\n";
+        let spec = match format {
+            "native" => spec.to_owned(),
+            format => spec.replacen(
+                "\nproperty",
+                &format!("\ntrace {{ format {format} }}\nproperty"),
+                1,
+            ),
+        };
+        let folder = Folder::new(&[("a.guard", &spec), ("t.json", text)]);
+        let run = folder.guard(&["audit", "a.guard", "t.json", "--format", "json"]);
+        let all: Vec<Value> = run
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for of in ["verdict", "problem"] {
+            let found = all
+                .iter()
+                .filter(|line| line["type"] == of && line["kind"] != "left_out");
+            let found: Vec<&Value> = found.map(|line| &line["line"]).collect();
+            assert_eq!(found, lines, "{format}, {of}: {}", run.out);
+        }
+    }
+}
+
+/// A missing field says where it was looked for, if its name does not.
+#[test]
+fn a_missing_field_says_where_it_was_looked_for() {
+    let spec = "event { kind: string  tool: string from \"/call/name\"  paths: list<string> from \"$.x[*].y\" }\n\
+        trace { meta case: int }\n\
+        property p = always (kind == \"a\" and tool == \"b\" and paths == [] -> meta.case == 1)\n";
+    let folder = Folder::new(&[
+        ("a.guard", spec),
+        ("t.jsonl", "{\"case\":1,\"events\":[{}]}\n"),
+    ]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl"]);
+    for (field, what) in [
+        ("kind", "the field is missing\n"),
+        ("tool", "the field is missing: nothing at `/call/name`\n"),
+        ("paths", "the field is missing: nothing at `$.x[*].y`\n"),
+        ("case", "the field is missing: nothing at `/meta/case`\n"),
+    ] {
+        let said = format!("field `{field}`: {what}");
+        assert!(run.err.contains(&said), "{said}{}", run.err);
+    }
 }
 
 #[test]

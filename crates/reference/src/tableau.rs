@@ -21,6 +21,7 @@
 //! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::TooLarge;
 use guard_lang::hir::Formulas;
@@ -61,9 +62,17 @@ pub(super) type States = BTreeSet<State>;
 /// One way of fulfilling the obligations of a position.
 #[derive(Clone, Default)]
 struct Branch {
-    now: BTreeMap<NodeId, bool>,
+    /// The values at this position, by node: branches are copied often, and most of a formula has a value in each.
+    now: Vec<Option<bool>>,
     next: BTreeSet<(NodeId, bool)>,
     todo: Vec<(NodeId, bool)>,
+}
+
+/// What one way of fulfilling an obligation asks of this position, and of the next.
+#[derive(Default)]
+struct Way {
+    here: Vec<(NodeId, bool)>,
+    next: Option<(NodeId, bool)>,
 }
 
 /// A formula, and what is known of its states.
@@ -72,6 +81,7 @@ pub(super) struct Tableau {
     ids: HashMap<Node, NodeId>,
     root: NodeId,
     satisfiable: HashMap<State, bool>,
+    remembered: HashMap<NodeId, Rc<BTreeSet<NodeId>>>,
 }
 
 impl Tableau {
@@ -82,6 +92,7 @@ impl Tableau {
             ids: HashMap::new(),
             root: 0,
             satisfiable: HashMap::new(),
+            remembered: HashMap::new(),
         };
         tableau.root = tableau.core(formulas, formula);
         tableau
@@ -168,17 +179,18 @@ impl Tableau {
             within(n_branches, "branches of a tableau")?;
             let Some((node, value)) = branch.todo.pop() else {
                 // What past operators will ask of this position must be decided here as well.
-                let asked: BTreeSet<NodeId> = branch
-                    .next
-                    .iter()
-                    .flat_map(|(node, _)| self.remembered(*node))
-                    .collect();
-                if let Some(node) = asked.iter().find(|node| !branch.now.contains_key(node)) {
-                    branches.extend([true, false].map(|value| branch.and([(*node, value)])));
+                let mut asked: BTreeSet<NodeId> = BTreeSet::new();
+                for (node, _) in &branch.next {
+                    asked.extend(self.remembered(*node).iter());
+                }
+                let undecided = asked.iter().find(|node| branch.value(**node).is_none());
+                if let Some(node) = undecided {
+                    let ways = [true, false].map(|value| Way::here([(*node, value)]));
+                    branch.split(ways.into(), &mut branches);
                 } else {
                     let before = asked
                         .iter()
-                        .filter_map(|node| Some((*node, *branch.now.get(node)?)))
+                        .filter_map(|node| Some((*node, branch.value(*node)?)))
                         .collect();
                     after.insert(State {
                         todo: branch.next,
@@ -187,10 +199,14 @@ impl Tableau {
                 }
                 continue;
             };
-            match branch.now.insert(node, value) {
+            match branch.value(node) {
                 Some(other) if other != value => continue,
                 Some(_) => branches.push(branch),
-                None => branches.extend(self.law(&branch, (node, value), state, letters, last)),
+                None => {
+                    branch.set(node, value);
+                    let ways = self.law((node, value), state, letters, last);
+                    branch.split(ways, &mut branches);
+                }
             }
         }
         Ok(after)
@@ -199,15 +215,14 @@ impl Tableau {
     /// Returns the law of one operator: the ways to make this node have this value at this position.
     fn law(
         &mut self,
-        branch: &Branch,
         (node, value): (NodeId, bool),
         state: &State,
         letters: Option<&dyn Fn(AtomId) -> bool>,
         last: bool,
-    ) -> Vec<Branch> {
+    ) -> Vec<Way> {
         let only_if = |holds: bool| {
             if holds {
-                vec![branch.clone()]
+                vec![Way::default()]
             } else {
                 Vec::new()
             }
@@ -223,31 +238,27 @@ impl Tableau {
             Node::True => only_if(value),
             Node::Letter(letter) => only_if(letters.is_none_or(|letters| letters(letter) == value)),
             Node::Last => only_if(last == value),
-            Node::Not(f) => vec![branch.and([(f, !value)])],
-            Node::And(f, g) if value => vec![branch.and([(f, true), (g, true)])],
-            Node::And(f, g) => vec![
-                branch.and([(f, false)]),
-                branch.and([(f, true), (g, false)]),
-            ],
+            Node::Not(f) => vec![Way::here([(f, !value)])],
+            Node::And(f, g) if value => vec![Way::here([(f, true), (g, true)])],
+            Node::And(f, g) => vec![Way::here([(f, false)]), Way::here([(f, true), (g, false)])],
             Node::Or(f, g) if value => {
-                vec![branch.and([(f, true)]), branch.and([(f, false), (g, true)])]
+                vec![Way::here([(f, true)]), Way::here([(f, false), (g, true)])]
             }
-            Node::Or(f, g) => vec![branch.and([(f, false), (g, false)])],
+            Node::Or(f, g) => vec![Way::here([(f, false), (g, false)])],
             Node::Next(f) if last => {
                 let _ = f;
                 only_if(!value)
             }
-            Node::Next(f) => {
-                let mut branch = branch.clone();
-                branch.next.insert((f, value));
-                vec![branch]
-            }
+            Node::Next(f) => vec![Way {
+                next: Some((f, value)),
+                ..Way::default()
+            }],
             Node::Previously(f) => only_if(before(f) == value),
             Node::Until(f, g) => {
                 let next = self.add(Node::Next(node));
                 let more = self.add(Node::And(f, next));
                 let law = self.add(Node::Or(g, more));
-                vec![branch.and([(law, value)])]
+                vec![Way::here([(law, value)])]
             }
             Node::BoundedUntil(from, to, f, g) => {
                 let mut law = None;
@@ -261,7 +272,7 @@ impl Tableau {
                     Some(more) if from == 0 => self.add(Node::Or(g, more)),
                     Some(more) => more,
                 };
-                vec![branch.and([(law, value)])]
+                vec![Way::here([(law, value)])]
             }
             Node::Since(f, g) => {
                 // `g or (f and Y (f S g))`
@@ -270,7 +281,7 @@ impl Tableau {
                 } else {
                     g
                 };
-                vec![branch.and([(law, value)])]
+                vec![Way::here([(law, value)])]
             }
             Node::BoundedOnce(from, to, f) => {
                 // `f or Y O[0,b-1] f`, the first only where `a = 0`, the second only where `b > 0`
@@ -281,14 +292,17 @@ impl Tableau {
                 if earlier || from > 0 {
                     only_if(earlier == value)
                 } else {
-                    vec![branch.and([(f, value)])]
+                    vec![Way::here([(f, value)])]
                 }
             }
         }
     }
 
     /// Returns the nodes whose value at the position before an obligation may ask for.
-    fn remembered(&mut self, node: NodeId) -> BTreeSet<NodeId> {
+    fn remembered(&mut self, node: NodeId) -> Rc<BTreeSet<NodeId>> {
+        if let Some(known) = self.remembered.get(&node) {
+            return Rc::clone(known);
+        }
         let (asked, operands) = match self.nodes[node] {
             Node::True | Node::Letter(_) | Node::Last => (None, vec![]),
             Node::Not(f) | Node::Next(f) => (None, vec![f]),
@@ -306,8 +320,10 @@ impl Tableau {
         };
         let mut all: BTreeSet<NodeId> = asked.into_iter().collect();
         for operand in operands {
-            all.extend(self.remembered(operand));
+            all.extend(self.remembered(operand).iter());
         }
+        let all = Rc::new(all);
+        self.remembered.insert(node, Rc::clone(&all));
         all
     }
 
@@ -322,11 +338,41 @@ impl Tableau {
 }
 
 impl Branch {
-    /// Returns the branch with more to do.
-    fn and(&self, todo: impl IntoIterator<Item = (NodeId, bool)>) -> Branch {
-        let mut branch = self.clone();
-        branch.todo.extend(todo);
-        branch
+    fn value(&self, node: NodeId) -> Option<bool> {
+        self.now.get(node).copied().flatten()
+    }
+
+    fn set(&mut self, node: NodeId, value: bool) {
+        if self.now.len() <= node {
+            self.now.resize(node + 1, None);
+        }
+        self.now[node] = Some(value);
+    }
+
+    /// Adds the branches that these ways make of this one; none if there is no way.
+    fn split(mut self, mut ways: Vec<Way>, branches: &mut Vec<Branch>) {
+        let Some(last) = ways.pop() else { return };
+        for way in ways {
+            let mut branch = self.clone();
+            branch.take(way);
+            branches.push(branch);
+        }
+        self.take(last);
+        branches.push(self);
+    }
+
+    fn take(&mut self, way: Way) {
+        self.todo.extend(way.here);
+        self.next.extend(way.next);
+    }
+}
+
+impl Way {
+    fn here(todo: impl Into<Vec<(NodeId, bool)>>) -> Way {
+        Way {
+            here: todo.into(),
+            next: None,
+        }
     }
 }
 

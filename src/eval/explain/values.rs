@@ -213,6 +213,11 @@ impl Search<'_> {
     /// The value of an operand of `leaf`, and of what it is made from.
     fn term(&mut self, eval: &mut Eval<'_>, node: NodeId, leaf: NodeId) {
         let code = eval.code;
+        let spec = self.program.spec();
+        if let Some(name) = spec.outline.definitions.get(&code.info(node).expr) {
+            let value = self.shown_value(eval, node, leaf);
+            self.add(name.to_string(), value);
+        }
         match code.node(node) {
             Node::Const(_) | Node::Unknown | Node::Var(_) | Node::Param(_) => return,
             Node::FieldIs(field, _) => return self.field(eval, *field),
@@ -234,10 +239,7 @@ impl Search<'_> {
                 let name = self.print(eval, node, TERM);
                 let counts = matches!(code.node(node), Node::Register(_) | Node::Quantifier { .. });
                 if counts || !name.ends_with('…') {
-                    let value = match eval.cell(node) {
-                        Cell::Known(value) => self.value(eval, &value, node, leaf),
-                        Cell::Unknown => "unknown".to_owned(),
-                    };
+                    let value = self.shown_value(eval, node, leaf);
                     self.add(name, value);
                 }
             }
@@ -262,6 +264,13 @@ impl Search<'_> {
                     self.term(eval, operand, leaf);
                 }
             }
+        }
+    }
+
+    fn shown_value(&self, eval: &mut Eval<'_>, node: NodeId, leaf: NodeId) -> String {
+        match eval.cell(node) {
+            Cell::Known(value) => self.value(eval, &value, node, leaf),
+            Cell::Unknown => "unknown".to_owned(),
         }
     }
 

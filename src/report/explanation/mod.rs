@@ -13,7 +13,7 @@ use super::{Finality, Paint, words};
 use crate::hir::reads::{Reads, reads};
 use crate::hir::{self, Formula, Property, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, PropertyId};
-use crate::input_schema::{Field, FieldSource, OriginField, Path};
+use crate::input_schema::{Field, FieldSource, OriginField};
 use crate::lint::{Comparison, Relation, Semantics};
 use crate::source::SourceMap;
 use crate::translate::{Steps, atom, translate};
@@ -451,8 +451,8 @@ fn kind_words(kind: PropertyKind) -> &'static str {
 /// Returns the path that a field is read from.
 fn pointer(field: &Field, prefix: &str) -> String {
     match &field.source {
-        FieldSource::Event(path) => format!("{prefix}{}", path_text(path)),
-        FieldSource::Each(path) => format!("{prefix}each {}", path_text(path)),
+        FieldSource::Event(path) => format!("{prefix}{path}"),
+        FieldSource::Each(path) => format!("{prefix}each {path}"),
         FieldSource::Origin(origin) => match origin {
             OriginField::File => "file",
             OriginField::Dir => "dir",
@@ -461,16 +461,6 @@ fn pointer(field: &Field, prefix: &str) -> String {
             OriginField::N => "n",
         }
         .to_owned(),
-    }
-}
-
-fn path_text(path: &Path) -> String {
-    match path {
-        Path::Pointer(tokens) => tokens
-            .iter()
-            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
-            .collect(),
-        Path::JsonPath(text) => text.to_string(),
     }
 }
 
