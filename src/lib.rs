@@ -49,6 +49,8 @@ pub mod check;
 pub mod cli;
 #[doc(hidden)]
 pub mod diagnostic;
+#[doc(hidden)]
+pub mod diff;
 #[cfg(feature = "cli")]
 mod doc;
 mod domain;
@@ -92,6 +94,8 @@ pub mod query;
 mod random;
 #[cfg(feature = "cli")]
 mod redact;
+#[cfg(feature = "cli")]
+mod replay;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]

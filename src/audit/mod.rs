@@ -18,6 +18,7 @@ mod counting_reader;
 mod foreign_reader;
 mod program;
 mod readers;
+mod records;
 mod rendering;
 mod spec_test;
 mod text;
@@ -41,8 +42,9 @@ use crate::verdict::TraceReport;
 use batch::Batch;
 
 pub use readers::{Readers, ReadersError};
-pub(crate) use rendering::Render;
-use rendering::{Rendered, Rendering};
+pub(crate) use records::Records;
+use rendering::Rendering;
+pub(crate) use rendering::{Render, Rendered};
 pub(crate) use spec_test::test_record;
 pub use text::{Judgement, judge_text};
 use worker::{WorkItem, Worker};
@@ -137,9 +139,24 @@ pub fn audit<J: Judge<Report = TraceReport>>(
     reporter: &mut dyn Reporter,
     on_problem: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
-    let mut audit = Audit::new(progress, summary, reporter, on_problem);
     let judge = Rendering { judge, render };
-    visit(&judge, sources, readers, progress, &mut audit);
+    audit_rendered(
+        &judge, sources, readers, progress, summary, reporter, on_problem,
+    )
+}
+
+/// As [`audit`], for a judge that also makes what [`Reporter::rendered`] receives.
+pub(crate) fn audit_rendered<J: Judge<Report = Rendered>>(
+    judge: &J,
+    sources: &[Source],
+    readers: &Readers,
+    progress: &Progress,
+    summary: &mut Summary,
+    reporter: &mut dyn Reporter,
+    on_problem: &mut dyn FnMut(&Problem),
+) -> io::Result<()> {
+    let mut audit = Audit::new(progress, summary, reporter, on_problem);
+    visit(judge, sources, readers, progress, &mut audit);
     audit.failed.map_or(Ok(()), Err)
 }
 

@@ -11,9 +11,9 @@ pub(crate) type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r
 
 /// A report, and perhaps what is written of it.
 #[derive(Debug)]
-pub(super) struct Rendered {
-    pub(super) report: TraceReport,
-    pub(super) bytes: Option<Vec<u8>>,
+pub(crate) struct Rendered {
+    pub(crate) report: TraceReport,
+    pub(crate) bytes: Option<Vec<u8>>,
 }
 
 /// A judge, and what makes of its reports what is written of them. They come in order, so what is written does not

@@ -8,22 +8,25 @@ use super::limits::{LimitArgs, explain};
 use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
-use crate::audit::{self, Progress};
+use crate::audit::{self, Progress, Records, Rendered};
 use crate::diagnostic::did_you_mean;
-use crate::eval::Program;
+use crate::eval::{Program, Wanted};
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
+use crate::input::deferred::Deferred;
+use crate::input::record::Record;
 use crate::problem::{Problem, ProblemKind};
 use crate::redact::{Redacting, Redaction};
+use crate::replay::{self, Replay};
 use crate::report::explanation;
-use crate::report::html::Html;
+use crate::report::html::{Html, Room};
 use crate::report::human::Human;
 use crate::report::json::{Json, Lines};
 use crate::report::junit::Junit;
 use crate::report::problems::ProblemLog;
 use crate::report::sarif::Sarif;
 use crate::report::{Headings, Reporter, Summary};
-use crate::verdict::TraceReport;
+use crate::verdict::{TraceReport, Verdict};
 
 const AFTER_HELP: &str = "\
 TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder to search, or - for the standard
@@ -51,9 +54,9 @@ pub(super) struct AuditArgs {
     /// Check only these properties
     #[arg(long = "property", value_name = "P", num_args = 1)]
     properties: Vec<String>,
-    /// Limit the counterexamples per property in text and HTML reports
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    max_counterexamples: u64,
+    /// Limit the counterexamples per property: in text reports (default: 10), and those with reasons in HTML (default: 1000)
+    #[arg(long, value_name = "N")]
+    max_counterexamples: Option<u64>,
     /// Leave out what was recorded: messages, values, reasons;
     /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
     #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -125,9 +128,18 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     };
     let mut summary = Summary::new(headings.properties.len());
     let progress = Progress::default();
+    let replay = match args.format {
+        AuditFormat::Html if redaction.is_none() => {
+            let replay = Replay::new(&spec, &args.limits.eval(), replay::Limits::default());
+            Some(replay.map_err(|error| Failure::Usage(explain(&error)))?)
+        }
+        _ => None,
+    };
+    let room = Room::default();
+    let steps = replay.as_ref().map(|replay| (replay.schema(), &room));
     let written = std::thread::scope(|scope| {
         let _display = progress::Display::start(scope, &progress);
-        let mut reporter = reporter(&args, &headings, &mut output);
+        let mut reporter = reporter(&args, &headings, &mut output, steps);
         if let Some(redaction) = redaction.clone() {
             reporter = Box::new(Redacting(redaction, reporter));
         }
@@ -147,6 +159,30 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             let written = lines.write(redacted.as_ref().unwrap_or(report), &mut bytes);
             written.is_ok().then_some(bytes)
         };
+        if let Some(replay) = &replay {
+            let judge = Records(|record: Record, wanted: &Wanted| {
+                let kept = record.clone();
+                let report = program.judge_for(record, Deferred::NONE, wanted)?;
+                let verdicts = report.verdicts.iter();
+                let violating = verdicts
+                    .map(|verdict| verdict.verdict)
+                    .any(|verdict| verdict == Verdict::Violated);
+                let bytes = room
+                    .is_left(violating)
+                    .then(|| replay.detail(&kept).into_bytes());
+                Some(Rendered { report, bytes })
+            });
+            audit::audit_rendered(
+                &judge,
+                &sources,
+                &readers,
+                &progress,
+                &mut summary,
+                reporter.as_mut(),
+                &mut tell,
+            )?;
+            return reporter.finish(&summary);
+        }
         audit::audit(
             &&program,
             &sources,
@@ -210,15 +246,12 @@ fn reporter<'a>(
     args: &AuditArgs,
     headings: &'a Headings,
     output: &'a mut Output,
+    steps: Option<(serde_json::Value, &'a Room)>,
 ) -> Box<dyn Reporter + 'a> {
     let paint = output.paint;
+    let limit = |default| args.max_counterexamples.unwrap_or(default);
     match args.format {
-        AuditFormat::Human => Box::new(Human::new(
-            headings,
-            output,
-            paint,
-            args.max_counterexamples,
-        )),
+        AuditFormat::Human => Box::new(Human::new(headings, output, paint, limit(10))),
         AuditFormat::Json => Box::new(Json::new(headings, output)),
         AuditFormat::Sarif => {
             let base = std::env::current_dir()
@@ -227,7 +260,13 @@ fn reporter<'a>(
             Box::new(Sarif::new(headings, output, base.as_deref()))
         }
         AuditFormat::Junit => Box::new(Junit::new(headings, output)),
-        AuditFormat::Html => Box::new(Html::new(headings, output, args.max_counterexamples)),
+        AuditFormat::Html => {
+            let page = Html::new(headings, output, limit(1_000));
+            match steps {
+                Some((schema, room)) => Box::new(page.with_steps(schema, room)),
+                None => Box::new(page),
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod calibrate;
 mod chain;
 mod check;
 mod compile;
+mod diff;
 mod doc;
 mod draft;
 mod draft_command;
@@ -50,6 +51,7 @@ mod sources;
 mod spec;
 mod test;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -84,8 +86,12 @@ enum Verb {
     Test(test::TestArgs),
     /// Check recorded traces against a spec
     Audit(audit::AuditArgs),
+    /// Show traces step by step in a browser, with a spec that may be changed
+    View(view::ViewArgs),
     /// Explain a property, or a diagnostic code
     Explain(explain::ExplainArgs),
+    /// Show what a change of a spec changes: properties, decisions, recorded traces
+    Diff(diff::DiffArgs),
     /// Draft a spec from requirements in plain English
     Draft(draft::DraftArgs),
     /// Model-check the systems and components of a spec
@@ -173,6 +179,8 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),
+        Verb::View(args) => view::run(args),
+        Verb::Diff(args) => diff::run(args),
         Verb::Draft(args) => draft::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Export(args) => export::run(args),

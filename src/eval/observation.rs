@@ -9,6 +9,7 @@ use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
+use crate::verdict::Verdict;
 
 /// A trace that is read, not judged. Its properties are followed, so that their monitors can be looked at.
 #[derive(Debug)]
@@ -132,6 +133,11 @@ impl<'a, 'g> Observation<'a, 'g> {
             .dfa(PropertyId::new(property))
             .filter(|dfa| (*state_set as usize) < dfa.len())
             .map(|_| *state_set)
+    }
+
+    /// Returns the verdict on a property after this step.
+    pub fn verdict(&self, property: PropertyId) -> Verdict {
+        self.view.verdict(property)
     }
 
     /// Whether a property is violated for good.

@@ -43,7 +43,7 @@ use guard_automata::{Dfa, Traces, Word};
 pub(crate) use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
 pub(crate) use occurrence::occurrences;
-pub(crate) use relation::{Comparison, Difference};
+pub(crate) use relation::{Comparison, Difference, excesses};
 pub use relation::{Relation, Semantics, compare};
 use subject::Subjects;
 
@@ -104,6 +104,13 @@ pub fn example(spec: &Spec, accepts: &Dfa) -> Option<Word> {
     let mut budget = limits::Budget::new(&Limits::default());
     let found = theory::shortest(spec, accepts, Traces::NonEmpty, &mut budget);
     found.unwrap_or_else(|| accepts.shortest_accepted(Traces::NonEmpty))
+}
+
+/// Returns a shortest trace of one step or more that one automaton over the letters of the spec accepts and another does not,
+/// and that events can produce, as far as the types of the fields decide. The outer `None` means that the limits do not
+/// suffice.
+pub(crate) fn excess(spec: &Spec, of: &Dfa, over: &Dfa, limits: &Limits) -> Option<Option<Word>> {
+    theory::excess(spec, of, over, &mut limits::Budget::new(limits))
 }
 
 /// Whether the item in which a finding stands turns it off with `@allow`.

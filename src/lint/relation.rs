@@ -125,41 +125,33 @@ pub fn compare(
     limits: &guard_automata::Limits,
 ) -> Result<Comparison, String> {
     let mut asking = Asking::new(spec, semantics, limits);
-    if !shown.is_empty() {
-        let letters: Vec<FormulaId> = shown
-            .iter()
-            .map(|letter| asking.formulas.atom(atom(*letter)))
-            .collect();
-        let any = asking.formulas.any(letters);
-        asking.shown = Some(asking.formulas.eventually(Interval::ALL, any));
-    }
-    let mut timed = Timed::default();
-    let formula = |id, formulas: &mut Formulas, timed: &mut Timed| {
-        let translated = translate(&spec.formulas, id, atom, formulas);
-        timed.untimed(formulas, translated)
-    };
-    let ids = [first, second];
-    let mut first = formula(first, &mut asking.formulas, &mut timed);
-    let mut second = formula(second, &mut asking.formulas, &mut timed);
-    let mut known = timed.known(&mut asking.formulas);
-    let mut forth = asking.excess(first, second, known)?;
-    let mut back = asking.excess(second, first, known)?;
-    if timed.is_needed() && (forth.is_some() || back.is_some()) {
-        // What does not follow whatever the clock says is decided with the clock.
-        if semantics == Semantics::Infinite {
-            return Err(
-                "the result depends on bounds in time, and the traces are infinite".to_owned(),
-            );
-        }
-        [first, second] = ids.map(|id| translate(&spec.formulas, id, atom, &mut asking.formulas));
-        known = asking.formulas.verum();
-        asking.timed = true;
-        forth = asking.excess(first, second, known)?;
-        back = asking.excess(second, first, known)?;
-    }
-    Relation::decided(forth, back, || {
+    let ([first, second], [forth, back]) = asking.both_ways([first, second], shown);
+    Relation::decided(forth?, back?, || {
         let common = asking.formulas.and(first, second);
         Ok(asking.trace(common)?.is_some())
+    })
+}
+
+/// Returns a shortest finite trace of each of two formulas that violates the other, and `None` if there is no such trace.
+/// `shown` as in [`compare`].
+///
+/// # Errors
+/// As in [`compare`], for each direction by itself; also if the trace is too long to be written out.
+pub(crate) fn excesses(
+    spec: &Spec,
+    formulas: [ids::FormulaId; 2],
+    shown: &[AtomId],
+    limits: &guard_automata::Limits,
+) -> [Result<Option<Difference>, String>; 2] {
+    let mut asking = Asking::new(spec, Semantics::Finite, limits);
+    let (_, [forth, back]) = asking.both_ways(formulas, shown);
+    [(forth, true), (back, false)].map(|(found, satisfies_first)| {
+        let Some(trace) = found? else {
+            return Ok(None);
+        };
+        let difference = trace.difference(satisfies_first);
+        let too_long = || format!("the traces that differ have more than {WRITTEN} steps");
+        difference.map(Some).ok_or_else(too_long)
     })
 }
 
@@ -235,6 +227,54 @@ impl<'a> Asking<'a> {
             shown: None,
             timed: false,
         }
+    }
+
+    /// Returns the two formulas as they were compared, and of each a trace that does not satisfy the other.
+    #[allow(
+        clippy::type_complexity,
+        reason = "the same twice: the formulas, and what was found in each direction"
+    )]
+    fn both_ways(
+        &mut self,
+        ids: [ids::FormulaId; 2],
+        shown: &[AtomId],
+    ) -> ([FormulaId; 2], [Result<Option<Trace>, String>; 2]) {
+        if !shown.is_empty() {
+            let letters: Vec<FormulaId> = shown
+                .iter()
+                .map(|letter| self.formulas.atom(atom(*letter)))
+                .collect();
+            let any = self.formulas.any(letters);
+            self.shown = Some(self.formulas.eventually(Interval::ALL, any));
+        }
+        let table = &self.spec.formulas;
+        let mut timed = Timed::default();
+        let [first, second] = ids.map(|id| {
+            let translated = translate(table, id, atom, &mut self.formulas);
+            timed.untimed(&mut self.formulas, translated)
+        });
+        let known = timed.known(&mut self.formulas);
+        let forth = self.excess(first, second, known);
+        let back = self.excess(second, first, known);
+        let holds = |found: &Result<Option<Trace>, String>| matches!(found, Ok(None));
+        if !timed.is_needed() || holds(&forth) && holds(&back) {
+            return ([first, second], [forth, back]);
+        }
+        // What does not follow whatever the clock says is decided with the clock.
+        if self.semantics == Semantics::Infinite {
+            let clock =
+                || Err("the result depends on bounds in time, and the traces are infinite".into());
+            return ([first, second], [clock(), clock()]);
+        }
+        let [first, second] = ids.map(|id| translate(table, id, atom, &mut self.formulas));
+        let known = self.formulas.verum();
+        self.timed = true;
+        let mut again = |found, of, over| match holds(&found) {
+            true => found,
+            false => self.excess(of, over, known),
+        };
+        let both = [again(forth, first, second), again(back, second, first)];
+        ([first, second], both)
     }
 
     /// Returns a trace of one formula that does not satisfy another.

@@ -17,13 +17,24 @@ const ROUNDS: usize = 16;
 
 /// Whether every trace of `lhs` that can happen is a trace of `rhs`; `None` if that is not decided.
 pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) -> Option<bool> {
+    excess(spec, lhs, rhs, budget).map(|found| found.is_none())
+}
+
+/// Returns a shortest trace of `lhs` that can happen, as far as is known, and that `rhs` does not accept. An outer `None`
+/// means undecided.
+pub(super) fn excess(
+    spec: &Spec,
+    lhs: &Dfa,
+    rhs: &Dfa,
+    budget: &mut Budget,
+) -> Option<Option<Word>> {
     let mut lhs = Cow::Borrowed(lhs);
     for _ in 0..ROUNDS {
         let Some(word) = budget.search(&lhs, rhs, Traces::NonEmpty, |a, b| a && !b)? else {
-            return Some(true);
+            return Some(None);
         };
         match excluded_part(spec, &word, budget) {
-            None => return Some(false),
+            None => return Some(Some(word)),
             Some(part) => lhs = Cow::Owned(budget.forbidding(&lhs, &part)),
         }
     }

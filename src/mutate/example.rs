@@ -161,7 +161,8 @@ fn events(spec: &Spec, steps: &[Letter]) -> Option<Vec<domain::Event>> {
     Some(events)
 }
 
-fn absent(field: &Field) -> Cell {
+/// Returns the cell of a field of which an event says nothing.
+pub(crate) fn absent(field: &Field) -> Cell {
     match &field.absent {
         Absent::Null => Cell::Known(Value::Null),
         Absent::Error | Absent::Unknown => Cell::Unknown,
@@ -169,8 +170,8 @@ fn absent(field: &Field) -> Cell {
     }
 }
 
-/// `{kind: "call", tool: "rm"}`
-fn record(spec: &Spec, fields: &[Field], values: &BTreeMap<usize, Value>) -> String {
+/// Returns an event as a test writes it: `{kind: "call", tool: "rm"}`.
+pub(crate) fn record(spec: &Spec, fields: &[Field], values: &BTreeMap<usize, Value>) -> String {
     let members: Vec<String> = values
         .iter()
         .filter_map(|(idx, value)| Some((fields.get(*idx)?, value)))

@@ -188,16 +188,20 @@ fn outcome(judged: &TraceReport, property: PropertyId) -> FinalVerdict {
         .verdicts
         .iter()
         .filter(|found| found.property == property);
-    let rank = |verdict: Verdict| match verdict {
+    all.map(|found| (found.verdict, found.at))
+        .min_by_key(|(verdict, at)| (gravity(*verdict), *at))
+        .unwrap_or((Verdict::Satisfied, None))
+}
+
+/// Returns the place of a verdict among all, gravest first: several instances of a property have the gravest one together.
+pub(crate) fn gravity(verdict: Verdict) -> u8 {
+    match verdict {
         Verdict::Violated => 0,
         Verdict::Unknown => 1,
         Verdict::PresumablyViolated => 2,
         Verdict::PresumablySatisfied => 3,
         Verdict::Satisfied => 4,
-    };
-    all.map(|found| (found.verdict, found.at))
-        .min_by_key(|(verdict, at)| (rank(*verdict), *at))
-        .unwrap_or((Verdict::Satisfied, None))
+    }
 }
 
 /// Whether a verdict is as a test expects; of several violated instances any may be meant.

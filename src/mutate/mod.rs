@@ -30,6 +30,8 @@ use crate::eval;
 use crate::hir::Spec;
 use crate::source::SourceMap;
 
+pub(crate) use example::{absent, record};
+pub(crate) use judge::gravity;
 pub use write::{human, json};
 
 /// The caps of a run.

@@ -70,8 +70,18 @@ fn sarif_has_it_as_the_rule() {
 #[test]
 fn pages_and_junit_show_it() {
     let page = audited("html");
-    assert!(page.contains(&format!("“{SENTENCE}”")), "{page}");
-    assert!(page.contains("policy.guard:8"), "{page}");
+    let data = page
+        .split_once("id=\"data\" type=\"application/json\">")
+        .unwrap()
+        .1;
+    let data = data.split_once("</script>").unwrap().0;
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let property = &data["properties"][0];
+    assert_eq!(property["requirement"], SENTENCE);
+    assert_eq!(
+        (&property["file"], &property["line"]),
+        (&"policy.guard".into(), &8.into())
+    );
     let cases = audited("junit");
     assert!(
         cases.contains(&format!(

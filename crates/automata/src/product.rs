@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::dfa::Dfa;
+use super::dfa::{Dfa, Row};
 use super::diagram::{Branch, Diagrams, Ref, paths};
 use super::formula::Atom;
 use super::formula::Word;
@@ -137,6 +137,23 @@ impl Dfa {
         for (row, state) in dfa.rows.iter_mut().zip(self.states()) {
             row.accepting = wanted(state);
         }
+        // Minimising decides the finality of every state anew.
+        dfa.minimized()
+    }
+
+    /// Returns the automaton of the accepted words none of whose proper prefixes is accepted, minimal.
+    #[must_use]
+    pub fn first_accepting(&self) -> Dfa {
+        let mut dfa = self.clone();
+        let sink = Ref::leaf(u32::try_from(dfa.rows.len()).unwrap_or(u32::MAX));
+        for row in dfa.rows.iter_mut().filter(|row| row.accepting) {
+            row.root = sink;
+        }
+        dfa.rows.push(Row {
+            root: sink,
+            accepting: false,
+            finality: Finality::FinalFalse,
+        });
         // Minimising decides the finality of every state anew.
         dfa.minimized()
     }

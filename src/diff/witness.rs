@@ -1,0 +1,441 @@
+//! Events on which both specs are judged: made of the steps of an automaton's trace, or searched.
+//!
+//! Automata take conditions to be independent unless the types of their fields exclude it, so their trace is a proposal.
+//! A difference counts only if the two specs, each compiled by itself, judge events differently.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::Witness;
+use super::join::Joint;
+use crate::domain::{self, Given, Goal, Work};
+use crate::eval::Program;
+use crate::hir::reads::reads;
+use crate::hir::{Expr, Spec, Watched};
+use crate::ids::{ExprId, FormulaId, PropertyId};
+use crate::input::record::{Event, Origin, Record, Step};
+use crate::input_schema::{Absent, Field, FieldSource, Path};
+use crate::monitor::{Decision, Monitor, Options};
+use crate::mutate;
+use crate::types::Type;
+use crate::value::{Cell, EnumValue, Instant, Value};
+use crate::verdict::{Verdict, value_json};
+use guard_automata::Word;
+
+/// Events that sequences are made of in a search.
+const POOL: usize = 14;
+/// Sequences that one search judges.
+const SEQUENCES: usize = 3_000;
+/// The steps of the longest sequence.
+const LONGEST: usize = 8;
+
+/// Both specs, compiled, with what is needed to propose events to them.
+pub(super) struct Bench<'a> {
+    pub(super) joint: &'a Joint,
+    programs: [Program; 2],
+    /// `None` if no clause can be judged without a model.
+    monitors: Option<[Monitor; 2]>,
+    runs: u64,
+}
+
+impl<'a> Bench<'a> {
+    /// Compiles both specs.
+    ///
+    /// # Errors
+    /// One of them is beyond the limits.
+    pub(super) fn new(joint: &'a Joint, specs: [&Spec; 2]) -> Result<Bench<'a>, String> {
+        let limits = crate::eval::Limits::default();
+        let program = |spec| Program::compile(spec, &limits).map_err(|error| error.to_string());
+        let programs = [program(specs[0])?, program(specs[1])?];
+        let monitor = |spec: &Spec| Monitor::new(&without_models(spec), Options::default());
+        let monitors = if joint.spec.enforces.is_empty() {
+            None
+        } else {
+            let made = |spec| monitor(spec).map_err(|error| error.to_string());
+            Some([made(specs[0])?, made(specs[1])?])
+        };
+        Ok(Bench {
+            joint,
+            programs,
+            monitors,
+            runs: 0,
+        })
+    }
+
+    /// Returns the verdict of one spec on a property: the gravest of its instances, with the first step at which one became
+    /// final. `None` if the trace is not judged.
+    pub(super) fn verdict(
+        &self,
+        side: usize,
+        property: PropertyId,
+        events: &[domain::Event],
+    ) -> Option<(Verdict, Option<u32>)> {
+        let program = &self.programs[side];
+        let report = program.judge(self.record(side, events))?;
+        let own = report
+            .verdicts
+            .iter()
+            .filter(|found| found.property == property);
+        own.map(|found| (found.verdict, found.at))
+            .min_by_key(|(verdict, at)| (mutate::gravity(*verdict), *at))
+    }
+
+    /// Returns the decision of one spec on the last of these events, each of which has happened.
+    pub(super) fn decision(&mut self, side: usize, events: &[domain::Event]) -> Option<Decision> {
+        self.runs += 1;
+        let name = format_smolstr!("{}", self.runs);
+        let record = self.record(side, events);
+        let monitor = &mut self.monitors.as_mut()?[side];
+        let mut last = None;
+        for step in record.steps {
+            last = Some(monitor.observe_event(
+                Event {
+                    trace: Some(name.clone()),
+                    origin: record.origin.clone(),
+                    meta: record.meta.clone(),
+                    steps: vec![step],
+                    problems: Vec::new(),
+                },
+                None,
+            ));
+        }
+        monitor.end(&name, None);
+        last
+    }
+
+    fn record(&self, side: usize, events: &[domain::Event]) -> Record {
+        let spec = self.programs[side].spec();
+        let side = &self.joint.sides[side];
+        let cells = |fields: &[Field], values: Vec<Option<Value>>| -> Box<[Cell]> {
+            let cell = |(field, value): (&Field, Option<Value>)| match value {
+                Some(value) => Cell::Known(value),
+                None => mutate::absent(field),
+            };
+            fields.iter().zip(values).map(cell).collect()
+        };
+        let meta = side.values(true, |place| {
+            events.iter().find_map(|event| event.meta.get(&place))
+        });
+        Record {
+            origin: Origin {
+                file: "example".into(),
+                below: "example".into(),
+                line: 1,
+                ordinal: 0,
+            },
+            id: None,
+            complete: Some(true),
+            meta: cells(&spec.schema.meta, meta),
+            steps: events
+                .iter()
+                .zip(0..)
+                .map(|(event, index)| Step {
+                    index,
+                    cells: cells(
+                        &spec.schema.fields,
+                        side.values(false, |place| event.fields.get(&place)),
+                    ),
+                })
+                .collect(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Returns events that give the conditions the values of a word; `None` if none are found. Required fields that `roots`
+    /// read have some value in each event.
+    pub(super) fn events(
+        &self,
+        word: &Word,
+        times: &[i128],
+        roots: &[ExprId],
+    ) -> Option<Vec<domain::Event>> {
+        let spec = &self.joint.spec;
+        let mut work = Work::new(400_000, 50_000);
+        let mut given = Given::default();
+        let mut events = Vec::new();
+        for letter in word {
+            let mut goals: Vec<Goal> = letter
+                .iter()
+                .filter_map(|(atom, holds)| {
+                    let atom = spec.formulas.atoms().get(atom.0 as usize)?;
+                    Some((atom.expr, *holds))
+                })
+                .collect();
+            goals.extend(self.required());
+            let event = domain::event(spec, &goals, &given, &mut work)?;
+            given.vars.clone_from(&event.vars);
+            given.meta.clone_from(&event.meta);
+            events.push(event);
+        }
+        self.set_times(&mut events, times);
+        self.complete(&mut events, roots);
+        Some(events)
+    }
+
+    /// Sets the required fields that these conditions read and of which nothing is asked.
+    fn complete(&self, events: &mut [domain::Event], roots: &[ExprId]) {
+        let spec = &self.joint.spec;
+        for place in reads(spec, roots.iter().copied()).fields {
+            let field = &spec.schema.fields[place];
+            if !matches!(field.absent, Absent::Error) || spec.schema.clock == Some(place) {
+                continue;
+            }
+            for event in &mut *events {
+                event.fields.entry(place).or_insert_with(|| some(&field.ty));
+            }
+        }
+    }
+
+    fn required(&self) -> impl Iterator<Item = Goal> {
+        let sides = self.joint.sides.iter();
+        sides.flat_map(|side| side.required.iter().map(|expr| (*expr, true)))
+    }
+
+    fn set_times(&self, events: &mut [domain::Event], times: &[i128]) {
+        let schema = &self.joint.spec.schema;
+        let Some(clock) = schema.clock else { return };
+        let needed = schema
+            .fields
+            .get(clock)
+            .is_some_and(|field| matches!(field.absent, Absent::Error));
+        for (place, event) in events.iter_mut().enumerate() {
+            match times.get(place) {
+                Some(time) => {
+                    event.fields.insert(clock, Value::Time(Instant(*time)));
+                }
+                None if needed => {
+                    let time = Instant::SECOND.saturating_mul(place as i128);
+                    let time = Value::Time(Instant(time));
+                    event.fields.entry(clock).or_insert(time);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Searches a short sequence of events that is accepted. The events give the parts of these conditions each value.
+    /// Deterministic.
+    pub(super) fn search(
+        &mut self,
+        roots: &[ExprId],
+        mut accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
+    ) -> Option<Vec<domain::Event>> {
+        let pool = self.pool(roots);
+        if pool.is_empty() {
+            return None;
+        }
+        let mut left = SEQUENCES;
+        let mut length = 1;
+        // All short sequences, then some longer ones.
+        while length <= LONGEST {
+            let all = pool.len().checked_pow(length as u32);
+            let Some(all) = all.filter(|all| *all <= left) else {
+                break;
+            };
+            for number in 0..all {
+                let mut rest = number;
+                let places = (0..length).map(|_| {
+                    let place = rest % pool.len();
+                    rest /= pool.len();
+                    place
+                });
+                let places: Vec<usize> = places.collect();
+                if let Some(found) = self.tried(&pool, &places, roots, &mut accept) {
+                    return Some(found);
+                }
+            }
+            left -= all;
+            length += 1;
+        }
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = |below: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..left {
+            let length = length.min(LONGEST) + random(LONGEST + 1 - length.min(LONGEST));
+            // Few different events in one sequence: repetitions are what counts and tracks depend on.
+            let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
+            let places: Vec<usize> = (0..length).map(|_| some[random(some.len())]).collect();
+            if let Some(found) = self.tried(&pool, &places, roots, &mut accept) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn tried(
+        &mut self,
+        pool: &[domain::Event],
+        places: &[usize],
+        roots: &[ExprId],
+        accept: &mut impl FnMut(&mut Self, &[domain::Event]) -> bool,
+    ) -> Option<Vec<domain::Event>> {
+        let mut events: Vec<domain::Event> =
+            places.iter().map(|place| pool[*place].clone()).collect();
+        self.set_times(&mut events, &[]);
+        self.complete(&mut events, roots);
+        accept(self, &events).then_some(events)
+    }
+
+    /// Returns events that give the Boolean parts of these conditions, and of the tracks that they read, each value.
+    fn pool(&self, roots: &[ExprId]) -> Vec<domain::Event> {
+        let spec = &self.joint.spec;
+        let mut seen = vec![false; spec.exprs.len()];
+        let mut conditions: Vec<ExprId> = Vec::new();
+        let mut todo: Vec<ExprId> = roots.iter().rev().copied().collect();
+        while let Some(id) = todo.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            if matches!(spec.exprs.ty(id).non_null(), Type::Bool) && !is_constant(spec, id) {
+                conditions.push(id);
+            }
+            if let Expr::Track(track, _) = spec.exprs.get(id) {
+                todo.push(spec.track(*track).update);
+            }
+            todo.extend(spec.exprs.operands(id));
+        }
+        let mut work = Work::new(400_000, 20_000);
+        let mut given = Given::default();
+        let mut pool: Vec<domain::Event> = Vec::new();
+        let both = conditions.iter().flat_map(|id| [(*id, true), (*id, false)]);
+        for goal in both {
+            if pool.len() >= POOL {
+                break;
+            }
+            let goals: Vec<Goal> = std::iter::once(goal).chain(self.required()).collect();
+            let Some(event) = domain::event(spec, &goals, &given, &mut work) else {
+                continue;
+            };
+            given.meta.clone_from(&event.meta);
+            if !event.vars.is_empty() {
+                given.vars.clone_from(&event.vars);
+            }
+            if !pool.contains(&event) {
+                pool.push(event);
+            }
+        }
+        pool
+    }
+
+    /// Whether events cannot be recorded as they are: two of the fields that matter are parts of one another, or the
+    /// same place read in two ways.
+    pub(super) fn is_contradictory(&self, events: &[domain::Event], roots: &[ExprId]) -> bool {
+        let spec = &self.joint.spec;
+        let set: Vec<usize> = events
+            .iter()
+            .flat_map(|event| event.fields.keys().copied())
+            .collect();
+        let mut all: Vec<usize> = set.clone();
+        all.extend(reads(spec, roots.iter().copied()).fields);
+        set.iter().any(|place| {
+            let source = &spec.schema.fields[*place].source;
+            all.iter()
+                .any(|other| other != place && overlap(source, &spec.schema.fields[*other].source))
+        })
+    }
+
+    /// Returns the events as they are reported.
+    pub(super) fn witness(&self, events: &[domain::Event], at: Option<u32>) -> Witness {
+        let spec = &self.joint.spec;
+        let json = |event: &domain::Event| {
+            let members: Vec<String> = event
+                .fields
+                .iter()
+                .filter_map(|(place, value)| {
+                    let field = spec.schema.fields.get(*place)?;
+                    let name = serde_json::Value::from(field.name.as_str());
+                    Some(format!("{name}:{}", value_json(value, &spec.enums)))
+                })
+                .collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let text = |event: &domain::Event| mutate::record(spec, &spec.schema.fields, &event.fields);
+        let meta = events.iter().find(|event| !event.meta.is_empty());
+        Witness {
+            events: events.iter().map(text).collect(),
+            json: events.iter().map(json).collect(),
+            meta: meta.map(|event| mutate::record(spec, &spec.schema.meta, &event.meta)),
+            at,
+        }
+    }
+
+    /// Returns the conditions of a formula.
+    pub(super) fn conditions(&self, formula: FormulaId) -> Vec<ExprId> {
+        let spec = &self.joint.spec;
+        let atoms = spec.formulas.atoms_of(formula);
+        atoms.into_iter().map(|atom| spec.atom(atom).expr).collect()
+    }
+}
+
+/// Returns a spec without clauses about models: their numbers are not known.
+pub(super) fn without_models(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    spec.enforces
+        .retain(|clause| !matches!(clause.watched, Watched::Query(_)));
+    spec
+}
+
+/// Returns some value of a type.
+fn some(ty: &Type) -> Value {
+    match ty {
+        Type::Bool => Value::Bool(false),
+        Type::Int | Type::Float => Value::int(0),
+        Type::String => Value::string("other"),
+        Type::Time => Value::Time(Instant(0)),
+        Type::Duration => Value::Duration(Instant(0)),
+        Type::List(_) => Value::list(Vec::new()),
+        Type::Set(_) => Value::Set(Default::default()),
+        Type::Map(_) | Type::Record(_) => Value::Object(Default::default()),
+        Type::Enum(of) => Value::Enum(EnumValue {
+            of: of.number,
+            index: 0,
+        }),
+        Type::Json | Type::Nullable(_) | Type::Null | Type::Error => Value::Null,
+    }
+}
+
+fn is_constant(spec: &Spec, id: ExprId) -> bool {
+    matches!(
+        spec.exprs.get(id),
+        Expr::Const(_) | Expr::Unknown | Expr::Todo(_)
+    )
+}
+
+/// Whether two fields may be read from places one of which contains the other.
+fn overlap(lhs: &FieldSource, rhs: &FieldSource) -> bool {
+    let (lhs, rhs) = match (lhs, rhs) {
+        (FieldSource::Event(lhs), FieldSource::Event(rhs))
+        | (FieldSource::Each(lhs), FieldSource::Each(rhs)) => (lhs, rhs),
+        // The element of a list that is itself part of the event.
+        (FieldSource::Event(_), FieldSource::Each(_))
+        | (FieldSource::Each(_), FieldSource::Event(_))
+        | (FieldSource::Origin(_), _)
+        | (_, FieldSource::Origin(_)) => return false,
+    };
+    match (lhs, rhs) {
+        (Path::Pointer(lhs), Path::Pointer(rhs)) => {
+            lhs.iter().zip(rhs).all(|(lhs, rhs)| lhs == rhs)
+        }
+        _ => match (first_member(lhs), first_member(rhs)) {
+            (Some(lhs), Some(rhs)) => lhs == rhs,
+            _ => true,
+        },
+    }
+}
+
+/// Returns the member of the event that a path begins with, if that is certain.
+fn first_member(path: &Path) -> Option<SmolStr> {
+    match path {
+        Path::Pointer(tokens) => tokens.first().cloned(),
+        Path::JsonPath(text) => {
+            let rest = text.strip_prefix("$.")?;
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .unwrap_or(rest.len());
+            (end > 0).then(|| SmolStr::new(&rest[..end]))
+        }
+    }
+}

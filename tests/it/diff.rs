@@ -1,0 +1,494 @@
+//! `guard diff`: random pairs of specs against brute force, mutants of the library and the examples, and the command.
+
+use std::collections::BTreeSet;
+
+use guard_automata::eval;
+use guard_lang::diff::{self, Diff, Direction, Limits, Relation, Status};
+use guard_lang::hir::Spec;
+use guard_lang::modules::NoFiles;
+use guard_lang::monitor::{Monitor, Options};
+use guard_lang::source::SourceMap;
+use guard_lang::translate::{atom, translate};
+use guard_lang::{check, front};
+use proptest::prelude::*;
+
+use crate::support::cli::Folder;
+use crate::support::random::cases;
+
+/// Formulas over `a` and `b`, as text.
+fn formula() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![Just("a".to_owned()), Just("b".to_owned())];
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        let unary = prop::sample::select(vec![
+            "!", "!", "X ", "N ", "F ", "G ", "G ", "Y ", "Z ", "O ", "H ", "F[0,1] ", "O[1,1] ",
+        ]);
+        let binary = prop::sample::select(vec!["&", "|", "->", "->", "<->", "U", "W", "S", "R"]);
+        prop_oneof![
+            (unary, inner.clone()).prop_map(|(op, f)| format!("{op}({f})")),
+            (inner.clone(), binary, inner).prop_map(|(f, op, g)| format!("(({f}) {op} ({g}))")),
+        ]
+    })
+}
+
+fn checked(text: &str) -> Option<(Spec, SourceMap)> {
+    let checked = front("p.guard", text, &NoFiles, check::Limits::default());
+    Some((checked.spec?, checked.sources))
+}
+
+fn diff_of(old: &str, new: &str) -> Diff {
+    let (old, new) = (checked(old).expect(old), checked(new).expect(new));
+    diff::diff((&old.0, &old.1), (&new.0, &new.1), &Limits::default()).unwrap()
+}
+
+/// The longest traces of brute force.
+const LONGEST: usize = 5;
+
+fn traces(longest: usize) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..longest {
+        let to = all.len();
+        for idx in from..to {
+            for letter in 0..4 {
+                all.push([all[idx].as_slice(), &[letter]].concat());
+            }
+        }
+        from = to;
+    }
+    all.remove(0);
+    all
+}
+
+/// The traces that satisfy the only property of a spec, by the definitions of the operators. Its conditions are `a` and `b`.
+fn satisfying(spec: &Spec, traces: &[Vec<u8>]) -> BTreeSet<Vec<u8>> {
+    let mut formulas = guard_automata::Formulas::new();
+    let root = translate(
+        &spec.formulas,
+        spec.properties[0].formula,
+        atom,
+        &mut formulas,
+    );
+    let bit = |atom: guard_automata::Atom| {
+        let text = &spec.formulas.atoms()[atom.0 as usize].text;
+        u8::from(text.contains('b'))
+    };
+    let holds = |trace: &&Vec<u8>| {
+        let letter = |at: usize, atom| trace[at] >> bit(atom) & 1 == 1;
+        eval(&formulas, root, trace.len(), letter)[0]
+    };
+    traces.iter().filter(holds).cloned().collect()
+}
+
+/// The same fields in another order, and read under other names.
+fn pair_of(old: &str, new: &str) -> [String; 2] {
+    let renamed = |text: &str| text.replace('a', "this_a").replace('b', "that_b");
+    [
+        format!("event {{ a: bool  b: bool }}\nproperty p = ({old}) and (true or last)\n"),
+        format!(
+            "event {{ that_b: bool from \"/b\"  this_a: bool from \"/a\" }}\nproperty p = ({}) and (true or last)\n",
+            renamed(new)
+        ),
+    ]
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    /// What is excluded does not occur among all short traces, and what is found is a shortest one.
+    #[test]
+    fn relations_agree_with_brute_force(old in formula(), new in formula()) {
+        let [old, new] = pair_of(&old, &new);
+        let (Some(first), Some(second)) = (checked(&old), checked(&new)) else {
+            return Ok(());
+        };
+        let all = traces(LONGEST);
+        let languages = [satisfying(&first.0, &all), satisfying(&second.0, &all)];
+        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default()).unwrap();
+        let Status::Compared(directions) = &diff.properties[0].status else {
+            panic!("{diff:?}");
+        };
+        for (side, direction) in directions.iter().enumerate() {
+            let shortest = languages[side].difference(&languages[1 - side]).map(Vec::len).min();
+            match direction {
+                Direction::Excluded => prop_assert_eq!(shortest, None, "{}{}", old, new),
+                Direction::Found(witness) => match shortest {
+                    Some(shortest) => prop_assert_eq!(witness.events.len(), shortest, "{}{}", old, new),
+                    None => prop_assert!(witness.events.len() > LONGEST, "{}{}", old, new),
+                },
+                Direction::Unknown(reason) => prop_assert!(false, "{reason}: {old}{new}"),
+            }
+        }
+    }
+
+    /// Decisions of two clauses on each side: what is not reported does not occur, and what is reported does.
+    #[test]
+    fn decisions_agree_with_brute_force(
+        parts in prop::array::uniform4((formula(), prop::bool::ANY, 0..4_u8)),
+    ) {
+        let text = |parts: &[(String, bool, u8)]| {
+            let mut text = "event { a: bool  b: bool }\n".to_owned();
+            for (idx, (formula, always, action)) in parts.iter().enumerate() {
+                let head = if *always { "G (" } else { "(" };
+                text.push_str(&format!("property p{idx} = {head}{formula}) and (true or last)\n"));
+                if *always {
+                    text = text.replace(&format!("p{idx} = G ({formula}) and (true or last)"), &format!("p{idx} = G ({formula})"));
+                }
+                let action = ["block", "warn", "stop", "block"][usize::from(*action)];
+                text.push_str(&format!("enforce p{idx} {{ violated => {action} }}\n"));
+            }
+            text
+        };
+        let [old, new] = [text(&parts[..2]), text(&parts[2..])];
+        let (Some(first), Some(second)) = (checked(&old), checked(&new)) else {
+            return Ok(());
+        };
+        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default()).unwrap();
+        let mut monitors = [&first.0, &second.0].map(|spec| Monitor::new(spec, Options::default()).unwrap());
+        let mut found = [false, false];
+        for trace in traces(4) {
+            let denied = monitors.each_mut().map(|monitor| {
+                let mut denies = false;
+                for letter in &trace {
+                    let event = format!(r#"{{"trace":"t","a":{},"b":{}}}"#, letter & 1 == 1, letter >> 1 == 1);
+                    denies = monitor.observe(event.as_bytes(), None).ruling.denies();
+                }
+                monitor.end("t", None);
+                denies
+            });
+            found[0] |= !denied[0] && denied[1];
+            found[1] |= denied[0] && !denied[1];
+        }
+        for (added, found) in [(true, found[0]), (false, found[1])] {
+            let told = diff.decisions.iter().filter(|change| change.added == added);
+            let shown: Vec<_> = told.map(|change| &change.found).collect();
+            prop_assert!(shown.iter().all(|one| matches!(one, Direction::Found(_))), "{old}{new}{diff:?}");
+            let longer = |one: &&Direction| matches!(one, Direction::Found(witness) if witness.events.len() > 4);
+            prop_assert!(!found || !shown.is_empty(), "{old}{new}{diff:?}");
+            prop_assert!(found || shown.iter().all(longer), "{old}{new}{diff:?}");
+        }
+    }
+}
+
+/// Changes of one word or number of a spec.
+fn mutants(text: &str) -> Vec<(String, String)> {
+    const CHANGES: &[(&str, &str)] = &[
+        (" -> ", " <-> "),
+        (" and ", " or "),
+        (" or ", " and "),
+        ("once ", "previously "),
+        ("always (", "eventually ("),
+        ("eventually (", "next ("),
+        ("not ", ""),
+        (" == ", " != "),
+        (" < ", " <= "),
+        (" > ", " >= "),
+        (" <= ", " < "),
+        (" >= ", " > "),
+        ("never (", "always ("),
+        ("block ", "warn "),
+        ("violated => ask", "violated => block"),
+    ];
+    let mut mutants = Vec::new();
+    for (from, to) in CHANGES {
+        for (at, _) in text.match_indices(from) {
+            let line = text[..at].lines().count();
+            let changed = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+            mutants.push((format!("line {line}: `{to}` for `{from}`"), changed));
+        }
+    }
+    mutants
+}
+
+/// Every mutant of the specs of the examples and of the library's tests is told from its original, or proven equal; what is
+/// not decided is named.
+#[test]
+fn mutants_are_told_from_their_originals() {
+    let mut decided = 0;
+    let mut undecided: Vec<String> = Vec::new();
+    for file in [
+        "examples/mail_assistant/mail_assistant.guard",
+        "examples/live/mail.guard",
+        "examples/live/coding.guard",
+        "stdlib/tests/patterns.guard",
+        "stdlib/tests/tools.guard",
+        "stdlib/tests/privacy.guard",
+    ] {
+        let Ok(text) = std::fs::read_to_string(file) else {
+            panic!("{file} is missing");
+        };
+        let Some(original) = checked(&text) else {
+            panic!("{file} is wrong");
+        };
+        // Each change at some of its places: all of them would take minutes.
+        for (idx, (change, mutant)) in mutants(&text).into_iter().enumerate() {
+            if idx % 3 != 0 {
+                continue;
+            }
+            let Some(mutant) = checked(&mutant) else {
+                continue;
+            };
+            let told = diff::diff(
+                (&original.0, &original.1),
+                (&mutant.0, &mutant.1),
+                &Limits::default(),
+            )
+            .unwrap();
+            for property in &told.properties {
+                match &property.status {
+                    Status::Compared(directions) => {
+                        decided += 1;
+                        for direction in directions {
+                            if let Direction::Unknown(reason) = direction {
+                                undecided
+                                    .push(format!("{file}, {change}: {}: {reason}", property.name));
+                            }
+                        }
+                    }
+                    Status::Added | Status::Removed => panic!("{file}: {change}"),
+                }
+            }
+            for decision in &told.decisions {
+                if let Direction::Unknown(reason) = &decision.found {
+                    undecided.push(format!("{file}, {change}: {}: {reason}", decision.clause));
+                }
+            }
+        }
+    }
+    assert!(decided > 150, "{decided}");
+    assert_eq!(undecided, UNDECIDED, "{decided} properties were compared");
+}
+
+/// The changes of the examples that are not decided.
+const UNDECIDED: &[&str] = &[];
+
+fn relation(diff: &Diff, name: &str) -> (Relation, String) {
+    let change = diff.properties.iter().find(|change| change.name == name);
+    let change = change.unwrap_or_else(|| panic!("{name}: {diff:?}"));
+    let reason = match &change.status {
+        Status::Compared(directions) => directions.iter().find_map(|direction| match direction {
+            Direction::Unknown(reason) => Some(reason.clone()),
+            _ => None,
+        }),
+        _ => None,
+    };
+    (change.status.relation(), reason.unwrap_or_default())
+}
+
+/// Two specs that differ in every way that the comparison knows.
+const OLD: &str = r#"
+enum Kind { call, result, approval }
+event {
+  kind: Kind
+  tool: string?
+  args: json?
+  user: string?
+  amount: int?
+  at: time?
+}
+predicate pays = kind == call and tool == "pay"
+track paid: int = 0 when pays then paid + 1
+/// Approved at some time before.
+property approved = G (pays -> once kind == approval)
+property limit = never (paid > 3)
+property few = never (count(tool == "rm") > 2)
+property answered = forall u: G (kind == call and user == u -> F (kind == result and user == u))
+property wider = forall u: G (kind == call and user == u -> F (kind == result and user == u))
+property soon = G (pays -> F[0s,10s] (kind == result))
+property numbers = G (tool == "x" -> args.n > 3)
+property gone = never (tool == "rm")
+property old_name = G (kind == call -> tool != "format")
+property shell = G (kind == call -> !(any c in commands(tool): c[0] == "rm"))
+property small = G (amount < 100)
+property unwritten = G (kind == call -> todo("is polite"))
+enforce approved { violated => block "no" }
+enforce when tool == "rm" => ask "sure?"
+enforce limit { violated => block }
+"#;
+const NEW: &str = r#"
+enum Kind { call, result, approval }
+event {
+  user: string?
+  kind: Kind
+  tool: string?
+  args: json?
+  amount: float?
+  at: time?
+  extra: bool?
+}
+predicate paying = tool == "pay" and kind == call
+track paid: int = 0 when paying then paid + 1
+/// Approved right before.
+@severity(high)
+property approved = G (paying -> Y kind == approval)
+property limit = never (paid > 4)
+property few = never (count(tool == "rm") > 3)
+property answered = forall u: G (kind == call and user == u -> X (kind == result and user == u))
+property wider = forall u: G (kind == call and (user == u or tool == u) -> F (kind == result and user == u))
+property soon = G (paying -> F[0s,20s] (kind == result))
+property numbers = G (!(args.n > 3) -> tool != "x")
+property new_name = G (tool == "format" -> kind != call)
+property shell = G (kind == call -> !(any d in commands(tool): d[0] == "rm"))
+property small = G (amount < 100)
+property unwritten = G (kind == call -> todo("is short"))
+property extra_rule = G !(extra == true)
+enforce approved { violated => block "no" }
+enforce when tool == "rm" => block "sure?"
+enforce limit { violated => block on error allow }
+"#;
+
+#[test]
+fn each_kind_of_change_is_decided_or_named() {
+    let new = NEW.replace(
+        "{ violated => block on error allow }",
+        "{ violated => block }",
+    );
+    let diff = diff_of(OLD, &new);
+    let is = |name: &str| relation(&diff, name);
+    assert_eq!(is("approved").0, Relation::Stricter);
+    assert_eq!(is("limit").0, Relation::Looser);
+    assert_eq!(is("few").0, Relation::Looser);
+    assert_eq!(is("answered").0, Relation::Stricter);
+    assert_eq!(is("soon").0, Relation::Looser);
+    assert_eq!(is("numbers").0, Relation::Equal);
+    assert_eq!(is("gone").0, Relation::Removed);
+    assert_eq!(is("new_name").0, Relation::Equal);
+    assert_eq!(is("shell").0, Relation::Equal);
+    assert_eq!(is("extra_rule").0, Relation::Added);
+    let (relation, reason) = is("small");
+    assert_eq!(relation, Relation::Undecided);
+    assert!(
+        reason.contains("`amount` is `int?` in the old spec and `float?`"),
+        "{reason}"
+    );
+    let (relation, reason) = is("unwritten");
+    assert_eq!(relation, Relation::Undecided);
+    assert!(reason.contains("todo"), "{reason}");
+    let renamed = diff
+        .properties
+        .iter()
+        .find(|change| change.name == "new_name");
+    assert_eq!(renamed.unwrap().old_name.as_deref(), Some("old_name"));
+    let notes = &diff
+        .properties
+        .iter()
+        .find(|change| change.name == "approved")
+        .unwrap()
+        .notes;
+    assert_eq!(notes, &["severity high, was medium"]);
+    insta::assert_snapshot!("text", diff.to_text());
+    insta::assert_snapshot!("markdown", diff.to_markdown());
+    insta::assert_snapshot!(
+        "json",
+        serde_json::to_string_pretty(&diff.to_json()).unwrap()
+    );
+}
+
+#[test]
+fn a_spec_does_not_differ_from_itself() {
+    for text in [OLD, NEW.replace(" on error allow", "").as_str()] {
+        let diff = diff_of(text, text);
+        let equal = |change: &diff::PropertyChange| change.status.relation() == Relation::Equal;
+        assert!(diff.properties.iter().all(equal), "{diff:?}");
+        assert!(diff.decisions.is_empty(), "{diff:?}");
+        assert!(!diff.may_be_looser() && !diff.may_be_stricter() && !diff.has_undecided());
+    }
+}
+
+#[test]
+fn other_steps_leave_everything_undecided() {
+    let text =
+        "event { kind: string }\nproperty p = G kind != \"x\"\nenforce p { violated => block }\n";
+    let filtered = format!("{text}trace {{ where kind != \"y\" }}\n");
+    let diff = diff_of(text, &filtered);
+    let (relation, reason) = relation(&diff, "p");
+    assert_eq!(relation, Relation::Undecided);
+    assert!(reason.contains("`where`"), "{reason}");
+    assert!(diff.may_be_looser() && diff.has_undecided());
+    assert!(
+        diff.decisions
+            .iter()
+            .all(|change| matches!(change.found, Direction::Unknown(_)))
+    );
+    assert_eq!(diff.decisions.len(), 2);
+}
+
+#[test]
+fn claims_about_models_are_compared_as_texts() {
+    let text = |bound: &str, extra: &str| {
+        format!(
+            "event {{ bad: bool }}\nabstraction states {{ over bad }}\nmodel m = learn states {{ }}\nproperty q = P<={bound} [ F bad ] on m\n{extra}"
+        )
+    };
+    let base = text("0.1", "");
+    if checked(&base).is_none() {
+        panic!("{base}");
+    }
+    assert!(diff_of(&base, &base).claims.is_empty());
+    let looser = diff_of(&base, &text("0.2", ""));
+    assert_eq!(looser.claims[0].relation, Relation::Undecided);
+    assert!(looser.has_undecided());
+    let other = diff_of(&base, &text("0.1", "predicate more = bad\n"));
+    assert_eq!(other.claims[0].relation, Relation::Undecided);
+}
+
+#[test]
+fn the_command_compares_specs_and_recorded_runs() {
+    let old = "event { kind: string  tool: string? }\nproperty approved = G (tool == \"pay\" -> once kind == \"ok\")\nenforce approved { violated => block }\n";
+    let new = old.replace("once", "previously");
+    let runs = r#"{"id":"t1","events":[{"kind":"ok"},{"kind":"call","tool":"pay"}]}
+{"id":"t2","events":[{"kind":"ok"},{"kind":"call","tool":"ls"},{"kind":"call","tool":"pay"}]}
+{"id":"t3","events":[{"kind":"call","tool":"pay"}]}
+"#;
+    let folder = Folder::new(&[
+        ("old.guard", old),
+        ("new.guard", &new),
+        ("runs.jsonl", runs),
+    ]);
+    let run = folder.guard(&["diff", "old.guard", "new.guard", "--traces", "runs.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    insta::assert_snapshot!("command", run.out);
+    let looser = ["diff", "new.guard", "old.guard", "--fail-on", "looser"];
+    assert_eq!(folder.guard(&looser).code, 1);
+    assert_eq!(
+        folder
+            .guard(&["diff", "old.guard", "new.guard", "--fail-on", "looser"])
+            .code,
+        0
+    );
+    let both = [
+        "diff",
+        "old.guard",
+        "new.guard",
+        "--fail-on",
+        "looser",
+        "--fail-on",
+        "stricter",
+    ];
+    assert_eq!(folder.guard(&both).code, 1);
+    folder.write("wrong.guard", "property p = G nothing\n");
+    assert_eq!(folder.guard(&["diff", "old.guard", "wrong.guard"]).code, 2);
+    folder.write("cut.jsonl", "{\"id\":\"t1\",\"events\":[\n");
+    let cut = folder.guard(&["diff", "old.guard", "new.guard", "--traces", "cut.jsonl"]);
+    assert_eq!(cut.code, 3, "{}", cut.err);
+    let json = folder.guard(&[
+        "diff",
+        "old.guard",
+        "new.guard",
+        "--format",
+        "json",
+        "--traces",
+        "runs.jsonl",
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["runs"]["traces"], 3);
+    assert_eq!(json["runs"]["decisions"][0]["change"], "newly_stopped");
+    assert_eq!(json["runs"]["decisions"][0]["examples"][0]["trace"], "t2");
+    assert_eq!(
+        json["properties"][0]["newly_violated"]["events"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(json["properties"][0]["no_longer_violated"], false);
+}

@@ -1,0 +1,369 @@
+//! The pages of `guard audit --format html` and `guard view`: what is in them, and what a browser makes of them.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Folder, SPEC};
+use crate::support::{root, skip};
+
+/// The data of a page, and what stands before it.
+fn parts(page: &str) -> (String, Value) {
+    let (head, data) = page
+        .split_once("<script id=\"data\" type=\"application/json\">")
+        .unwrap();
+    let data = data.split_once("</script>").unwrap().0;
+    (head.to_owned(), serde_json::from_str(data).unwrap())
+}
+
+const HOSTILE: &str = "</script><script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\"><b>\u{202e}\u{1b}[31m-->";
+
+fn hostile() -> String {
+    let event =
+        json!({"kind": HOSTILE, "tool": HOSTILE, "args": {HOSTILE: HOSTILE}, "call": HOSTILE});
+    let risky =
+        json!({"kind": "call", "tool": "send_email", "args": {"text": "x".repeat(10 << 20)}});
+    let record = json!({"id": HOSTILE, "events": [event, risky]});
+    let request = json!({"kind": "request", "call": HOSTILE});
+    let open = json!({"id": "__proto__", "events": [request]});
+    format!("{record}\n{open}\n{{\"id\": {HOSTILE}\n")
+}
+
+/// Ten thousand traces of some twenty steps.
+fn many() -> String {
+    let mut lines = String::new();
+    let mut state = 7_u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    for trace in 0..10_000 {
+        let steps = 5 + random(30);
+        let events: Vec<Value> = (0..steps)
+            .map(|_| match random(5) {
+                0 => json!({"kind": "approval", "args": {"granted": true}}),
+                1 => {
+                    json!({"kind": "call", "tool": (["send_email", "ls", "cat"][random(3) as usize])})
+                }
+                _ => json!({"kind": "message", "args": {"text": "some words of a message"}}),
+            })
+            .collect();
+        let _ = writeln!(
+            lines,
+            "{}",
+            json!({"id": format!("trace-{trace}"), "events": events})
+        );
+    }
+    lines
+}
+
+fn audited(folder: &Folder, spec: &str, traces: &str, page: &str) -> String {
+    let run = folder.guard(&["audit", spec, traces, "--format", "html", "-o", page]);
+    assert!([0, 1, 3].contains(&run.code), "{}", run.err);
+    folder.read(page)
+}
+
+#[test]
+fn a_page_holds_steps_conditions_states_and_reasons() {
+    let run = r#"{"id":"t","events":[{"kind":"approval","args":{"granted":true}},{"kind":"message"},{"kind":"call","tool":"send_email"}]}"#;
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", run)]);
+    let page = audited(&folder, "a.guard", "t.jsonl", "p.html");
+    let (head, data) = parts(&page);
+    let policy = head
+        .split_once("Content-Security-Policy\" content=\"")
+        .unwrap()
+        .1;
+    let policy = policy.split_once('"').unwrap().0;
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(
+        !policy.contains("unsafe") && !policy.contains("http"),
+        "{policy}"
+    );
+    assert_eq!(data["traces"][0][4], "vss");
+    let found = &data["traces"][0][5][0];
+    assert_eq!(found["at"], 2);
+    let why = found["why"].to_string();
+    assert!(why.contains("`high_risk` is true"), "{found}");
+    let detail = page.split_once("id=\"d1\">").unwrap().1;
+    let detail: Value = serde_json::from_str(detail.split_once("</script>").unwrap().0).unwrap();
+    let atoms = data["schema"]["atoms"].as_array().unwrap();
+    let place = |name: &str| atoms.iter().position(|atom| atom["t"] == name).unwrap();
+    assert_eq!(detail["a"][place("high_risk")], "001");
+    assert_eq!(detail["a"][place("approval")], "100");
+    assert_eq!(detail["w"][0], "ppv");
+    assert_eq!(detail["s"][2]["f"], json!([[0, "call"], [1, "send_email"]]));
+    assert_eq!(detail["q"][0].as_array().unwrap().len(), 3);
+    // Without data the page is small.
+    assert!(page.len() < 300_000, "{}", page.len());
+}
+
+#[test]
+fn hostile_texts_end_no_element() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", &hostile())]);
+    let page = audited(&folder, "a.guard", "t.jsonl", "p.html");
+    let (head, data) = parts(&page);
+    assert_eq!(
+        page.matches("<img").count() + page.matches("window.pwned=1</script>").count(),
+        0
+    );
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
+    assert_eq!(
+        page.matches("</script>").count(),
+        head.matches("<script").count() + 2
+    );
+    assert!(data["traces"][0][0].as_str().unwrap().contains("\\u{202e}"));
+    assert!(page.len() < 2_000_000, "{}", page.len());
+}
+
+#[test]
+fn pages_do_not_depend_on_threads() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", &many())]);
+    let page = |jobs: &str| {
+        let args = [
+            "audit", "a.guard", "t.jsonl", "--format", "html", "--jobs", jobs,
+        ];
+        folder.guard(&args).out
+    };
+    let one = page("1");
+    assert!(one == page("4"));
+    // The steps of some traces are there, and not of all.
+    let details = one
+        .matches("<script type=\"application/json\" id=\"d")
+        .count();
+    assert!((1_000..10_000).contains(&details), "{details}");
+}
+
+/// `guard view`, and its address.
+struct View {
+    child: Child,
+    address: String,
+}
+
+impl View {
+    fn new(folder: &Folder, traces: &str) -> View {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
+            .current_dir(folder.path())
+            .args(["view", "a.guard", traces])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut address)
+            .unwrap();
+        View {
+            child,
+            address: address.trim().to_owned(),
+        }
+    }
+
+    fn host(&self) -> &str {
+        self.address
+            .strip_prefix("http://")
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap()
+    }
+
+    fn token(&self) -> &str {
+        self.address
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap()
+    }
+
+    /// Sends a request; gives status and body.
+    fn ask(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let mut text = format!(
+            "{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+        if !fields.iter().any(|(name, _)| *name == "Host") {
+            let _ = write!(text, "Host: {}\r\n", self.host());
+        }
+        for (name, value) in fields {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        write!(stream, "{text}\r\n{body}").unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1).unwrap_or("0").parse().unwrap();
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        (status, body.to_owned())
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const RUNS: &str = r#"{"id":"late","events":[{"kind":"approval","args":{"granted":true}},{"kind":"message"},{"kind":"call","tool":"send_email"}]}
+{"id":"never","events":[{"kind":"call","tool":"send_email"}]}
+{"id":"fine","events":[{"kind":"message"}]}
+"#;
+
+#[test]
+fn the_server_answers_its_own_page_only() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", RUNS)]);
+    let view = View::new(&folder, "t.jsonl");
+    let (token, host) = (view.token(), view.host());
+    let at = |rest: &str| format!("/{token}/{rest}");
+    let (status, page) = view.ask("GET", &at(""), &[], "");
+    assert_eq!(status, 200);
+    let (head, data) = parts(&page);
+    assert!(head.contains("connect-src 'self'"));
+    assert_eq!(data["traces"].as_array().unwrap().len(), 3);
+    assert_eq!(data["live"]["spec"], SPEC);
+    let (status, detail) = view.ask("GET", &at("trace/1"), &[], "");
+    let detail: Value = serde_json::from_str(&detail).unwrap();
+    assert_eq!((status, detail["s"].as_array().unwrap().len()), (200, 1));
+    let origin = format!("http://{host}");
+    let own = [
+        ("Origin", origin.as_str()),
+        ("Sec-Fetch-Site", "same-origin"),
+    ];
+    let changed = SPEC.replace("Y approval", "once approval");
+    let (status, told) = view.ask("POST", &at("check"), &own, &changed);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(status, 200, "{told}");
+    let change = &told["changes"][0];
+    assert_eq!(
+        (
+            &change["property"],
+            &change["change"],
+            &change["examples"][0]["trace"]
+        ),
+        (
+            &json!("approved"),
+            &json!("no_longer_violated"),
+            &json!("late")
+        ),
+        "{told}"
+    );
+    assert_eq!(told["changes"].as_array().unwrap().len(), 1, "{told}");
+    let (_, told) = view.ask("POST", &at("check"), &own, "property p = G nothing\n");
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert!(
+        told["diagnostics"].as_str().unwrap().contains("G0"),
+        "{told}"
+    );
+    assert_eq!(told["changes"], Value::Null);
+    // Nothing was written.
+    assert_eq!(folder.read("a.guard"), SPEC);
+    for (what, (method, path, fields, body), wanted) in [
+        (
+            "another token",
+            ("GET", "/0123456789abcdef/", vec![], ""),
+            401,
+        ),
+        ("no token", ("GET", "/", vec![], ""), 401),
+        (
+            "another name",
+            ("GET", &*at(""), vec![("Host", "evil.example")], ""),
+            403,
+        ),
+        (
+            "another port",
+            ("GET", &*at(""), vec![("Host", "127.0.0.1:1")], ""),
+            403,
+        ),
+        (
+            "another page",
+            (
+                "POST",
+                &*at("check"),
+                vec![("Origin", "http://evil.example")],
+                SPEC,
+            ),
+            403,
+        ),
+        (
+            "no origin",
+            ("POST", &*at("check"), vec![("Origin", "null")], SPEC),
+            403,
+        ),
+        (
+            "another site",
+            (
+                "GET",
+                &*at("trace/0"),
+                vec![("Sec-Fetch-Site", "cross-site")],
+                "",
+            ),
+            403,
+        ),
+        ("another method", ("POST", &*at(""), vec![], "x"), 405),
+        ("no such trace", ("GET", &*at("trace/99"), vec![], ""), 404),
+        ("another path", ("GET", &*at("../a.guard"), vec![], ""), 404),
+    ] {
+        assert_eq!(view.ask(method, path, &fields, body).0, wanted, "{what}");
+    }
+    assert_eq!(
+        view.ask("POST", &at("check"), &[], &" ".repeat((1 << 20) + 1))
+            .0,
+        413
+    );
+}
+
+/// Everything that a reviewer does with a page, in a browser: see `tests/page/run.mjs`.
+#[test]
+fn pages_work_in_a_browser() {
+    let (Ok(modules), Ok(browser)) = (
+        std::env::var("GUARD_PAGE_MODULES"),
+        std::env::var("GUARD_BROWSER"),
+    ) else {
+        skip("no browser for pages (tests/page/install.sh installs one)");
+        return;
+    };
+    let example = root().join("examples/mail_assistant");
+    let file = |name: &str| std::fs::read_to_string(example.join(name)).unwrap();
+    let folder = Folder::new(&[
+        ("mail.guard", &file("mail_assistant.guard")),
+        ("mail.jsonl", &file("traces.jsonl")),
+        ("a.guard", SPEC),
+        ("t.jsonl", RUNS),
+        ("hostile.jsonl", &hostile()),
+        ("big.jsonl", &many()),
+    ]);
+    audited(&folder, "mail.guard", "mail.jsonl", "small.html");
+    audited(&folder, "a.guard", "hostile.jsonl", "hostile.html");
+    audited(&folder, "a.guard", "big.jsonl", "big.html");
+    let view = View::new(&folder, "t.jsonl");
+    let output = Command::new("node")
+        .arg(root().join("tests/page/run.mjs"))
+        .args([&modules, &browser])
+        .arg(folder.path())
+        .arg(&view.address)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    if let Some(kept) = std::env::var_os("GUARD_PAGE_SCREENSHOTS") {
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path
+                .extension()
+                .is_some_and(|ext| ext == "png" || ext == "html")
+            {
+                let to = std::path::Path::new(&kept).join(path.file_name().unwrap());
+                std::fs::copy(&path, to).unwrap();
+            }
+        }
+    }
+    assert!(output.status.success(), "{told}{wrong}");
+}
