@@ -145,15 +145,17 @@ impl Dfa {
     #[must_use]
     pub fn first_accepting(&self) -> Dfa {
         let mut dfa = self.clone();
-        let sink = Ref::leaf(u32::try_from(dfa.rows.len()).unwrap_or(u32::MAX));
-        for row in dfa.rows.iter_mut().filter(|row| row.accepting) {
+        let mut rows = dfa.rows.into_vec();
+        let sink = Ref::leaf(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        for row in rows.iter_mut().filter(|row| row.accepting) {
             row.root = sink;
         }
-        dfa.rows.push(Row {
+        rows.push(Row {
             root: sink,
             accepting: false,
             finality: Finality::FinalFalse,
         });
+        dfa.rows = rows.into_boxed_slice();
         // Minimising decides the finality of every state anew.
         dfa.minimized()
     }
