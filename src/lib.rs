@@ -119,11 +119,13 @@ pub mod value;
 #[doc(hidden)]
 pub mod verdict;
 
-pub use audit::Judgement;
+pub use audit::{Judgement, Progress};
 pub use diagnostic::{Diagnostic, SpecError};
 pub use facade::{
-    Answer, Audit, AuditOptions, Decision, Error, Model, Monitor, Spec, Trace, Verdict,
+    Answer, Audit, AuditOptions, Decision, Error, Learned, Model, Monitor, ReportFormat, Spec,
+    Trace, Traces, Verdict,
 };
+pub use input::formats::{Format, FormatChoice};
 pub use monitor::Ruling;
 pub use problem::{Problem, ProblemKind};
 pub use query::ClaimAnswer;

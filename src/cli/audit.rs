@@ -270,13 +270,9 @@ fn reporter<'a>(
     }
 }
 
-/// Removes all properties from the spec except the selected ones; `expect` conditions belong to tests.
+/// Removes all properties from the spec except the selected ones.
 fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
-    spec.properties
-        .retain(|property| property.kind != PropertyKind::Condition);
-    // Tests and clauses name properties by number.
-    spec.tests.clear();
-    spec.enforces.clear();
+    spec.retain_judged();
     for name in wanted {
         let known =
             |property: &Property| property.name == *name || property.id.as_deref() == Some(name);

@@ -10,6 +10,7 @@ use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
 use super::spec;
 use crate::artifact;
+use crate::hir;
 use crate::integrations::Judge;
 use crate::monitor::journal::{Input, Pieces};
 use crate::monitor::lenient::Outline;
@@ -192,14 +193,27 @@ impl DurableMonitor {
             ..Options::default()
         };
         (setup.options)(&mut options);
-        let mut monitor = Monitor::new(&spec, options).map_err(|error| unusable(path, &error))?;
+        let monitor = Monitor::new(&spec, options).map_err(|error| unusable(path, &error))?;
         if setup.warns {
             spec::print_diagnostics(&models::unreached(&spec, &monitor), &checked.sources);
         }
+        DurableMonitor::resume(&spec, monitor, setup.files, setup.clock)
+    }
+
+    /// Opens the files of a new monitor, and goes on from where they end.
+    ///
+    /// # Errors
+    /// The files cannot be used or are of another spec or model.
+    pub(super) fn resume(
+        spec: &hir::Spec,
+        mut monitor: Monitor,
+        files: Files,
+        clock: Clock,
+    ) -> Result<DurableMonitor, Failure> {
         let identity = monitor.identity().clone();
-        let redaction = redaction(&spec, setup.files.redact.as_deref())?;
-        let (state, resumed) = DurableState::open(setup.files, identity, redaction, &mut monitor)?;
-        let time = Time::start(setup.clock, resumed.and_then(|resumed| resumed.now));
+        let redaction = redaction(spec, files.redact.as_deref())?;
+        let (state, resumed) = DurableState::open(files, identity, redaction, &mut monitor)?;
+        let time = Time::start(clock, resumed.and_then(|resumed| resumed.now));
         Ok(DurableMonitor {
             monitor,
             state,
@@ -265,7 +279,11 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// It cannot be kept, so it must not be told.
-    fn decide_request(&mut self, request: Request, event: &str) -> Result<Decision, Failure> {
+    pub(super) fn decide_request(
+        &mut self,
+        request: Request,
+        event: &str,
+    ) -> Result<Decision, Failure> {
         self.deadlines()?;
         if event.contains(['\n', '\r']) {
             let decision = self.take(Err("an event of several lines"));

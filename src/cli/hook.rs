@@ -131,11 +131,12 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
         complain(&format!("the call was not checked: {why}"));
         Failure::AlreadyReported(code::HOOK_DENIES)
     };
-    let mut words = std::env::args_os().skip(1);
-    let verb = words.next().unwrap_or_default();
-    let child = std::env::current_exe().and_then(|guard| {
-        Command::new(guard)
-            .arg(verb)
+    let child = super::started().and_then(|(program, words)| {
+        let mut words = words.into_iter();
+        let mut program = program.into_iter();
+        Command::new(program.next().unwrap_or_default())
+            .args(program)
+            .args(words.next())
             .arg("--judge")
             .args(words)
             .stdout(Stdio::piped())

@@ -40,36 +40,49 @@ impl ModelArgs {
     ) -> Result<BTreeMap<SmolStr, TrainedModel>, Failure> {
         let mut given = Vec::with_capacity(self.given.len());
         for path in &self.given {
-            given.push((path, learn::read(path)?));
+            given.push((path.display().to_string(), learn::read(path)?));
         }
-        let asked = asked(spec);
-        let mut models = BTreeMap::new();
-        for name in &asked {
-            let named = |(_, model): &&(&PathBuf, Model)| model.header.model == *name;
-            let found = match (given.iter().find(named), &given[..], &asked[..]) {
-                (Some((_, model)), ..) => TrainedModel::Learned(model.clone()),
-                // What a spec loads may be called otherwise where it was learned.
-                (None, [(_, one)], [_]) => TrainedModel::Learned(one.clone()),
-                _ => match kept.iter().find(|kept| kept.name == *name) {
-                    Some(kept) => kept.source().map_err(|reason| {
-                        Failure::Usage(format!("`{}` {reason}", path.display()))
-                    })?,
-                    None => TrainedModel::Learned(loaded(spec, path, name)?),
-                },
-            };
-            models.insert(name.clone(), found);
-        }
-        let known = |model: &Model| {
-            asked.len() == 1 || spec.models.iter().any(|of| of.name == model.header.model)
+        assigned(&given, spec, path, kept)
+    }
+}
+
+/// Returns the models that clauses of a spec ask about, by their names there: one that is given with the name of its file, what
+/// a compiled spec keeps of it, or what the spec loads.
+///
+/// # Errors
+/// One is missing or cannot be read.
+pub(super) fn assigned(
+    given: &[(String, Model)],
+    spec: &Spec,
+    path: &Path,
+    kept: &[KeptModel],
+) -> Result<BTreeMap<SmolStr, TrainedModel>, Failure> {
+    let asked = asked(spec);
+    let mut models = BTreeMap::new();
+    for name in &asked {
+        let named = |(_, model): &&(String, Model)| model.header.model == *name;
+        let found = match (given.iter().find(named), given, &asked[..]) {
+            (Some((_, model)), ..) => TrainedModel::Learned(model.clone()),
+            // What a spec loads may be called otherwise where it was learned.
+            (None, [(_, one)], [_]) => TrainedModel::Learned(one.clone()),
+            _ => match kept.iter().find(|kept| kept.name == *name) {
+                Some(kept) => kept
+                    .source()
+                    .map_err(|reason| Failure::Usage(format!("`{}` {reason}", path.display())))?,
+                None => TrainedModel::Learned(loaded(spec, path, name)?),
+            },
         };
-        match given.iter().find(|(_, model)| !known(model)) {
-            Some((path, model)) => Err(Failure::Usage(format!(
-                "`{}` contains model `{}`, which the spec does not declare",
-                path.display(),
-                model.header.model
-            ))),
-            None => Ok(models),
-        }
+        models.insert(name.clone(), found);
+    }
+    let known = |model: &Model| {
+        asked.len() == 1 || spec.models.iter().any(|of| of.name == model.header.model)
+    };
+    match given.iter().find(|(_, model)| !known(model)) {
+        Some((path, model)) => Err(Failure::Usage(format!(
+            "`{path}` contains model `{}`, which the spec does not declare",
+            model.header.model
+        ))),
+        None => Ok(models),
     }
 }
 

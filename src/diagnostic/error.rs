@@ -1,14 +1,16 @@
 //! The library's error for a spec that is wrong, in miette's protocol.
 
-use super::{Diagnostic, Severity};
+use super::{Diagnostic, RenderOptions, Severity, json_lines, render};
 use crate::source::{SourceMap, Span};
 use miette::{LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
+use std::sync::Arc;
 
 /// A spec that is wrong: one or more diagnostics and the text they are about.
 #[derive(Clone, Debug)]
 pub struct SpecError {
     reports: Vec<Report>,
+    sources: Arc<SourceMap>,
 }
 
 /// One diagnostic with the text of its file.
@@ -30,12 +32,29 @@ impl SpecError {
                 Report { diagnostic, source }
             })
             .collect();
-        Self { reports }
+        Self {
+            reports,
+            sources: Arc::new(sources.clone()),
+        }
     }
 
     /// Returns the diagnostics, in order.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.reports.iter().map(|report| &report.diagnostic)
+    }
+
+    /// Returns the diagnostics as `guard check` draws them, without colours.
+    #[must_use]
+    pub fn rendered(&self) -> String {
+        let diagnostics: Vec<Diagnostic> = self.diagnostics().cloned().collect();
+        render(&diagnostics, &self.sources, RenderOptions { color: false })
+    }
+
+    /// Returns the diagnostics as `guard check --format json` writes them: one JSON object a line.
+    #[must_use]
+    pub fn json_lines(&self) -> String {
+        let diagnostics: Vec<Diagnostic> = self.diagnostics().cloned().collect();
+        json_lines(&diagnostics, &self.sources)
     }
 }
 

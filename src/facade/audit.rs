@@ -9,9 +9,10 @@ use std::thread::{self, JoinHandle};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Compiled, Error, Spec};
-use crate::audit::{self, Judgement, Progress};
-use crate::input::open::{Selection, Source};
+use super::{Compiled, Error, Spec, Traces};
+use crate::audit::{self, Judgement, Progress, Readers};
+use crate::input::formats::FormatChoice;
+use crate::input::limits::InputLimits;
 use crate::problem::Problem;
 use crate::report::json::Lines;
 use crate::report::{Heading, Reporter, Summary};
@@ -36,6 +37,8 @@ pub struct AuditOptions {
     pub exclude: Vec<String>,
     /// The number of threads; one for each core if `None`. The results do not depend on it.
     pub jobs: Option<usize>,
+    /// The format of the traces.
+    pub format: FormatChoice,
 }
 
 /// The traces of an audit, in the order of the files. Dropping it stops the audit.
@@ -89,16 +92,27 @@ impl Spec {
         paths: impl IntoIterator<Item = P>,
         options: &AuditOptions,
     ) -> Result<Audit, Error> {
-        let selection = Selection::new(&options.include, &options.exclude)?;
-        let (sources, missing) = find(&selection, paths);
+        let traces = Traces::from_paths(paths, &options.include, &options.exclude)?;
+        self.audit_traces(traces, options, Arc::default())
+    }
+
+    /// Audits traces; the patterns of the options are not used. Setting [`Progress::stop`] ends the audit early.
+    ///
+    /// # Errors
+    /// As [`Spec::audit`].
+    pub fn audit_traces(
+        &self,
+        traces: Traces,
+        options: &AuditOptions,
+        progress: Arc<Progress>,
+    ) -> Result<Audit, Error> {
+        let Traces { sources, missing } = traces;
         let pool = pool(options.jobs)?;
+        let readers = self.readers(options)?;
         let (sender, items) = sync_channel(WAITING);
-        let progress = Arc::new(Progress::default());
         let (spec, shared) = (self.clone(), Arc::clone(&progress));
         let work = move || {
-            let Compiled {
-                program, readers, ..
-            } = &*spec.0;
+            let Compiled { program, .. } = &*spec.0;
             let mut summary = Summary::new(spec.properties().len());
             let mut reporter = Sending {
                 spec: &spec,
@@ -113,7 +127,7 @@ impl Spec {
                 audit::audit(
                     &program,
                     &sources,
-                    readers,
+                    &readers,
                     &shared,
                     &|_| None,
                     &mut summary,
@@ -135,6 +149,14 @@ impl Spec {
         })
     }
 
+    /// Returns the readers for the requested format.
+    pub(super) fn readers(&self, options: &AuditOptions) -> Result<Readers, Error> {
+        Ok(match options.format {
+            FormatChoice::Auto => self.0.readers.clone(),
+            given => Readers::new(&self.0.hir.schema, given, InputLimits::default())?,
+        })
+    }
+
     /// Judges the traces of a text: JSON Lines, one JSON document, or a recording in a known format. `name` stands for
     /// the file in messages.
     pub fn judge(&self, name: &str, text: &[u8]) -> Judgement {
@@ -145,16 +167,7 @@ impl Spec {
     }
 }
 
-/// Finds the files that paths name, with the problems in finding them.
-pub(super) fn find<P: AsRef<Path>>(
-    selection: &Selection,
-    paths: impl IntoIterator<Item = P>,
-) -> (Vec<Source>, Vec<Problem>) {
-    let paths = paths.into_iter();
-    selection.find(paths.map(|path| path.as_ref().to_string_lossy().into_owned()))
-}
-
-fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Error> {
+pub(super) fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Error> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.unwrap_or(0))
         .stack_size(STACK)

@@ -7,11 +7,15 @@ mod audit;
 mod error;
 mod model;
 mod monitor;
+mod report;
+mod traces;
 
 pub use audit::{Audit, AuditOptions, Trace, Verdict};
 pub use error::Error;
-pub use model::{Answer, Model};
+pub use model::{Answer, Learned, Model};
 pub use monitor::{Decision, Monitor};
+pub use report::ReportFormat;
+pub use traces::Traces;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,10 +37,13 @@ pub struct Spec(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     hir: Arc<hir::Spec>,
+    /// What an audit judges of it.
+    judged: hir::Spec,
     program: Program,
     readers: Readers,
     headings: Headings,
     warnings: SpecError,
+    loaded: Arc<Loaded>,
 }
 
 impl Spec {
@@ -62,13 +69,41 @@ impl Spec {
             let errors = loaded.diagnostics.into_iter().filter(Diagnostic::is_error);
             return Err(SpecError::new(errors.collect(), &loaded.sources).into());
         };
+        let mut judged = spec.clone();
+        judged.retain_judged();
+        let diagnostics = std::mem::take(&mut loaded.diagnostics);
         Ok(Spec(Arc::new(Compiled {
-            program: Program::compile(&spec, &eval::Limits::default())?,
+            program: Program::compile(&judged, &eval::Limits::default())?,
             readers: Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?,
-            headings: Headings::new(&spec, &loaded.sources),
-            warnings: SpecError::new(loaded.diagnostics, &loaded.sources),
+            headings: Headings::new(&judged, &loaded.sources),
+            warnings: SpecError::new(diagnostics, &loaded.sources),
             hir: Arc::new(spec),
+            judged,
+            loaded: Arc::new(loaded),
         })))
+    }
+
+    /// Compiles the same spec again, with caches of its own: for a process that was forked while other threads used them.
+    ///
+    /// # Errors
+    /// As [`Spec::from_source`], which this spec has passed once.
+    pub fn recompiled(&self) -> Result<Spec, Error> {
+        let Compiled { hir, judged, .. } = &*self.0;
+        Ok(Spec(Arc::new(Compiled {
+            program: Program::compile(judged, &eval::Limits::default())?,
+            readers: Readers::new(&hir.schema, FormatChoice::Auto, InputLimits::default())?,
+            headings: self.0.headings.clone(),
+            warnings: self.0.warnings.clone(),
+            hir: Arc::clone(hir),
+            judged: judged.clone(),
+            loaded: Arc::clone(&self.0.loaded),
+        })))
+    }
+
+    /// Returns the parts that the durable monitor of the command line is made of.
+    #[cfg(feature = "cli")]
+    pub(crate) fn parts(&self) -> (&hir::Spec, &Loaded) {
+        (&self.0.hir, &self.0.loaded)
     }
 
     /// Returns the warnings and hints of the compiler, as one error that renders itself; empty if there are none.

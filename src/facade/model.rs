@@ -5,14 +5,14 @@ use std::path::Path;
 use guard_markov::Options;
 use smol_str::SmolStr;
 
-use super::audit::find;
-use super::{Error, Spec};
+use super::audit::pool;
+use super::{AuditOptions, Error, Spec, Traces};
 use crate::audit::{self, Progress};
 use crate::eval;
-use crate::hir::{ModelSource, Subject as On};
+use crate::hir::{Claim, ModelSource, Subject as On};
 use crate::ids::{AbstractionId, ModelId};
-use crate::input::open::Selection;
 use crate::learn::{Collector, InvalidPolicy, ModelError, RowLimits, Subject};
+use crate::problem::Problem;
 use crate::query::{ClaimAnswer, Session, asked};
 
 pub use crate::learn::Model;
@@ -28,6 +28,21 @@ pub struct Answer {
     /// The value with its proven bounds, or the truth value.
     pub answer: ClaimAnswer,
 }
+
+/// A model and what it was learned from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Learned {
+    /// The model.
+    pub model: Model,
+    /// The number of traces.
+    pub traces: u64,
+    /// The problems with the data, in the order of the input.
+    pub problems: Vec<Problem>,
+}
+
+/// The name of a query that is asked in passing.
+const ASKED: &str = "_asked";
 
 impl Spec {
     /// Counts the steps of recorded traces into the model that the spec learns.
@@ -49,30 +64,76 @@ impl Spec {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Model, Error> {
+        let traces = Traces::from_paths(paths, &[], &[])?;
+        if let Some(problem) = traces.missing.into_iter().next() {
+            return Err(Error::Traces(problem));
+        }
+        let sources = traces.sources;
+        let traces = Traces {
+            sources,
+            ..Traces::default()
+        };
+        let learned = self.learn_traces(traces, &AuditOptions::default(), &Progress::default())?;
+        Ok(learned.model)
+    }
+
+    /// Counts the steps of traces into the model that the spec learns; the patterns of the options are not used. Setting
+    /// [`Progress::stop`] ends it early, with the counts so far.
+    ///
+    /// # Errors
+    /// As [`Spec::learn`]; a path that cannot be read is one of the [problems](Learned::problems).
+    pub fn learn_traces(
+        &self,
+        traces: Traces,
+        options: &AuditOptions,
+        progress: &Progress,
+    ) -> Result<Learned, Error> {
         let (model, abstraction) = self.learned_model()?;
         let limits = eval::Limits::default();
         let subject = Subject::new(&self.0.hir, model, abstraction, &[], &limits);
         let subject = subject.map_err(ModelError::Space)?;
         let walker = subject.walker(&limits)?;
-        let (sources, problems) = find(&Selection::default(), paths);
-        if let Some(problem) = problems.into_iter().next() {
-            return Err(Error::Traces(problem));
-        }
-        let progress = Progress::default();
+        let readers = self.readers(options)?;
+        let Traces { sources, missing } = traces;
+        let mut problems = missing;
         let counter = subject.counter(InvalidPolicy::Error);
-        let mut collector = Collector::new(counter, &progress, |_| {});
-        audit::visit(
-            &walker,
-            &sources,
-            &self.0.readers,
-            &progress,
-            &mut collector,
-        );
+        let mut collector = Collector::new(counter, progress, |problem: &Problem| {
+            problems.push(problem.clone());
+        });
+        pool(options.jobs)?
+            .install(|| audit::visit(&walker, &sources, &readers, progress, &mut collector));
+        let traces = collector.traces;
         let (chains, invalid) = collector.counter.finish();
         if !invalid.is_empty() {
             return Err(Error::Impossible(invalid));
         }
-        Ok(subject.model(&chains))
+        Ok(Learned {
+            model: subject.model(&chains),
+            traces,
+            problems,
+        })
+    }
+
+    /// Answers one query or property on a model, for every category of traces: `P=? [ F<=5 leak ]`. Its names mean what they
+    /// mean at the end of the spec.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] if the query is wrong, and as [`Spec::query`].
+    pub fn ask(&self, model: &Model, query: &str) -> Result<Vec<Answer>, Error> {
+        let (on, _) = self.learned_model()?;
+        let kind = if query.contains("=?") {
+            "query"
+        } else {
+            "property"
+        };
+        let on = &self.0.hir.model(on).name;
+        let item = format!("{kind} {ASKED} = {query} on {on}\n");
+        let asked = Spec::compile(self.0.loaded.with_item(&item))?;
+        let mut answers = asked.answers(model, |claim| claim.name == ASKED)?;
+        for answer in &mut answers {
+            answer.name = query.into();
+        }
+        Ok(answers)
     }
 
     /// Answers every query and property that the spec asks of its learned model, for every category of traces.
@@ -80,9 +141,20 @@ impl Spec {
     /// # Errors
     /// [`Error::Model`] if the model was learned by another spec, [`Error::Query`] if a query cannot be answered.
     pub fn query(&self, model: &Model) -> Result<Vec<Answer>, Error> {
+        self.answers(model, |_| true)
+    }
+
+    fn answers(
+        &self,
+        model: &Model,
+        chosen: impl Fn(&Claim) -> bool,
+    ) -> Result<Vec<Answer>, Error> {
         let (on, abstraction) = self.learned_model()?;
         let spec = &self.0.hir;
-        let claims = || spec.claims.iter().filter(|claim| claim.on == On::Model(on));
+        let claims = || {
+            let on_model = spec.claims.iter().filter(|claim| claim.on == On::Model(on));
+            on_model.filter(|claim| chosen(claim))
+        };
         let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
         let (conditions, _) = asked(spec, claims(), &decided);
         let limits = eval::Limits::default();

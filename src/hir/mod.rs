@@ -132,6 +132,14 @@ pub struct Track {
 }
 
 impl Spec {
+    /// Removes what an audit does not judge: conditions of tests, and the tests and clauses that name properties by number.
+    pub(crate) fn retain_judged(&mut self) {
+        self.properties
+            .retain(|property| property.kind != PropertyKind::Condition);
+        self.tests.clear();
+        self.enforces.clear();
+    }
+
     /// Returns the track of this id.
     pub fn track(&self, id: TrackId) -> &Track {
         &self.tracks[id.index()]

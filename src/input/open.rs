@@ -5,11 +5,12 @@
 //! over, as are symbolic links to folders. A file that is named itself is always read, whatever it is called.
 //! Compression is recognized by the first bytes, never by the name.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
@@ -31,10 +32,22 @@ pub struct Source {
     from: Medium,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Medium {
     File(PathBuf),
     Stdin,
+    /// A stream of the caller; empty once it was opened.
+    Stream(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+}
+
+impl fmt::Debug for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Medium::File(path) => f.debug_tuple("File").field(path).finish(),
+            Medium::Stdin => f.write_str("Stdin"),
+            Medium::Stream(_) => f.write_str("Stream"),
+        }
+    }
 }
 
 /// A path that cannot be opened: it does not exist, or access is denied.
@@ -279,14 +292,26 @@ fn has_extension(below: &str) -> bool {
 }
 
 impl Source {
+    /// Returns a stream as a source that can be read once. `name` stands for the file in messages.
+    pub fn stream(name: &str, from: impl Read + Send + 'static) -> Source {
+        Source {
+            name: FileName::given(name),
+            from: Medium::Stream(Arc::new(Mutex::new(Some(Box::new(from))))),
+        }
+    }
+
     /// Opens it for reading, decompressed within the limits.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says; a stream that was read already.
     pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
             Medium::File(path) => decompressed(File::open(path)?, limits),
             Medium::Stdin => decompressed(io::stdin(), limits),
+            Medium::Stream(stream) => {
+                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                stream.ok_or_else(|| io::Error::other("the stream was read already"))
+            }
         }
     }
 }

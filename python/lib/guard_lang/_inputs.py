@@ -1,0 +1,86 @@
+"""What callers give as traces, and objects that JSON has a form for."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import glob
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Union
+
+#: Paths (patterns are expanded), or records: one dict, or an iterable of dicts, each a whole trace or one event.
+Traces = Union[str, "os.PathLike[str]", Mapping[str, Any], Iterable["str | os.PathLike[str]"], Iterable[Mapping[str, Any]]]
+
+
+def classify(traces: Traces) -> tuple[str, Any]:
+    """Return `("paths", list)` or `("objects", iterator)`."""
+    if isinstance(traces, (str, os.PathLike)):
+        return "paths", expanded(traces)
+    if isinstance(traces, Mapping):
+        return "objects", iter([traces])
+    if isinstance(traces, (bytes, bytearray)) or not isinstance(traces, Iterable):
+        raise TypeError(f"expected paths or dicts as traces, found {type(traces).__name__}")
+    items: Iterator[Any] = iter(traces)
+    try:
+        first = next(items)
+    except StopIteration:
+        return "paths", []
+    if isinstance(first, (str, os.PathLike)):
+        paths = expanded(first)
+        for item in items:
+            if not isinstance(item, (str, os.PathLike)):
+                raise TypeError(f"expected a path like the first one, found {type(item).__name__}")
+            paths += expanded(item)
+        return "paths", paths
+    return "objects", _records(first, items)
+
+
+def _records(first: object, rest: Iterator[Any]) -> Iterator[Any]:
+    item: Any = first
+    while True:
+        if not isinstance(item, (Mapping, list, tuple)):
+            raise TypeError(f"expected a dict (or a list of events) as record, found {type(item).__name__}")
+        yield item
+        try:
+            item = next(rest)
+        except StopIteration:
+            return
+
+
+def expanded(path: str | os.PathLike[str]) -> list[str]:
+    """Return the files of a pattern in order, or the path itself."""
+    name = os.fspath(path)
+    if isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name):
+        return sorted(glob.glob(name, recursive=True)) or [name]
+    return [name]
+
+
+def plain(value: Any) -> Any:
+    """Return an object of simpler types with the same JSON form; the digits of a decimal number as bytes.
+
+    Raises `TypeError` for everything that has no such form: bytes, sets, a time without a time zone.
+    """
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise TypeError("a datetime without a time zone is ambiguous; set its tzinfo")
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return format(value, "f").encode() if value.is_finite() else float(value)
+    if isinstance(value, (uuid.UUID, os.PathLike)):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    # scalars and arrays of numpy
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
+        listed = value.tolist()
+        if type(listed) is not type(value):
+            return listed
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,50 @@
+//! The extension module `guard_lang._guard`: specs, reports, models and monitors for the Python package.
+//!
+//! The classes here are the least that needs Rust; the package around them has the types and the documentation.
+
+mod errors;
+mod events;
+mod feed;
+mod model;
+mod monitor;
+mod report;
+mod spec;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Runs the `guard` command with these arguments, the first of which is the name of the program; `program` starts this process
+/// again. Returns the exit code.
+#[pyfunction]
+fn run(py: Python<'_>, program: Vec<OsString>, args: Vec<OsString>) -> u8 {
+    py.detach(|| guard_lang::cli::run_in(program, args))
+}
+
+/// Returns an object as JSON. Raises `TypeError` for what has no such form.
+#[pyfunction]
+fn to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut json = Vec::new();
+    events::write(&mut json, value)?;
+    Ok(String::from_utf8(json)?)
+}
+
+/// The extension module.
+#[pymodule(gil_used = true)]
+mod _guard {
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::monitor::{Decision, Monitor};
+    #[pymodule_export]
+    use super::report::Report;
+    #[pymodule_export]
+    use super::run;
+    #[pymodule_export]
+    use super::spec::Spec;
+    #[pymodule_export]
+    use super::to_json;
+}

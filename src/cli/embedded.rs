@@ -1,0 +1,131 @@
+//! A durable monitor inside another program: the decisions and files of `guard serve`, without a process of its own.
+
+use std::path::{Path, PathBuf};
+
+use super::durable_monitor::{Clock, DurableMonitor, unusable};
+use super::durable_state::{Files, Sync};
+use super::failure::Failure;
+use super::models;
+use crate::artifact;
+use crate::facade::Spec;
+use crate::learn::Model;
+use crate::monitor::{Decision, Identity, Monitor, Options, Request};
+use crate::source::FileId;
+
+/// The files of an embedded monitor, and what it asks models.
+#[derive(Debug, Default)]
+pub struct EmbeddedOptions {
+    /// The models for `enforce on QUERY` clauses, with the names of their files for messages.
+    pub models: Vec<(String, Model)>,
+    /// The state is resumed from this file and saved to it.
+    pub snapshot: Option<PathBuf>,
+    /// Every input is recorded here before its decision is returned.
+    pub journal: Option<PathBuf>,
+    /// Every decision is appended to this hash-chained log.
+    pub log: Option<PathBuf>,
+    /// The Ed25519 key (PEM) that signs the log.
+    pub key: Option<PathBuf>,
+    /// Whether the system, rather than the monitor, decides when journal and log are on disk.
+    pub relaxed: bool,
+    /// Whether contents of events are left out of the log.
+    pub redact: bool,
+    /// Whether events without a time get none, so that only events advance deadlines.
+    pub no_clock: bool,
+}
+
+/// A monitor that keeps its state in files, if it has any.
+pub struct Embedded(DurableMonitor);
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedded").finish_non_exhaustive()
+    }
+}
+
+impl Embedded {
+    /// Opens the files, and goes on from where they end.
+    ///
+    /// # Errors
+    /// The spec cannot be monitored, a model is missing or of another spec, or the files cannot be used.
+    pub fn open(spec: &Spec, options: EmbeddedOptions) -> Result<Embedded, String> {
+        Embedded::opened(spec, options).map_err(|failure| failure.to_string())
+    }
+
+    fn opened(spec: &Spec, options: EmbeddedOptions) -> Result<Embedded, Failure> {
+        let (hir, loaded) = spec.parts();
+        let path = Path::new(loaded.sources.get(FileId(0)).name());
+        let models = models::assigned(&options.models, hir, path, &loaded.models)?;
+        let identity = Identity {
+            spec: artifact::hash(&loaded.sources),
+            model: None,
+        };
+        let monitor = Monitor::new(
+            hir,
+            Options {
+                models,
+                identity,
+                ..Options::default()
+            },
+        );
+        let monitor = monitor.map_err(|error| unusable(path, &error))?;
+        let files = Files {
+            resume: options.snapshot.clone().filter(|path| path.exists()),
+            snapshot: options.snapshot,
+            snapshot_every: if options.redact { 1 } else { 100_000 },
+            journal: options.journal,
+            log: options.log,
+            key: options.key,
+            sync: if options.relaxed {
+                Sync::System
+            } else {
+                Sync::default()
+            },
+            redact: options.redact.then(String::new),
+            snapshot_after: None,
+        };
+        let clock = if options.no_clock {
+            Clock::None
+        } else {
+            Clock::Wall
+        };
+        DurableMonitor::resume(monitor, files, clock).map(Embedded)
+    }
+
+    /// Returns the decision on a request, after keeping it. `event` is a JSON object; it is empty for [`Request::Abandon`].
+    ///
+    /// # Errors
+    /// The decision cannot be kept, so it must not be acted upon.
+    pub fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
+        let decided = self.0.decide_request(request, event);
+        decided.map_err(|failure| failure.to_string())
+    }
+
+    /// Ends a trace. The decisions about deadlines that passed before are in [`Embedded::tick`].
+    ///
+    /// # Errors
+    /// As [`Embedded::request`].
+    pub fn end(&mut self, trace: &str) -> Result<Decision, String> {
+        let line = serde_json::json!({"trace": trace, "end": true}).to_string();
+        let decided = self.0.decide(line.as_bytes());
+        decided.map_err(|failure| failure.to_string())
+    }
+
+    /// Returns the decisions about deadlines that have passed and were not returned yet.
+    ///
+    /// # Errors
+    /// As [`Embedded::request`].
+    pub fn tick(&mut self) -> Result<Vec<Decision>, String> {
+        self.0.deadlines().map_err(|failure| failure.to_string())?;
+        Ok(std::mem::take(&mut self.0.late))
+    }
+
+    /// Saves the state, where a file for it was given.
+    pub fn close(&mut self) {
+        self.0.close();
+    }
+
+    /// Whether it goes on from what an earlier process left.
+    pub fn resumed(&self) -> bool {
+        self.0.resumed
+    }
+}
