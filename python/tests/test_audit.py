@@ -45,7 +45,7 @@ def test_dicts_are_judged_as_lines_of_a_file(spec: guard.Spec, tmp_path: Path, g
         ("c", "no_mail", 0, (0,)),
     ]
     (tmp_path / "no.guard").write_text(SPEC)
-    (tmp_path / "<data>").write_text("".join(json.dumps(run) + "\n" for run in runs))
+    (tmp_path / "<data>").write_text("".join(json.dumps(run, separators=(",", ":")) + "\n" for run in runs))
     told = guard_("audit", "no.guard", "<data>", "--format", "json", cwd=tmp_path)
     assert told.stdout == report.json()
     assert told.returncode == report.exit_code == 1

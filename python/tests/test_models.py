@@ -45,7 +45,8 @@ def test_a_model_is_learned_asked_and_added(spec: guard.Spec) -> None:
     assert (rare.query, rare.holds) == ("rare", True)
     total = model + spec.learn(runs(True, True, True, True))
     (asked,) = total.query("P=? [ F leaked ]")
-    assert (asked.query, asked.value) == ("P=? [ F leaked ]", pytest.approx(5 / 8))
+    assert asked.query == "P=? [ F leaked ]"
+    assert asked.value == pytest.approx(5 / 8)
     (undecided,) = total.query("P<0.5 [ F leaked ]")
     assert undecided.holds is False
     with pytest.raises(guard.SpecError, match="unknown"):
@@ -75,7 +76,7 @@ def test_what_does_not_fit_is_a_model_error(spec: guard.Spec, tmp_path: Path) ->
     with pytest.raises(guard.ModelError):
         guard.Model(other, spec.learn(runs(True))._model).query()
     with pytest.raises(guard.ModelError):
-        spec.learn(runs(True)) + other.learn(runs(True))
+        _ = spec.learn(runs(True)) + other.learn(runs(True))
 
 
 def test_faults_in_the_data_are_told(spec: guard.Spec) -> None:

@@ -1,6 +1,8 @@
 //! The public interface: load, audit, monitor, learn, query, and how its errors read.
 
-use guard_lang::{AuditOptions, Error, Spec, Verdict};
+use std::sync::Arc;
+
+use guard_lang::{AuditOptions, Error, Progress, ReportFormat, Spec, Traces, Verdict};
 use miette::NarratableReportHandler;
 use serde_json::json;
 
@@ -181,4 +183,75 @@ fn a_text_is_judged_with_the_compiled_spec() {
         let judged = spec.judge("runs.jsonl", trace("t", tools).as_bytes());
         assert_eq!(judged.reports[0].verdicts[0].verdict, expected);
     }
+}
+
+#[test]
+fn a_stream_and_a_report_are_those_of_the_command() {
+    let runs = trace("a", &["read"]) + "{broken\n" + &trace("b", &["mail"]);
+    let folder = Folder::new(&[("runs.jsonl", &runs), ("no.guard", SPEC)]);
+    let spec = Spec::from_source("no.guard", SPEC).unwrap();
+    let traces = Traces::from_reader("runs.jsonl", std::io::Cursor::new(runs.into_bytes()));
+    let mut audit = spec
+        .audit_traces(traces, &AuditOptions::default(), Arc::default())
+        .unwrap();
+    let items: Vec<_> = audit.by_ref().collect();
+    let summary = audit.summary();
+    for (name, format) in [
+        ("json", ReportFormat::Json),
+        ("human", ReportFormat::Text),
+        ("junit", ReportFormat::Junit),
+        ("html", ReportFormat::Html),
+    ] {
+        let mut own = Vec::new();
+        spec.write_report(format, &items, &summary, &mut own)
+            .unwrap();
+        let told = folder.guard(&["audit", "no.guard", "runs.jsonl", "--format", name]);
+        assert_eq!(String::from_utf8(own).unwrap(), told.out, "{name}");
+    }
+}
+
+#[test]
+fn an_audit_leaves_out_conditions_of_tests() {
+    let text = format!(
+        "{SPEC}test \"t\" {{ given [ {{tool: \"x\"}} ] expect G (tool == \"x\") satisfied }}\n"
+    );
+    let spec = Spec::from_source("no.guard", &text).unwrap();
+    let names: Vec<_> = spec
+        .properties()
+        .iter()
+        .map(|of| of.name.as_str())
+        .collect();
+    assert_eq!(names, ["no_mail"]);
+}
+
+#[test]
+fn a_query_is_asked_in_passing() {
+    let spec = Spec::from_source("m.guard", MODEL).unwrap();
+    let runs = trace("a", &["read", "mail"]) + &trace("b", &["read", "read"]);
+    let traces = Traces::from_reader("runs.jsonl", std::io::Cursor::new(runs.into_bytes()));
+    let options = AuditOptions::default();
+    let learned = spec
+        .learn_traces(traces, &options, &Progress::default())
+        .unwrap();
+    assert_eq!((learned.traces, learned.problems.len()), (2, 0));
+    let whole = spec.query(&learned.model).unwrap();
+    let asked = spec.ask(&learned.model, "P=? [ F leaked ]").unwrap();
+    assert_eq!(asked[0].name, "P=? [ F leaked ]");
+    assert_eq!(asked[0].answer.value, whole[0].answer.value);
+    assert!(spec.ask(&learned.model, "P=? [ F no_such ]").is_err());
+}
+
+#[test]
+fn an_error_of_a_spec_renders_itself_as_the_command_does() {
+    let folder = Folder::new(&[(
+        "bad.guard",
+        "event { tool: string }\nproperty p = never (tol == \"x\")\n",
+    )]);
+    let text = folder.read("bad.guard");
+    let Err(Error::Spec(error)) = Spec::from_source("bad.guard", &text) else {
+        panic!("the spec is wrong");
+    };
+    let told = folder.guard(&["check", "bad.guard", "--format", "json"]);
+    assert_eq!(error.json_lines(), told.out);
+    assert!(error.rendered().contains("bad.guard:2:21"));
 }

@@ -16,7 +16,7 @@ from typing import Any, Union
 Traces = Union[str, "os.PathLike[str]", Mapping[str, Any], Iterable["str | os.PathLike[str]"], Iterable[Mapping[str, Any]]]
 
 
-def classify(traces: Traces) -> tuple[str, Any]:
+def classify(traces: object) -> tuple[str, Any]:
     """Return `("paths", list)` or `("objects", iterator)`."""
     if isinstance(traces, (str, os.PathLike)):
         return "paths", expanded(traces)
@@ -74,8 +74,6 @@ def plain(value: Any) -> Any:
         return format(value, "f").encode() if value.is_finite() else float(value)
     if isinstance(value, (uuid.UUID, os.PathLike)):
         return str(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     # scalars and arrays of numpy
@@ -83,4 +81,6 @@ def plain(value: Any) -> Any:
         listed = value.tolist()
         if type(listed) is not type(value):
             return listed
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -80,8 +80,6 @@ class Model:
 
     def __add__(self, other: Model) -> Model:
         """Add the counts of a model of the same spec."""
-        if not isinstance(other, Model):
-            return NotImplemented
         return Model(self._spec, self._model.merged(other._model))
 
     def text(self) -> str:

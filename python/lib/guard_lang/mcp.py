@@ -28,7 +28,7 @@ def guard_client(guard: Monitor | Session, client: Client) -> Client:
         session = guard if isinstance(guard, Session) else guard.current()
         try:
             return await session.acall(
-                name, arguments or {}, lambda: call_tool(name, arguments, *args, **kwargs), None, _outcome
+                name, arguments or {}, functools.partial(call_tool, name, arguments, *args, **kwargs), None, _outcome
             )
         except Denied as denied:
             return _result(denied)
