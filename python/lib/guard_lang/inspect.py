@@ -1,0 +1,102 @@
+"""Inspect AI: tool calls are approved by a spec, and samples are scored by it. Requires `inspect-ai` 0.3.
+
+    approval=[ApprovalPolicy(guard_approver("agent.guard"), "*")]
+    Task(…, scorer=guard_scorer("agent.guard"))
+
+In a policy file the approver is `guard_lang/guard_approver`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai.approval import Approval, Approver, approver
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import TaskState
+from inspect_ai.tool import ToolCall, ToolCallView
+
+from ._spec import Spec
+
+DECISIONS: dict[str, Any] = {
+    "allow": "approve",
+    "warn": "approve",
+    "reflect": "approve",
+    "ask": "escalate",
+    "block": "reject",
+    "stop": "terminate",
+}
+
+
+@approver
+def guard_approver(spec: str) -> Approver:
+    """Decide about each call by the `enforce` clauses of a spec, after the history of its sample.
+
+    `ask` escalates to the next approver, `block` rejects with the reason, and `stop` terminates the sample. Whatever goes
+    wrong rejects. Rejected calls of the history did not happen; other calls of the same message count.
+    """
+    loaded = Spec.from_file(spec)
+
+    async def approve(message: str, call: ToolCall, view: ToolCallView, history: list[ChatMessage]) -> Approval:
+        try:
+            with loaded.monitor(clock="none") as monitor:
+                for event in events(history, before=call.id):
+                    monitor.observe({"trace": "sample", **event})
+                decision = monitor.act({"trace": "sample", **_call(call)})
+                return Approval(decision=DECISIONS[decision.ruling], explanation=decision.reason or None)
+        except Exception as error:
+            return Approval(decision="reject", explanation=f"the call could not be judged: {error}")
+
+    return approve
+
+
+@scorer(metrics={"*": [mean()]})
+def guard_scorer(spec: str) -> Scorer:
+    """Score each property of a spec: 1 if the sample satisfies it, 0 if it violates it or if that is unknown."""
+    loaded = Spec.from_file(spec)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        record = {"id": str(state.sample_id), "complete": True, "events": list(events(state.messages))}
+        report = loaded.audit([record], format="native")
+        kept: dict[str, Any] = {one.name: 1 for one in loaded.properties}
+        told = []
+        for trace in report:
+            for verdict in trace.verdicts:
+                if verdict.verdict not in ("satisfied", "presumably_satisfied"):
+                    kept[verdict.property] = 0
+                    place = "" if verdict.at is None else f" at step {verdict.at}"
+                    told.append(f"{verdict.property}: {verdict.verdict}{place} {verdict.message or ''}".strip())
+        return Score(value=kept, explanation="\n".join(told) or "no violation")
+
+    return score
+
+
+def events(messages: list[ChatMessage], before: str | None = None) -> list[dict[str, Any]]:
+    """Return messages as canonical events, up to the call with the id `before`. Calls that were rejected are left out."""
+    rejected = {
+        message.tool_call_id
+        for message in messages
+        if isinstance(message, ChatMessageTool) and message.error is not None and message.error.type == "approval"
+    }
+    found: list[dict[str, Any]] = []
+    calls: dict[str, dict[str, Any]] = {}
+    for index, message in enumerate(messages):
+        if isinstance(message, ChatMessageTool):
+            if message.tool_call_id not in rejected:
+                about = calls.get(message.tool_call_id or "", {"tool": message.function, "call": message.tool_call_id})
+                answer = {"text": message.text, "result": message.text, "error": message.error is not None}
+                found.append({"kind": "result", "role": "tool", "index": index, **about, **answer})
+            continue
+        if message.text or not isinstance(message, ChatMessageAssistant):
+            found.append({"kind": "message", "role": message.role, "index": index, "text": message.text})
+        for call in (message.tool_calls or []) if isinstance(message, ChatMessageAssistant) else []:
+            if call.id == before:
+                return found
+            if call.id not in rejected:
+                calls[call.id] = {"tool": call.function, "args": call.arguments, "call": call.id}
+                found.append({**_call(call), "index": index})
+    return found
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"kind": "call", "role": "assistant", "tool": call.function, "args": call.arguments, "call": call.id}
