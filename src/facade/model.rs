@@ -64,15 +64,11 @@ impl Spec {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Model, Error> {
-        let traces = Traces::from_paths(paths, &[], &[])?;
-        if let Some(problem) = traces.missing.into_iter().next() {
-            return Err(Error::Traces(problem));
+        self.learned_model()?;
+        let mut traces = Traces::from_paths(paths, &[], &[])?;
+        if !traces.missing.is_empty() {
+            return Err(Error::Traces(traces.missing.swap_remove(0)));
         }
-        let sources = traces.sources;
-        let traces = Traces {
-            sources,
-            ..Traces::default()
-        };
         let learned = self.learn_traces(traces, &AuditOptions::default(), &Progress::default())?;
         Ok(learned.model)
     }
