@@ -88,7 +88,7 @@ impl Embedded {
         } else {
             Clock::Wall
         };
-        DurableMonitor::resume(monitor, files, clock).map(Embedded)
+        DurableMonitor::resume(hir, monitor, files, clock).map(Embedded)
     }
 
     /// Returns the decision on a request, after keeping it. `event` is a JSON object; it is empty for [`Request::Abandon`].
