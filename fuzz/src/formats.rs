@@ -22,9 +22,11 @@ pub fn run(data: &[u8]) {
         text: data,
     });
     let lines: Vec<_> = (1u64..).zip(values.iter().cloned()).collect();
-    let inputs = values
-        .iter()
-        .map(|value| Input::Document { value, line: None, elements: &[] });
+    let inputs = values.iter().map(|value| Input::Document {
+        value,
+        line: None,
+        elements: &[],
+    });
     for input in inputs.chain([Input::Lines(&lines), Input::Text(data)]) {
         for format in Format::ALL {
             let converted = convert(format, &input);
