@@ -11,7 +11,7 @@ use super::{jobs, progress, spec};
 use crate::audit::{self, Progress, Records, Rendered};
 use crate::diagnostic::did_you_mean;
 use crate::eval::{Program, Wanted};
-use crate::hir::{Property, PropertyKind, Spec};
+use crate::hir::{Property, Spec};
 use crate::ids::PropertyId;
 use crate::input::deferred::Deferred;
 use crate::input::record::Record;

@@ -445,10 +445,10 @@ impl<'a> Copying<'a> {
             Expr::And(a, b)
             | Expr::Or(a, b)
             | Expr::Iff(a, b)
-            | Expr::Compare(Compare::Eq, a, b) => {
-                if *b < *a {
-                    std::mem::swap(a, b);
-                }
+            | Expr::Compare(Compare::Eq, a, b)
+                if *b < *a =>
+            {
+                std::mem::swap(a, b);
             }
             Expr::Field(place) => *place = self.side.fields[*place],
             Expr::Meta(place) => *place = self.side.meta[*place],

@@ -84,7 +84,8 @@ impl Judge {
     fn judge(&self, record: Record, wanted: &Wanted) -> Option<Judged> {
         let rulings = self.rulings(&record);
         let report =
-            (&self.program).judge_for(record, crate::input::deferred::Deferred::NONE, wanted)?;
+            self.program
+                .judge_for(record, crate::input::deferred::Deferred::NONE, wanted)?;
         let mut verdicts = vec![(Verdict::Satisfied, None); self.names.len()];
         let mut seen = vec![false; self.names.len()];
         for found in &report.verdicts {

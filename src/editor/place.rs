@@ -271,10 +271,10 @@ impl Before<'_> {
                     words: VERDICTS,
                 };
             }
-            [.., expect, name, _] if expect.token == Token::Expect && name.token.is_name() => {
-                if !self.begins_line {
-                    return self.expression();
-                }
+            [.., expect, name, _]
+                if expect.token == Token::Expect && name.token.is_name() && !self.begins_line =>
+            {
+                return self.expression();
             }
             _ => {}
         }

@@ -414,7 +414,7 @@ fn filled(snippet: &str) -> String {
                 after
             }
             None => {
-                text.push_str("x");
+                text.push('x');
                 place.trim_start_matches(|c: char| c.is_ascii_digit())
             }
         };

@@ -400,14 +400,14 @@ fn capabilities(client: Client) -> ServerCapabilities {
             prepare_provider: Some(true),
             work_done_progress_options: progress,
         })),
-        diagnostic_provider: client.pulls.then(|| {
-            DiagnosticServerCapabilities::Options(DiagnosticOptions {
+        diagnostic_provider: client
+            .pulls
+            .then_some(DiagnosticServerCapabilities::Options(DiagnosticOptions {
                 identifier: None,
                 inter_file_dependencies: true,
                 workspace_diagnostics: false,
                 work_done_progress_options: progress,
-            })
-        }),
+            })),
         semantic_tokens_provider: Some(
             SemanticTokensOptions {
                 work_done_progress_options: progress,
