@@ -7,13 +7,26 @@ import datetime
 import decimal
 import enum
 import glob
+import importlib
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
-#: Paths (patterns are expanded), or records: one dict, or an iterable of dicts, each a whole trace or one event.
-Traces = Union[str, "os.PathLike[str]", Mapping[str, Any], Iterable["str | os.PathLike[str]"], Iterable[Mapping[str, Any]]]
+
+class Table(Protocol):
+    """A table that Arrow can read: of pyarrow, pandas, polars, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as a stream of the Arrow C data interface."""
+        ...
+
+
+#: Paths (patterns are expanded), or records: one dict, or an iterable of dicts, each a whole trace or one event, or a table
+#: with such a record in each row.
+Traces = Union[
+    Table, str, "os.PathLike[str]", Mapping[str, Any], Iterable["str | os.PathLike[str]"], Iterable[Mapping[str, Any]]
+]
 
 
 def classify(traces: object) -> tuple[str, Any]:
@@ -22,6 +35,8 @@ def classify(traces: object) -> tuple[str, Any]:
         return "paths", expanded(traces)
     if isinstance(traces, Mapping):
         return "objects", iter([traces])
+    if hasattr(traces, "__arrow_c_stream__"):
+        return "objects", rows(traces)
     if isinstance(traces, (bytes, bytearray)) or not isinstance(traces, Iterable):
         raise TypeError(f"expected paths or dicts as traces, found {type(traces).__name__}")
     items: Iterator[Any] = iter(traces)
@@ -49,6 +64,25 @@ def _records(first: object, rest: Iterator[Any]) -> Iterator[Any]:
             item = next(rest)
         except StopIteration:
             return
+
+
+def rows(table: Any) -> Iterator[dict[str, Any]]:
+    """Give the rows of a table as dicts. A null is an absent member, since a row has all columns. Requires `pyarrow`."""
+    pyarrow = importlib.import_module("pyarrow")
+    for batch in pyarrow.RecordBatchReader.from_stream(table):
+        for row in batch.to_pylist(maps_as_pydicts="strict"):
+            yield _present(row)
+
+
+def _present(value: Any) -> Any:
+    """Return a value of a table without its nulls in objects; a time without a zone is one of UTC, as in Arrow."""
+    if isinstance(value, dict):
+        return {key: _present(member) for key, member in value.items() if member is not None}
+    if isinstance(value, list):
+        return [_present(item) for item in value]
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=datetime.timezone.utc)
+    return value
 
 
 def expanded(path: str | os.PathLike[str]) -> list[str]:

@@ -143,9 +143,9 @@ class Spec:
     ) -> Report:
         """Judge recorded traces, with the results of `guard audit`.
 
-        `traces` is a path, several paths (files, folders and patterns), or an iterable of dicts. A dict is read as a line
-        of JSON Lines: a whole trace, or one event of a trace. `format` is that of `--from`, and `include` and `exclude` select
-        files of folders. An interrupt (Ctrl-C) ends it; other Python threads run meanwhile.
+        `traces` is a path, several paths (files, folders and patterns), an iterable of dicts, or a table. A dict, and a row,
+        is read as a line of JSON Lines: a whole trace, or one event of a trace. `format` is that of `--from`, and `include` and
+        `exclude` select files of folders. An interrupt (Ctrl-C) ends it; other Python threads run meanwhile.
         """
         return Report(self._spec.audit(traces, format, list(include), list(exclude), jobs))
 
