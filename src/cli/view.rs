@@ -245,7 +245,7 @@ impl Reporter for Gathered<'_> {
     }
 }
 
-/// What the page asks.
+/// Answers the requests of the page.
 struct View {
     html: String,
     /// Hashes are compared, so that the time reveals nothing about the token.

@@ -1,4 +1,4 @@
-//! What a change of a spec changes: properties, decisions, recorded runs.
+//! Differences between two specs: properties, decisions, verdicts on recorded runs.
 //!
 //! Input: two sound specs; output: a [`Diff`]. For each property both directions are answered: is there a trace that the old
 //! property accepts and the new one rejects, and the reverse? Automata decide this exactly over the conditions of both specs,
@@ -202,7 +202,7 @@ impl Level {
 pub struct DecisionChange {
     /// The property or condition that the clause watches.
     pub clause: String,
-    /// What it does.
+    /// The strength of its action.
     pub level: Level,
     /// Whether it is a clause of the new spec: then the event is newly denied, else newly let through.
     pub added: bool,

@@ -184,7 +184,7 @@ impl<'s, W: Write> Html<'s, W> {
         }
     }
 
-    /// Adds the steps that [`Reporter::rendered`] receives, in the fields of this schema. `room` is told when no more fit.
+    /// Adds the steps that [`Reporter::rendered`] receives, in the fields of this schema. `room` is marked as full when no more fit.
     #[must_use]
     pub fn with_steps(mut self, schema: Value, room: &'s Room) -> Html<'s, W> {
         self.steps = Some((schema, room));
@@ -395,8 +395,8 @@ pub(crate) fn letter(verdict: Verdict) -> u8 {
     }
 }
 
-/// Returns the verdicts of a trace that are violations, open or unknown. `explained` is asked for each whether its reasons are
-/// shown: of which property, and whether it is a violation.
+/// Returns the verdicts of a trace that are violations, open or unknown. `explained` decides for each whether its reasons are
+/// shown, by its property and whether it is a violation.
 pub(crate) fn found(
     report: &TraceReport,
     headings: &Headings,
