@@ -143,7 +143,7 @@ impl Ctx<'_> {
         idx
     }
 
-    /// Adds the spec whose event the conditions of a module are about. What is wrong in it is reported where it is checked.
+    /// Adds the spec whose event the conditions of a module are about. Its faults are reported where it is checked.
     fn importer(&mut self, name: &str, text: &str) {
         let declares_event = |module: &Module| {
             let mut items = module.tree.items.iter();

@@ -16,7 +16,7 @@ const TRIED: usize = 50;
 pub struct Fix<'a> {
     /// The finding.
     pub found: &'a Diagnostic,
-    /// What it does, as a command.
+    /// Its effect, as a command.
     pub title: String,
     /// The places and their new texts.
     pub edits: Vec<(Span, String)>,

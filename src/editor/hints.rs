@@ -1,4 +1,4 @@
-//! What can be shown between the words of a text: when violations of a property show, and types that are not written.
+//! Hints between the words of a text: when violations of a property show, and types that are not written.
 
 use std::ops::Range;
 

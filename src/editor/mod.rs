@@ -64,7 +64,7 @@ pub use rename::{Change, RenameError};
 pub struct Analysis {
     checked: Checked,
     declarations: Declarations,
-    /// What was found about properties so far.
+    /// The results about properties so far.
     summaries: RefCell<HashMap<PropertyId, Summary>>,
 }
 

@@ -37,7 +37,7 @@ pub struct Spec(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     hir: Arc<hir::Spec>,
-    /// What an audit judges of it.
+    /// The part of it that an audit judges.
     judged: hir::Spec,
     program: Program,
     readers: Readers,

@@ -68,7 +68,7 @@ struct Branch {
     todo: Vec<(NodeId, bool)>,
 }
 
-/// What one way of fulfilling an obligation asks of this position, and of the next.
+/// The demands of one way of fulfilling an obligation on this position, and on the next.
 #[derive(Default)]
 struct Way {
     here: Vec<(NodeId, bool)>,
@@ -349,7 +349,7 @@ impl Branch {
         self.now[node] = Some(value);
     }
 
-    /// Adds the branches that these ways make of this one; none if there is no way.
+    /// Adds the branches that these ways make of this one; adds nothing if there is no way.
     fn split(mut self, mut ways: Vec<Way>, branches: &mut Vec<Branch>) {
         let Some(last) = ways.pop() else { return };
         for way in ways {

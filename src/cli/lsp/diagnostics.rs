@@ -23,7 +23,7 @@ type ByFile = BTreeMap<PathBuf, Vec<Diagnostic>>;
 pub(super) struct Published {
     /// The findings in each file, by the open text whose analysis found them.
     found: BTreeMap<PathBuf, ByFile>,
-    /// What the client has, by file, with the version of the text that it is about.
+    /// The diagnostics that the client has, by file, with the version of the text that it is about.
     sent: BTreeMap<PathBuf, (Option<i32>, Vec<Diagnostic>)>,
 }
 

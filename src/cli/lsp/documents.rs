@@ -41,7 +41,7 @@ pub(super) struct Document {
     analysis: Option<Analysis>,
     /// The number of analyses so far: the identity of the latest one.
     pub(super) analyses: u64,
-    /// What it imported when it was analysed last.
+    /// The imports at the last analysis.
     imports: Vec<String>,
     /// The files that the analysis asked for.
     asked: BTreeSet<PathBuf>,

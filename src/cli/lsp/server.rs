@@ -34,7 +34,7 @@ pub(super) enum End {
     WithoutShutdown,
 }
 
-/// What the client can do, as far as answers depend on it.
+/// The abilities of the client that answers depend on.
 #[derive(Clone, Copy, Debug)]
 struct Client {
     /// Definitions with their whole extent.

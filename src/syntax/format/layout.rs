@@ -9,7 +9,7 @@ use crate::syntax::token::Token;
 /// The indentation of each level.
 const INDENT: usize = 2;
 
-/// What is known of the pieces of an item whatever lines it has.
+/// The facts about the pieces of an item that do not depend on its lines.
 struct Cx<'c> {
     marks: &'c [Mark],
     roles: &'c Roles,

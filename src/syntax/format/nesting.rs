@@ -1,4 +1,4 @@
-//! How deep each piece lies in the operators, branches and quantifiers of its bracket: what decides how far a line that begins
+//! The depth of each piece in the operators, branches and quantifiers of its bracket, which decides how far a line that begins
 //! with it is indented.
 
 use super::Piece;

@@ -1,4 +1,4 @@
-//! Formatting, as changes of white space where nothing else changes.
+//! Formatting, as changes of white space if nothing else changes.
 
 use lsp_types::{DocumentFormattingParams, DocumentRangeFormattingParams, Range, TextEdit};
 
