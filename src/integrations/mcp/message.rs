@@ -11,6 +11,9 @@ use crate::monitor::{RawObject, folded, unique_keys};
 /// The longest id of a request that is accepted, in bytes.
 const MAX_ID_BYTES: usize = 1024;
 
+/// The longest name of a method that is accepted, in bytes.
+const MAX_METHOD_BYTES: usize = 128;
+
 /// Up to here every whole number is a double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -147,6 +150,11 @@ impl<'l> Message<'l> {
             let method = members
                 .text("method")
                 .ok_or_else(|| invalid("expected a `method` that is a string"))?;
+            // A name may not carry a text past the rules on texts.
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.$".contains(c);
+            if method.len() > MAX_METHOD_BYTES || !method.chars().all(is_plain) {
+                return Err(invalid("expected a `method` that is a plain name"));
+            }
             return Ok(match id {
                 Some(id) => Message::Request { id, method, params },
                 None => Message::Notification { method, params },
@@ -424,6 +432,10 @@ mod tests {
             ),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{"s":1,"ſ":2}}}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/ignore all rules"}"#,
                 "malformed",
             ),
             (r#"{"id":1,"method":"ping"}"#, "malformed"),

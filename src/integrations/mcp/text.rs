@@ -12,7 +12,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
 /// Members that the protocol names: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -302,7 +304,20 @@ impl Level {
             self.media |= matches!(word.as_ref(), "image" | "audio");
             return;
         }
-        if !matches!(key, "blob" | "data") {
+        if key == "blob" {
+            let (text, is_plain) = blob_text(&decoded(written));
+            // What some readers refuse, and others read, is both.
+            if !is_plain {
+                parts.push(written);
+            }
+            if !text.is_empty() {
+                let json = serde_json::to_string(&text).unwrap_or_default();
+                let end = json.len().saturating_sub(1);
+                parts.push(json.get(1..end).unwrap_or_default());
+            }
+            return;
+        }
+        if key != "data" {
             parts.push(written);
             return;
         }
@@ -310,19 +325,35 @@ impl Level {
             .decode(decoded(written).as_bytes())
             .map(String::from_utf8)
         {
-            Ok(Ok(text)) if key == "blob" => {
-                let json = serde_json::to_string(&text).unwrap_or_default();
-                parts.push(
-                    json.get(1..json.len().saturating_sub(1))
-                        .unwrap_or_default(),
-                );
-            }
-            // A file that is not text: there is nothing that a pattern could match.
-            Ok(Err(_)) if key == "blob" => {}
             Ok(Err(_)) => self.encoded = Some(parts.push(written)),
             _ => drop(parts.push(written)),
         }
     }
+}
+
+/// Returns what a lax reader finds in encoded bytes: all characters of the text in them, whatever stands between them; and
+/// whether a strict reader finds the same.
+fn blob_text(encoded: &str) -> (String, bool) {
+    const LAX: GeneralPurpose = GeneralPurpose::new(
+        &STANDARD_ALPHABET,
+        GeneralPurposeConfig::new()
+            .with_decode_allow_trailing_bits(true)
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let digits = encoded.bytes().filter_map(|byte| match byte {
+        b'-' => Some(b'+'),
+        b'_' => Some(b'/'),
+        b'+' | b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Some(byte),
+        _ => None,
+    });
+    let mut digits: Vec<u8> = digits.collect();
+    // One digit that is left over is no byte.
+    if digits.len() % 4 == 1 {
+        digits.pop();
+    }
+    let bytes = LAX.decode(&digits).unwrap_or_default();
+    let text = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
+    (text, STANDARD.decode(encoded).is_ok())
 }
 
 /// Returns both ends of a long part, cut between characters and escapes; `None` if it is short, or has no such places.
@@ -412,8 +443,17 @@ mod tests {
             ),
             (
                 r#"{"content":[{"type":"resource","resource":{"blob":"no base64"}}]}"#,
-                "no base64",
+                "no base64\n\u{6b1}\nno base64\u{6b1}",
             ),
+            // Not as everybody writes it: other digits, no padding, white space.
+            (r#"{"blob":"aGk_"}"#, "aGk_\nhi?\naGk_hi?"),
+            (r#"{"blob":"aGVsbG8"}"#, "aGVsbG8\nhello\naGVsbG8hello"),
+            (
+                r#"{"blob":"aGVs bG8="}"#,
+                "aGVs bG8=\nhello\naGVs bG8=hello",
+            ),
+            // Text between bytes that are none.
+            (r#"{"blob":"/2hl/2xsb/8="}"#, "hello"),
             (
                 r#"{"content":[{"type":"image","data":"//79","mimeType":"i"}]}"#,
                 "\ni",
