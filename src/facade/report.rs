@@ -29,7 +29,7 @@ pub enum ReportFormat {
     Sarif,
     /// JUnit XML.
     Junit,
-    /// An HTML page.
+    /// An HTML page, without the recorded steps of the traces, which the items do not keep.
     #[cfg(feature = "cli")]
     Html,
 }

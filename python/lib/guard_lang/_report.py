@@ -186,7 +186,7 @@ class Report(Sequence[Trace]):
         return self._report.render("human")
 
     def html(self) -> str:
-        """Return the page of `guard audit --format html`."""
+        """Return the page of `guard audit --format html`, without the recorded steps of the traces."""
         return self._report.render("html")
 
     def sarif(self) -> str:
