@@ -11,7 +11,8 @@ property quiet = never (kind == \"call\" and once (kind == \"result\" and text c
 enforce few { violated => block \"few\" }
 enforce quiet { violated => ask \"sure?\" }";
 
-struct InProcess(Monitor);
+/// A monitor in this process, which reads each request as another process would.
+pub(crate) struct InProcess(pub(crate) Monitor);
 
 impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
@@ -22,7 +23,6 @@ impl Judge for InProcess {
     }
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         assert!(!event.contains('\n'), "an event is one line");
-        // As another process would replay it.
         Ok(self.0.line(&request.to_line(event.as_bytes()), None))
     }
 }

@@ -238,7 +238,7 @@ impl<'a> Copying<'a> {
         };
         let enums = &mut self.spec.enums;
         let number = enums.iter().position(same).unwrap_or_else(|| {
-            // Types are told apart by what they print.
+            // Types are distinguished by their printed form.
             let taken = enums.iter().filter(|known| known.name == of.name).count();
             let name = match taken {
                 0 => of.name.clone(),

@@ -108,7 +108,7 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
     }
     let mut tokens: &[Lexeme] = &lexed.tokens;
     let mut start = before.len();
-    // The word being written says nothing of what is asked for.
+    // The word being written does not decide what is expected.
     if let [before_it @ .., word] = tokens
         && word.end as usize == before.len()
         && is_word(word.token)

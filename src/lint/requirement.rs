@@ -89,17 +89,7 @@ fn misplaced(property: &Property, sentence: &str, fault: &Fault) -> Diagnostic {
 }
 
 fn diagnostic(property: &Property, parting: &Difference) -> Diagnostic {
-    let steps: Vec<String> = parting
-        .trace
-        .iter()
-        .map(|step| {
-            let at = step
-                .at
-                .as_ref()
-                .map_or_else(String::new, |at| format!("{at}s "));
-            format!("{at}{{{}}}", step.holds.join(", "))
-        })
-        .collect();
+    let steps: Vec<String> = parting.trace.iter().map(ToString::to_string).collect();
     let who = if parting.sentence_accepts {
         "satisfies the sentence but not the formula"
     } else {

@@ -171,15 +171,6 @@ fn reading(reading: &Reading, out: &mut dyn Write, paint: Paint) -> io::Result<(
 
 /// `{read}, {}, {check}`: what holds at each step.
 fn steps(trace: &Trace) -> String {
-    let steps: Vec<String> = trace
-        .iter()
-        .map(|step| {
-            let holds = step.holds.join(", ");
-            match &step.at {
-                Some(at) => format!("{at}s {{{holds}}}"),
-                None => format!("{{{holds}}}"),
-            }
-        })
-        .collect();
+    let steps: Vec<String> = trace.iter().map(ToString::to_string).collect();
     steps.join(" ")
 }

@@ -20,7 +20,7 @@ mod formula;
 #[path = "../../fuzz/src/hoa.rs"]
 mod hoa;
 #[path = "../../fuzz/src/hook.rs"]
-mod hook;
+pub(crate) mod hook;
 #[path = "../../fuzz/src/input_read.rs"]
 mod input_read;
 #[path = "../../fuzz/src/journal.rs"]

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use guard_lang::integrations::Judge;
 use guard_lang::integrations::hook::{Call, Memory, Scope};
-use guard_lang::monitor::{Decision, Monitor, Options, Request};
+use guard_lang::monitor::{Monitor, Options};
 use guard_lang::{check, front, modules::NoFiles};
 use serde_json::{Value as Json, json};
+
+use crate::fuzz_targets::hook::InProcess;
 
 const SPEC: &str = r#"
 event {
@@ -41,22 +42,6 @@ impl Random {
 
     fn percent(&mut self, of: u64) -> bool {
         (self.below(100) as u64) < of
-    }
-}
-
-struct InProcess(Monitor);
-
-impl Judge for InProcess {
-    fn reads(&self, member: &str) -> bool {
-        self.0.reads(member)
-    }
-    fn has_trace(&self, trace: &str) -> bool {
-        self.0.has_trace(trace)
-    }
-    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
-        assert!(!event.contains('\n'), "an event is one line");
-        // As another process would replay it.
-        Ok(self.0.line(&request.to_line(event.as_bytes()), None))
     }
 }
 

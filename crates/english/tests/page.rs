@@ -20,16 +20,7 @@ fn shown(trace: Option<&Trace>) -> String {
     let Some(trace) = trace else {
         return "–".to_owned();
     };
-    let steps: Vec<String> = trace
-        .iter()
-        .map(|step| {
-            let at = step
-                .at
-                .as_ref()
-                .map_or_else(String::new, |at| format!("{at}s "));
-            format!("{at}{{{}}}", step.holds.join(", "))
-        })
-        .collect();
+    let steps: Vec<String> = trace.iter().map(ToString::to_string).collect();
     format!("`{}`", steps.join(" "))
 }
 

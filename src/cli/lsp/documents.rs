@@ -43,7 +43,7 @@ pub(super) struct Document {
     pub(super) analyses: u64,
     /// The imports at the last analysis.
     imports: Vec<String>,
-    /// The files that the analysis asked for.
+    /// The files that the analysis read.
     asked: BTreeSet<PathBuf>,
     /// The spec whose event the conditions of this module are about, once that was looked for.
     importer: Option<Option<PathBuf>>,

@@ -1,5 +1,7 @@
 //! Example traces of a formula, and whether two formulas can be met together.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::words::{Logic, Ratio, Unit, Window};
@@ -13,6 +15,16 @@ pub struct Step {
     pub at: Option<String>,
     /// The situations that hold; no other does.
     pub holds: Vec<String>,
+}
+
+/// `3s {reads, mails}`, without the time if there is none.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = &self.at {
+            write!(f, "{at}s ")?;
+        }
+        write!(f, "{{{}}}", self.holds.join(", "))
+    }
 }
 
 /// An example trace.

@@ -15,7 +15,7 @@ pub enum Status {
     Formal,
     /// It may mean one of the proposals; somebody has to choose.
     Proposed,
-    /// It asks for something that no proposal says; the reason tells what is missing.
+    /// It requires something that no proposal expresses; the reason names what is missing.
     Unclear,
     /// It asks for nothing.
     NoRequirement,
