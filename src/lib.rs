@@ -35,6 +35,15 @@
 //! The modules of the compiler are public for its own tests, benchmarks and fuzz targets only. They are hidden here and
 //! change without notice.
 
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "functions that only the command calls stand in the modules of what they are about; the linker drops them"
+    )
+)]
+
 #[doc(hidden)]
 pub mod abstraction;
 mod artifact;
@@ -47,6 +56,11 @@ pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[cfg(all(feature = "cli", not(unix)))]
+compile_error!(
+    "the feature `cli` needs a Unix system: sockets, process groups, modes of files; the library builds everywhere with \
+     `default-features = false`"
+);
 #[doc(hidden)]
 pub mod diagnostic;
 #[doc(hidden)]

@@ -61,7 +61,7 @@ impl Redaction {
             let all = schema.fields.iter().chain(&schema.meta);
             let all: Vec<&str> = all.map(|field| field.name.as_str()).collect();
             return Err(format!(
-                "expected names of fields in `--redact={fields}`; the spec has `{}`",
+                "expected names of fields to redact, found `{fields}`; the spec has `{}`",
                 all.join("`, `")
             ));
         }

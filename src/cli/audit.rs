@@ -251,7 +251,10 @@ fn reporter<'a>(
     let paint = output.paint;
     let limit = |default| args.max_counterexamples.unwrap_or(default);
     match args.format {
-        AuditFormat::Human => Box::new(Human::new(headings, output, paint, limit(10))),
+        AuditFormat::Human => Box::new(
+            Human::new(headings, output, paint, limit(10))
+                .with_hint("--max-counterexamples N shows more"),
+        ),
         AuditFormat::Json => Box::new(Json::new(headings, output)),
         AuditFormat::Sarif => {
             let base = std::env::current_dir()

@@ -180,7 +180,7 @@ enforce no_leak { violated => block "no file after a secret" }
     assert_eq!(run("agent", "cat key", "a SECRET"), [false, true]);
 }
 
-/// The program of Claude Code; none where it is not there.
+/// The program of Claude Code; `None` if it is not there.
 fn claude_code() -> Option<PathBuf> {
     let claude = std::env::var_os("GUARD_CLAUDE_CODE").map(PathBuf::from);
     if claude.is_none() {
@@ -189,7 +189,7 @@ fn claude_code() -> Option<PathBuf> {
     claude
 }
 
-/// The Claude Agent SDK; none where it is not there.
+/// The Claude Agent SDK; `None` if it is not there.
 fn agent_sdk() -> Option<PathBuf> {
     let modules = std::env::var_os("GUARD_NODE_MODULES").map(PathBuf::from);
     let there =

@@ -199,7 +199,7 @@ fn mutants(text: &str) -> Vec<(String, String)> {
     mutants
 }
 
-/// Every mutant of the specs of the examples and of the library's tests is told from its original, or proven equal; what is
+/// Every mutant of the specs of the examples and of the library's tests is proven different from its original, or equal; what is
 /// not decided is named.
 #[test]
 fn mutants_are_told_from_their_originals() {

@@ -4,7 +4,7 @@ use crate::support::skip;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// Runs a recipe against a daemon of its own; none where its language or package is not there.
+/// Runs a recipe against a daemon of its own; `None` if its language or package is not there.
 fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
     let there = Command::new(program)
         .args(needs)

@@ -34,6 +34,8 @@ pub struct Human<'s, W> {
     out: W,
     paint: Paint,
     limit: u64,
+    /// How a reader comes to see those beyond the limit.
+    hint: Option<&'static str>,
     /// Per property: how many counterexamples were shown, how many were not.
     shown: Vec<(u64, u64)>,
     /// The same for verdicts that are open.
@@ -49,8 +51,17 @@ impl<'s, W: Write> Human<'s, W> {
             out,
             paint,
             limit,
+            hint: None,
             shown: none.clone(),
             open: none,
+        }
+    }
+
+    /// Says below counterexamples that were left out how a reader comes to see them.
+    pub fn with_hint(self, hint: &'static str) -> Self {
+        Human {
+            hint: Some(hint),
+            ..self
         }
     }
 
@@ -234,12 +245,10 @@ impl<W: Write> Reporter for Human<'_, W> {
                 hidden = true;
             }
         }
-        if hidden {
-            writeln!(
-                self.out,
-                "  {}\n",
-                self.paint.quiet("--max-counterexamples N shows more")
-            )?;
+        match self.hint {
+            Some(hint) if hidden => writeln!(self.out, "  {}\n", self.paint.quiet(hint))?,
+            None if hidden => writeln!(self.out)?,
+            _ => {}
         }
         table::write(&mut self.out, self.paint, self.headings, summary)?;
         self.out.flush()
