@@ -14,9 +14,11 @@ mod nl_formula;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use guard_english::draft::{Draft, Status, draft};
+use guard_english::controlled::Vocabulary;
+use guard_english::draft::{Draft, Status, draft, drafts};
+use guard_english::language_model::{Effort, LanguageModel, Question};
 use serde_json::Value;
 
 /// A sentence with the readings that are right.
@@ -29,6 +31,9 @@ struct Case {
     aside: bool,
     gold: Vec<String>,
     seconds: bool,
+    /// The names of its kind that count as right.
+    kinds: Vec<String>,
+    template: bool,
 }
 
 fn lines(file: &str) -> Vec<Value> {
@@ -60,6 +65,11 @@ fn cases() -> Vec<Case> {
                 .map(str::to_owned)
                 .collect(),
             seconds: line["bound"]["seconds"].is_number(),
+            kinds: std::iter::once(&line["modality"])
+                .chain(line["modality_alt"].as_array().into_iter().flatten())
+                .map(text)
+                .collect(),
+            template: line["template"].is_string(),
         })
         .collect();
     let found = lines("found.jsonl");
@@ -81,6 +91,8 @@ fn cases() -> Vec<Case> {
             aside,
             gold: gold.filter(|gold| !gold.is_empty()).collect(),
             seconds: false,
+            kinds: vec![text(&line["modality"])],
+            template: false,
         }
     }));
     out
@@ -131,6 +143,57 @@ fn is_coarser(formula: &str, case: &Case) -> bool {
         .strip_prefix("!F ")
         .is_some_and(|atom| !atom.contains(' '));
     never_one && case.gold.iter().any(one_step)
+}
+
+fn names(formula: &str) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
+    for word in formula.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        let named = word.starts_with(|c: char| c.is_ascii_lowercase());
+        if named && !["true", "count"].contains(&word) && !out.contains(&word) {
+            out.push(word);
+        }
+    }
+    out
+}
+
+fn renamed(formula: &str, from: &str, to: &str) -> String {
+    let of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut out, mut rest) = (String::new(), formula);
+    while let Some(at) = rest.find(from) {
+        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
+        let whole = !before.ends_with(of_name) && !after.starts_with(of_name);
+        out.push_str(before);
+        out.push_str(if whole { to } else { from });
+        rest = after;
+    }
+    out + rest
+}
+
+/// Whether a formula says with several situations what a reading says with one: *cite or quote secrets* is one situation, or two;
+/// each of three checks before a commit, or the checks.
+fn is_finer(formula: &str, case: &Case) -> bool {
+    let mine = names(formula).len();
+    case.gold.iter().any(|gold| {
+        let gold = in_seconds(gold);
+        let theirs = names(&gold);
+        let more = (mine + 1).saturating_sub(theirs.len());
+        if !(2..=4).contains(&more) {
+            return false;
+        }
+        theirs.iter().any(|split| {
+            let parts: Vec<String> = (0..more).map(|part| format!("part_{part}")).collect();
+            let each = parts
+                .iter()
+                .map(|part| renamed(&format!("({gold})"), split, part));
+            let ways = [
+                renamed(&gold, split, &format!("({})", parts.join(" | "))),
+                renamed(&gold, split, &format!("({})", parts.join(" & "))),
+                each.collect::<Vec<_>>().join(" & "),
+            ];
+            ways.iter()
+                .any(|way| nl_formula::equivalent(formula, way, case.seconds).unwrap_or(false))
+        })
+    })
 }
 
 /// Whether a formula is a reading with one situation turned into its opposite.
@@ -285,4 +348,142 @@ fn proposals_are_what_is_meant() {
             tally.proposed
         );
     }
+}
+
+/// The answers of a language model to questions, as the log of `guard draft` records them.
+struct Recorded(BTreeMap<String, Result<String, String>>);
+
+impl Recorded {
+    fn read(log: &Path) -> Recorded {
+        let text = std::fs::read_to_string(log).unwrap();
+        let entry = |line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let answer = match line["answer"].as_str() {
+                Some(answer) => Ok(answer.to_owned()),
+                None => Err(line["error"].to_string()),
+            };
+            (line["question"].as_str().unwrap().to_owned(), answer)
+        };
+        Recorded(text.lines().map(entry).collect())
+    }
+
+    /// Whether the model was asked about a requirement.
+    fn knows(&self, text: &str) -> bool {
+        self.0.contains_key(&question(text))
+    }
+}
+
+fn question(text: &str) -> String {
+    format!("{}\n", serde_json::json!({ "requirement": text }))
+}
+
+impl LanguageModel for Recorded {
+    fn answer(&self, question: &Question<'_>) -> Result<String, String> {
+        let unknown = || Err("the answer was not recorded".to_owned());
+        self.0.get(question.text).cloned().unwrap_or_else(unknown)
+    }
+}
+
+/// What a model makes of sentences; of `others`, those that are no requirement or unclear.
+#[derive(Debug, Default)]
+struct Measures {
+    requirements: usize,
+    proposed: usize,
+    equivalent: usize,
+    /// Equivalent if some situation of the reading is said as several, or several as one.
+    finer: usize,
+    coarser: usize,
+    /// Some proposal is equivalent.
+    among: usize,
+    kind: usize,
+    templates: usize,
+    templates_equivalent: usize,
+    others: usize,
+    declined: usize,
+}
+
+fn measured(log: &Path) -> BTreeMap<String, Measures> {
+    let model = Recorded::read(log);
+    let effort = Effort {
+        samples: 1,
+        ..Effort::default()
+    };
+    let mut out: BTreeMap<String, Measures> = BTreeMap::new();
+    for case in cases() {
+        let object = serde_json::json!({ "text": case.text }).to_string();
+        let made = drafts(&object, &Vocabulary::default(), Some((&model, effort)));
+        let [draft] = &made[..] else {
+            panic!("{} drafts of {}", made.len(), case.text)
+        };
+        if !model.knows(&draft.text) {
+            continue;
+        }
+        let measures = out.entry(case.source.clone()).or_default();
+        let first = draft.reading.iter().chain(&draft.proposals).next();
+        let is =
+            |of: fn(&str, &Case) -> bool| first.is_some_and(|reading| of(&reading.formula, &case));
+        let right = is(is_right);
+        let (finer, coarser) = (!right && is(is_finer), !right && is(is_coarser));
+        if !case.asks {
+            measures.others += 1;
+            measures.declined += usize::from(first.is_none());
+        } else {
+            let kind = first.and_then(|reading| serde_json::to_value(reading.kind).ok());
+            let named = |kind: Value| case.kinds.iter().any(|known| kind == **known);
+            let among = |reading: &guard_english::draft::Reading| is_right(&reading.formula, &case);
+            measures.requirements += 1;
+            measures.proposed += usize::from(first.is_some());
+            measures.equivalent += usize::from(right);
+            measures.finer += usize::from(finer);
+            measures.coarser += usize::from(coarser);
+            measures.among += usize::from(draft.proposals.iter().any(among));
+            measures.kind += usize::from(right || kind.is_some_and(named));
+            measures.templates += usize::from(case.template);
+            measures.templates_equivalent += usize::from(case.template && right);
+        }
+        if case.asks != first.is_some() || case.asks && !right {
+            let mark = ["", "(finer) ", "(coarser) "]
+                [usize::from(finer) + 2 * usize::from(coarser && !finer)];
+            println!(
+                "{mark}{}: {}\n  {:?} {:?}\n  {:?}\n  {:?}",
+                case.source,
+                case.text,
+                draft.status,
+                draft.reason,
+                first.map(|reading| (&reading.words, &reading.formula)),
+                case.gold
+            );
+        }
+    }
+    for (source, measures) in &out {
+        println!("{source}: {measures:?}");
+    }
+    out
+}
+
+/// The answers that a model gave to sixty of the development sentences, recorded: what is made of them today.
+#[test]
+fn recorded_answers_keep_their_measures() {
+    if lines("dev.jsonl").is_empty() {
+        return;
+    }
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays/development.jsonl");
+    let measures = &measured(&log)["development"];
+    assert_eq!(measures.requirements + measures.others, 60);
+    let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
+    assert!(at_least(measures.equivalent, measures.requirements, 90));
+    assert!(at_least(measures.kind, measures.requirements, 97));
+    assert!(at_least(
+        measures.templates_equivalent,
+        measures.templates,
+        90
+    ));
+    assert!(at_least(measures.declined, measures.others, 95));
+}
+
+/// `GUARD_REPLAY=LOG cargo test -p guard-english --test requirements -- --ignored --nocapture` measures another log.
+#[test]
+#[ignore = "measures a log of `guard draft`"]
+fn a_log_is_measured() {
+    measured(Path::new(&std::env::var_os("GUARD_REPLAY").unwrap()));
 }

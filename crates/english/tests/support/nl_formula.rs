@@ -32,7 +32,7 @@ fn tokens(text: &str) -> Vec<String> {
             }
         } else {
             let rest: String = chars[at..].iter().take(3).collect();
-            at += ["<->", "->", "<=", ">="]
+            at += ["<->", "->", "<=", ">=", "=="]
                 .iter()
                 .find(|sign| rest.starts_with(**sign))
                 .map_or(1, |sign| sign.len());
@@ -154,6 +154,38 @@ impl Reader<'_> {
         })
     }
 
+    /// `count(f) <= n` of a whole trace, `== n` and `>= n`, as nested `F`; `G` before it changes nothing.
+    fn count(&mut self) -> Result<FormulaId, String> {
+        self.need("(")?;
+        let counted = self.implication()?;
+        self.need(")")?;
+        let relation = self.peek().to_owned();
+        self.at += 1;
+        let (thousandths, _) = self.number()?;
+        let mut times = |count: i128| {
+            let mut out = self.formulas.verum();
+            for nth in 0..count {
+                let later = if nth == 0 {
+                    out
+                } else {
+                    self.formulas.next(out)
+                };
+                let both = self.formulas.and(counted, later);
+                out = self.formulas.eventually(Interval::ALL, both);
+            }
+            out
+        };
+        let (least, more) = (times(thousandths / 1000), times(thousandths / 1000 + 1));
+        Ok(match relation.as_str() {
+            "<=" => self.formulas.not(more),
+            ">=" => least,
+            _ => {
+                let at_most = self.formulas.not(more);
+                self.formulas.and(least, at_most)
+            }
+        })
+    }
+
     fn unary(&mut self) -> Result<FormulaId, String> {
         if self.eat("!") {
             let a = self.unary()?;
@@ -168,6 +200,7 @@ impl Reader<'_> {
         self.at += 1;
         Ok(match token.as_str() {
             "true" => self.formulas.verum(),
+            "count" => self.count()?,
             "X" => {
                 let a = self.unary()?;
                 self.formulas.next(a)
