@@ -169,30 +169,59 @@ fn renamed(formula: &str, from: &str, to: &str) -> String {
     out + rest
 }
 
+/// Returns the ways to say one or two situations of a reading as several, `more` in all: both, either, each in a sentence of its
+/// own, and parts of them denied.
+fn split(gold: &str, more: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    for name in names(gold)
+        .into_iter()
+        .filter(|name| !name.starts_with("part_"))
+    {
+        for here in 1..=more {
+            let parts: Vec<String> = (0..=here)
+                .map(|part| format!("part_{name}_{part}"))
+                .collect();
+            let mut ways = vec![
+                parts
+                    .iter()
+                    .map(|part| renamed(&format!("({gold})"), name, part))
+                    .collect::<Vec<_>>()
+                    .join(" & "),
+            ];
+            for signs in 0..1_u32 << parts.len() {
+                let signed = parts.iter().enumerate();
+                let signed = signed.map(|(at, part)| {
+                    format!("{}{part}", if signs >> at & 1 == 1 { "!" } else { "" })
+                });
+                let signed: Vec<String> = signed.collect();
+                for sign in [" & ", " | "] {
+                    ways.push(renamed(gold, name, &format!("({})", signed.join(sign))));
+                }
+            }
+            for way in ways {
+                if here == more {
+                    out.push(way);
+                } else {
+                    out.extend(split(&way, more - here));
+                }
+            }
+        }
+    }
+    out
+}
+
 /// Whether a formula says with several situations what a reading says with one: *cite or quote secrets* is one situation, or two;
 /// each of three checks before a commit, or the checks.
 fn is_finer(formula: &str, case: &Case) -> bool {
     let mine = names(formula).len();
     case.gold.iter().any(|gold| {
         let gold = in_seconds(gold);
-        let theirs = names(&gold);
-        let more = (mine + 1).saturating_sub(theirs.len());
-        if !(2..=4).contains(&more) {
-            return false;
-        }
-        theirs.iter().any(|split| {
-            let parts: Vec<String> = (0..more).map(|part| format!("part_{part}")).collect();
-            let each = parts
+        let theirs = names(&gold).len();
+        mine <= 4
+            && (theirs + 1..theirs + 3).contains(&mine)
+            && split(&gold, mine - theirs)
                 .iter()
-                .map(|part| renamed(&format!("({gold})"), split, part));
-            let ways = [
-                renamed(&gold, split, &format!("({})", parts.join(" | "))),
-                renamed(&gold, split, &format!("({})", parts.join(" & "))),
-                each.collect::<Vec<_>>().join(" & "),
-            ];
-            ways.iter()
                 .any(|way| nl_formula::equivalent(formula, way, case.seconds).unwrap_or(false))
-        })
     })
 }
 
@@ -461,7 +490,7 @@ fn measured(log: &Path) -> BTreeMap<String, Measures> {
     out
 }
 
-/// The answers that a model gave to sixty of the development sentences, recorded: what is made of them today.
+/// The answers that a model gave to the development sentences, recorded: what is made of them today.
 #[test]
 fn recorded_answers_keep_their_measures() {
     if lines("dev.jsonl").is_empty() {
@@ -469,16 +498,14 @@ fn recorded_answers_keep_their_measures() {
     }
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays/development.jsonl");
     let measures = &measured(&log)["development"];
-    assert_eq!(measures.requirements + measures.others, 60);
+    assert_eq!(measures.requirements + measures.others, 150);
     let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
-    assert!(at_least(measures.equivalent, measures.requirements, 90));
-    assert!(at_least(measures.kind, measures.requirements, 97));
-    assert!(at_least(
-        measures.templates_equivalent,
-        measures.templates,
-        90
-    ));
-    assert!(at_least(measures.declined, measures.others, 95));
+    assert!(at_least(measures.proposed, measures.requirements, 98));
+    assert!(at_least(measures.equivalent, measures.requirements, 84));
+    let cut_otherwise = measures.equivalent + measures.finer + measures.coarser;
+    assert!(at_least(cut_otherwise, measures.requirements, 90));
+    assert!(at_least(measures.kind, measures.requirements, 92));
+    assert!(at_least(measures.declined, measures.others, 80));
 }
 
 /// `GUARD_REPLAY=LOG cargo test -p guard-english --test requirements -- --ignored --nocapture` measures another log.

@@ -122,13 +122,28 @@ const DENIALS: &str = "not no never none neither nor without unless until only e
     won't isn't aren't avoid refuse refrain forbid forbids forbidden prohibit prohibited prohibits disallow disallowed deny denied reject \
     rejected decline stop block blocked prevent prevents ban banned exclude excluded exclusive exclusively limit limited before prior \
     first unable fail fails failing nothing nobody invalid unauthorized unauthorised ineligible illegal must-not stay remain remains \
-    stays keep kept always every all last ends end";
+    stays keep kept always every all last ends end most least exactly";
 /// Words of controlled English that look back, limit or deny.
 const LIMITS: &str = "not never no none neither nor unless until only before without requires requires need needs preceded most least \
     exactly less than always every last";
 /// Words of a comparison, which may move a number by one.
 const COMPARISONS: &str =
     "fewer less more than under over exceed exceeds exceeding above below second again another";
+
+/// Denials that deny nothing: they limit a time, or stress a word.
+const IDIOMS: [&str; 9] = [
+    "no later than",
+    "not later than",
+    "no matter",
+    "not only",
+    "without delay",
+    "without undue delay",
+    "without further",
+    "without any intervening",
+    "without intervening",
+];
+/// Words that call what a sentence describes wrong: its denial may then be written without one.
+const WRONG: &str = "violation bug mistake error wrong unacceptable forbidden prohibited disallowed acceptable ok okay left go";
 
 fn listed(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
@@ -165,6 +180,7 @@ fn numbers(text: &str) -> Vec<u64> {
             Kind::Number => token.low.replace('.', "").parse().ok(),
             _ => match token.low.as_str() {
                 "twice" => Some(2),
+                "dozen" => Some(12),
                 "one" => None,
                 word => small_number(word).map(u64::from),
             },
@@ -225,8 +241,15 @@ impl<'l> Source<'l> {
         let near = |number: u64, list: &[u64]| {
             list.contains(&number) || moved && list.iter().any(|known| known.abs_diff(number) == 1)
         };
+        // One run out of a hundred is 1 %.
+        let percent = words.contains('%');
+        let shared = |whole: u64| {
+            let parts = said.iter().filter_map(|part| part.checked_mul(whole));
+            let mut parts = parts.filter(|part| part % 100 == 0).map(|part| part / 100);
+            percent && parts.any(|part| part == 1 || self.numbers.contains(&part))
+        };
         for number in &self.numbers {
-            if !near(*number, &said) {
+            if !near(*number, &said) && !shared(*number) {
                 faults.push(format!("the number {number} of the requirement is missing"));
             }
         }
@@ -245,14 +268,31 @@ impl<'l> Source<'l> {
         const NEGATIONS: &str = "not no never none neither nor without unless except cannot can't don't doesn't mustn't shouldn't isn't \
             aren't forbidden prohibited avoid only";
         let said = all_words(words);
-        if let Some(word) = denied(NEGATIONS, &all_words(&self.whole))
+        let plain = IDIOMS
+            .iter()
+            .fold(self.whole.clone(), |text, idiom| text.replace(idiom, " "));
+        let asked = all_words(&plain);
+        // What is not to be left without an answer has to be answered.
+        let counted = |list: &str| asked.iter().filter(|word| listed(list, &word.low)).count();
+        let unanswered = |word: &&Token| word.low.starts_with("un") && word.low.ends_with("ed");
+        let turned =
+            counted("without lacking") + counted(WRONG) + asked.iter().filter(unanswered).count();
+        let cancelled = turned > 0 && counted(NEGATIONS) + turned - counted("without") > 1;
+        if let Some(word) = denied(NEGATIONS, &asked)
+            && !cancelled
             && denied(LIMITS, &said).is_none()
         {
             faults.push(format!("`{}` of the requirement is lost", word.low));
         }
         // Without its phrases: what the sentence itself denies.
+        let unavailable = |word: &Token| {
+            ["un", "in", "im", "non"]
+                .iter()
+                .any(|deny| word.low.starts_with(deny))
+        };
         if let Some(word) = denied("not never no none neither nor", &tokens(words))
             && denied(DENIALS, &all_words(&self.whole)).is_none()
+            && !all_words(&self.whole).iter().any(unavailable)
         {
             faults.push(format!("`{}`: the requirement denies nothing", word.low));
         }
@@ -275,8 +315,11 @@ impl<'l> Source<'l> {
                 ));
                 continue;
             }
-            let foreign: Vec<String> = stems(phrase).difference(&self.words).cloned().collect();
-            if foreign.len() * 2 > stems(phrase).len() {
+            let stems = stems(phrase);
+            let foreign = stems
+                .iter()
+                .filter(|stem| !self.words.iter().any(|word| related(stem, word)));
+            if foreign.count() * 2 > stems.len() {
                 faults.push(format!(
                     "the phrase \"{phrase}\" is not in the words of the requirement"
                 ));
@@ -292,10 +335,19 @@ impl<'l> Source<'l> {
     }
 }
 
+/// Whether two stems are forms of one word: *log* and *logged*, *answer* and *unanswered*.
+fn related(a: &str, b: &str) -> bool {
+    let bare = |word: &str| word.strip_prefix("un").unwrap_or(word).to_owned();
+    let (a, b) = (bare(a), bare(b));
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let shorter = a.chars().count().min(b.chars().count());
+    a == b || common >= 3 && common + 1 >= shorter
+}
+
 /// Returns the content words of a text without their endings.
 fn stems(text: &str) -> BTreeSet<String> {
     const EMPTY: &str = "the a an of to in on for and or by with is are be been has have had it its their his her at as from that this any \
-        all each every";
+        all each every something anything somebody anybody other else";
     all_words(text)
         .iter()
         .flat_map(|token| {
