@@ -33,10 +33,19 @@ impl Endpoint {
     /// the two companies from their own variables; no other host is sent those.
     ///
     /// # Errors
-    /// The address is not one of HTTP, has a password or a query, or would take the key over the network without encryption.
+    /// The address is not one of HTTP, or of HTTPS in a build without it; it has a password or a query; it would take the key over the
+    /// network without encryption.
     pub(super) fn new(address: &str, model: &str) -> Result<Endpoint, String> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        Endpoint::with_keys(address, model, &variable)
+        let endpoint = Endpoint::with_keys(address, model, &variable)?;
+        if endpoint.url.scheme() == "https" && !cfg!(feature = "https") {
+            return Err(
+                "`--model`: this `guard` was built without HTTPS; build it with `--features https`, ask an address of HTTP, or give a \
+                 command to `--with`"
+                    .to_owned(),
+            );
+        }
+        Ok(endpoint)
     }
 
     fn with_keys(
