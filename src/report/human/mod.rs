@@ -34,7 +34,7 @@ pub struct Human<'s, W> {
     out: W,
     paint: Paint,
     limit: u64,
-    /// How a reader comes to see those beyond the limit.
+    /// The sentence that tells a reader where those beyond the limit are; `None` if nowhere.
     hint: Option<&'static str>,
     /// Per property: how many counterexamples were shown, how many were not.
     shown: Vec<(u64, u64)>,
