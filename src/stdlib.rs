@@ -15,6 +15,19 @@ pub fn modules() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(module, _, _)| *module)
 }
 
+/// Returns the path of the module, without `std`, that declares a template, predicate or track of this name.
+pub fn module_of(name: &str) -> Option<&'static str> {
+    let declares = |line: &str| {
+        let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        matches!(words.next(), Some("template" | "predicate" | "track"))
+            && words.next() == Some(name)
+    };
+    let declaring = MODULES
+        .iter()
+        .find(|(_, _, text)| text.lines().any(declares));
+    declaring.map(|(module, _, _)| *module)
+}
+
 macro_rules! modules {
     ($($name:literal)*) => {
         /// Name, file name, text.

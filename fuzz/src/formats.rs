@@ -22,10 +22,11 @@ pub fn run(data: &[u8]) {
         text: data,
     });
     let lines: Vec<_> = (1u64..).zip(values.iter().cloned()).collect();
+    let lists = document::ListLines::default();
     let inputs = values.iter().map(|value| Input::Document {
         value,
         line: None,
-        elements: &[],
+        lists: &lists,
     });
     for input in inputs.chain([Input::Lines(&lines), Input::Text(data)]) {
         for format in Format::ALL {

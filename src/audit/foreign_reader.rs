@@ -5,7 +5,7 @@ use std::io::Read;
 use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::input::document::{self, Document};
+use crate::input::document::{self, Document, ListLines};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::{FileReport, LineOutcome};
 use crate::input::pipeline;
@@ -85,11 +85,10 @@ impl ForeignReader<'_> {
         let records = match document::parse(raw.bytes, self.projection.limits()) {
             Ok(document) => {
                 problems.extend(self.duplicate_keys(&document, raw.line));
-                let elements: Vec<u64> = document.elements.iter().map(|at| raw.line + at).collect();
                 let input = Input::Document {
                     value: &document.value,
                     line: Some(raw.line),
-                    elements: &elements,
+                    lists: &document.lists,
                 };
                 self.records(
                     formats::convert(self.format, &input),
@@ -118,7 +117,7 @@ impl ForeignReader<'_> {
         let limits = self.projection.limits();
         splitter.split(Splitting::Documents, *limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
-        let mut elements: Vec<u64> = Vec::new();
+        let mut lists = ListLines::default();
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
                 .into_par_iter()
@@ -131,7 +130,7 @@ impl ForeignReader<'_> {
                     Ok(document) => {
                         self.count(lines, true, &[], report);
                         self.add_problems(self.duplicate_keys(&document, line), report);
-                        elements = document.elements;
+                        lists = document.lists;
                         values.push((line, document.value));
                     }
                     Err(error) => {
@@ -143,15 +142,12 @@ impl ForeignReader<'_> {
             }
         }
         let input = match values.as_slice() {
-            // A file that is one list: its elements have lines of their own.
-            [(line, value @ Value::List(_))] => {
-                elements.iter_mut().for_each(|at| *at += line);
-                Input::Document {
-                    value,
-                    line: Some(*line),
-                    elements: &elements,
-                }
-            }
+            // A file that is one list, or wraps one: its elements have lines of their own.
+            [(line, value)] => Input::Document {
+                value,
+                line: Some(*line),
+                lists: &lists,
+            },
             lines => Input::Lines(lines),
         };
         let converted = formats::convert(self.format, &input);

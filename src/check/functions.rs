@@ -7,6 +7,7 @@ use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{Builtin, Expr};
 use crate::source::Span;
+use crate::stdlib;
 use crate::syntax::ast;
 use crate::types::Type;
 use crate::value::Value;
@@ -128,7 +129,11 @@ impl<'a> Checker<'a> {
             candidates.push("count");
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
             let near = alias(name).filter(fits);
-            if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
+            if let Some(module) = stdlib::module_of(&name.text) {
+                diagnostic = diagnostic.note(format!(
+                    "the standard library declares it: `use std.{module}.{{{name}}}`"
+                ));
+            } else if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             }
             self.report(diagnostic);

@@ -13,6 +13,7 @@ use crate::hir::Expr;
 use crate::ids::{ExprId, FormulaId};
 use crate::modules::ModuleIdx;
 use crate::source::Span;
+use crate::stdlib;
 use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
 use crate::value::{EnumValue, Value};
@@ -193,6 +194,10 @@ impl<'a> Checker<'a> {
         {
             diagnostic = diagnostic
                 .note(format!("the enum `{of}` has this value: write `{of}.{name}` if the type is not known from the context"));
+        } else if let Some(module) = stdlib::module_of(&name.text) {
+            diagnostic = diagnostic.note(format!(
+                "the standard library declares it: `use std.{module}.{{{name}}}`"
+            ));
         } else if self.spec.schema.fields.is_empty() {
             diagnostic = diagnostic.note("no `event` block declares fields");
         }

@@ -59,9 +59,25 @@ pub(super) fn in_order(keys: &mut Vec<Key>) {
 /// Returns all keys that bind these places, and at least one place, each to one of these values for it, less informative ones
 /// first.
 pub(super) fn matches(values: &[impl Deref<Target = [Value]>], needed: Places) -> Vec<Key> {
+    let is_needed = |index| needed & place(index) != 0;
+    if values
+        .iter()
+        .enumerate()
+        .all(|(index, values)| is_needed(index) && values.len() < 2)
+    {
+        // The common case: at most one.
+        let is_match = values.iter().all(|values| !values.is_empty()) && !values.is_empty();
+        let key = || {
+            values
+                .iter()
+                .map(|values| values.first().cloned())
+                .collect()
+        };
+        return is_match.then(key).into_iter().collect();
+    }
     let mut keys: Vec<Vec<Option<Value>>> = vec![Vec::with_capacity(values.len())];
     for (index, values) in values.iter().enumerate() {
-        let open = (needed & place(index) == 0).then_some(None);
+        let open = (!is_needed(index)).then_some(None);
         let longer = |key: Vec<Option<Value>>| {
             let choices = open.iter().cloned().chain(values.iter().cloned().map(Some));
             choices.map(move |choice| key.iter().cloned().chain([choice]).collect())

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::binding::Places;
 use crate::hir::{Arith, Builtin, Compare, PastOp, Quantifier, Window};
 use crate::ids::ExprId;
 use crate::pattern::Pattern;
@@ -172,6 +173,9 @@ pub(super) struct TrackCode {
     pub(super) constants: Vec<Vec<Value>>,
     /// `None` if no property or observation reads the track, which is then not followed.
     pub(super) update: Option<NodeId>,
+    /// The parameters that must have the value of a compared term: without, the track keeps the value of the key, if all terms
+    /// of them are known.
+    pub(super) needed: Places,
     /// The nodes of the update that read other tracks by a parameter.
     pub(super) keyed: Box<[NodeId]>,
     /// All values of its type, where the track holds sets of values.
@@ -201,6 +205,16 @@ impl Code {
 
     pub(super) fn info(&self, id: NodeId) -> &Info {
         &self.info[id.index()]
+    }
+
+    /// Whether a node is the value that a track has for its own parameters.
+    pub(super) fn is_own_value(&self, track: u32, node: NodeId) -> bool {
+        let Node::Track(other, args) = self.node(node) else {
+            return false;
+        };
+        let n_params = self.tracks[track as usize].n_params;
+        let is_param = |(place, arg): (u32, &NodeId)| matches!(self.node(*arg), Node::Param(param) if *param == place);
+        *other == track && args.len() == n_params && (0u32..).zip(args).all(is_param)
     }
 
     pub(super) fn operands(&self, id: NodeId) -> Vec<NodeId> {

@@ -9,11 +9,11 @@ use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
     ClauseCode, Compiled, Condition, FilterCode, Judged, LetterCode, Message, MessagePart,
-    PropertyCode, QuantifiedCode, VarCode,
+    OnlyTerms, PropertyCode, QuantifiedCode, VarCode,
 };
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
-use super::instance_gc::{condition, false_if_unseen, release};
+use super::instance_gc::{condition, false_if_unseen, needed, release};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::Automaton;
@@ -51,6 +51,7 @@ pub(super) fn compile(
             compared: Vec::new(),
             constants: track.constants.clone(),
             update: None,
+            needed: 0,
             keyed: Box::default(),
             finite: values_of(&track.ty),
             frame: Box::default(),
@@ -117,12 +118,14 @@ pub(super) fn compile(
             quantified.by_value = quantified.conditions.iter().any(by_value);
             quantified.counted_by_value = quantified.conditions[roots.len()..].iter().any(by_value);
             quantified.keyed = code.keyed_below(roots);
+            quantified.only_terms = OnlyTerms::of(quantified);
         }
     }
     for index in 0..code.tracks.len() {
         let update = code.tracks[index].update;
         code.tracks[index].frame = code.frame_of(update);
         code.tracks[index].keyed = code.keyed_below(update);
+        code.tracks[index].needed = needed(&code, index as u32);
     }
     code.classes = classes::classes(&code, &properties);
     let held = |(cell, track): (Cell, &TrackCode)| match cell {
@@ -310,6 +313,7 @@ pub(super) fn property_code(
                 keyed: Box::default(),
                 by_value: false,
                 counted_by_value: false,
+                only_terms: None,
                 counts_values: vars.len() != 1
                     || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
                 vars,

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
-use super::binding::Places;
+use super::binding::{Places, place};
 use super::code::{Code, NodeId, Reads};
 use super::limits::Limits;
 use super::monitor::Automaton;
@@ -149,6 +149,8 @@ pub(super) struct QuantifiedCode {
     pub(super) by_value: bool,
     /// Whether a register of the instance counts such a condition: it then depends on the value at every event.
     pub(super) counted_by_value: bool,
+    /// `None` if more than terms says which instances an event touches, or if they are many.
+    pub(super) only_terms: Option<OnlyTerms>,
     /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
     /// nothing has.
     pub(super) counts_values: bool,
@@ -162,15 +164,44 @@ pub(super) struct VarCode {
     pub(super) range: Option<NodeId>,
 }
 
-impl QuantifiedCode {
-    /// Returns the terms that the only variable is compared with, where they alone say which of its values an event touches.
-    pub(super) fn only_terms(&self) -> Option<&[NodeId]> {
-        let [var] = &*self.vars else {
+/// The terms that variables are compared with, if they alone say which instances an event touches.
+#[derive(Debug)]
+pub(super) struct OnlyTerms {
+    /// Each variable with a term. Sets of them are bits of a byte.
+    pub(super) terms: Box<[(u32, NodeId)]>,
+    /// Some of several variables, whose values may tell tuples apart without those of the others: the variables, and the bits
+    /// of their terms.
+    pub(super) parts: Box<[(Places, u8)]>,
+}
+
+impl OnlyTerms {
+    /// Returns the terms of a property whose other parts are known.
+    pub(super) fn of(quantified: &QuantifiedCode) -> Option<OnlyTerms> {
+        let vars = &quantified.vars;
+        let only = vars
+            .iter()
+            .all(|var| var.elements.is_empty() && var.constants.is_empty() && var.range.is_none());
+        let pairs = (0u32..)
+            .zip(vars)
+            .flat_map(|(index, var)| var.terms.iter().map(move |term| (index, *term)));
+        let terms: Box<[(u32, NodeId)]> = pairs.collect();
+        if !only || terms.len() > 8 || vars.len() > 8 || quantified.release != Release::Neutral {
             return None;
+        }
+        let tells_apart = |places: &Places| {
+            let mut conditions = quantified.conditions.iter();
+            conditions.any(|condition| condition.tells_apart(*places, *places, 0))
         };
-        let only = var.elements.is_empty() && var.constants.is_empty() && var.range.is_none();
-        // Sets of terms are bits of a byte.
-        (only && var.terms.len() <= 4 && self.release == Release::Neutral).then_some(&*var.terms)
+        let bits = |places: Places| {
+            let bits = (0..8).zip(&terms).map(|(at, (var, _))| {
+                let is_part = places & place(*var as usize) != 0;
+                u8::from(is_part) << at
+            });
+            (places, bits.sum())
+        };
+        let proper = 1..(1 << vars.len()) - 1;
+        let parts = proper.filter(tells_apart).map(bits).collect();
+        Some(OnlyTerms { terms, parts })
     }
 }
 
@@ -183,6 +214,14 @@ pub(super) struct Condition {
     pub(super) needs: Places,
     /// Whether it depends on which values they have, and not only on the terms that have them.
     pub(super) by_value: bool,
+}
+
+impl Condition {
+    /// Whether it may tell tuples that have an event's values in these places from those that do not have them in the `new`
+    /// ones of them. `unknown`: the variables of which a compared term is unknown.
+    pub(super) fn tells_apart(&self, places: Places, new: Places, unknown: Places) -> bool {
+        self.reads & new != 0 && self.needs & !unknown & !places == 0
+    }
 }
 
 /// Whether an instance in the state of the root may be forgotten.

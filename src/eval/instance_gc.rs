@@ -67,11 +67,28 @@ pub(super) fn condition(code: &Code, node: NodeId) -> Condition {
     }
 }
 
-/// The variables without whose value the expression is false, if all terms that they are compared with are known. Of
+/// Returns the parameters of a track without whose value an event leaves it as it is, if all terms that they are compared with
+/// are known.
+pub(super) fn needed(code: &Code, track: u32) -> Places {
+    fn walk(code: &Code, track: u32, node: NodeId) -> Places {
+        match code.node(node) {
+            _ if code.is_own_value(track, node) => Places::MAX,
+            Node::If(condition, then, other) => {
+                let then = walk(code, track, *then);
+                (needs(code, *condition) | then) & walk(code, track, *other)
+            }
+            _ => 0,
+        }
+    }
+    let update = code.tracks[track as usize].update;
+    update.map_or(Places::MAX, |update| walk(code, track, update))
+}
+
+/// The variables or parameters without whose value the expression is false, if all terms that they are compared with are known. Of
 /// membership in a list that is not written out nothing follows: a value that is no list is an error in the data.
 fn needs(code: &Code, node: NodeId) -> Places {
     let var = |node: NodeId| match code.node(node) {
-        Node::Var(var) => place(*var as usize),
+        Node::Var(var) | Node::Param(var) => place(*var as usize),
         _ => 0,
     };
     match code.node(node) {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::binding::{self, Key};
+use super::binding::{self, Key, Places};
 use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
 use super::distinct::Distinct;
@@ -229,12 +229,15 @@ impl Eval<'_> {
             }
             let fresh = &UNSEEN[..track.n_params.min(UNSEEN.len())];
             let mut values = std::mem::take(&mut changes.values);
-            self.compared(track, &mut values);
+            let unknown = self.compared(track, &mut values);
             // Keys that nothing compares keep their value, unless the update changes that of all keys.
             if self.keeps_itself(track, update, index, fresh) {
                 match &values[..] {
                     [values] => self.update_matched(index, track, update, values, changes),
-                    values => self.update_touched(index, track, update, values, changes),
+                    values => {
+                        let needed = track.needed & !unknown;
+                        self.update_touched(index, track, update, values, needed, changes);
+                    }
                 }
             } else {
                 self.update_all(index, track, update, fresh, &values, changes);
@@ -264,34 +267,43 @@ impl Eval<'_> {
         }
     }
 
-    /// Several parameters, and only keys with a value that a compared term has can change. Of those, a match (see
-    /// [`instances`](super::instances)) for which the update keeps the value touches none, unless one that binds less does.
+    /// Several parameters, and only keys with a value that a compared term has can change, in the `needed` places at least. Of
+    /// those, a match (see [`instances`](super::instances)) for which the update keeps the value touches none, unless one that
+    /// binds less does.
     fn update_touched(
         &mut self,
         index: u32,
         track: &TrackCode,
         update: NodeId,
         values: &[Distinct],
+        needed: Places,
         changes: &mut Changes,
     ) {
         let of = &self.tracks.tracks[index as usize];
         let (mut touched, mut found) = (Vec::new(), Vec::new());
         let mut effective: Vec<Key> = Vec::new();
-        for key in binding::matches(values, 0) {
+        for key in binding::matches(values, needed) {
             let below = |other: &Key| binding::join(other, &key) == key;
             if self.keeps_itself(track, update, index, &key) && !effective.iter().any(below) {
                 continue;
             }
-            of.seen.compatible(&key, |_| true, &mut found);
-            touched.extend(found.drain(..).map(|other| binding::join(&other, &key)));
-            touched.push(Key::clone(&key));
-            effective.push(key);
+            // A whole key joined with what agrees with it is the key.
+            if key.iter().any(Option::is_none) {
+                of.seen.compatible(&key, |_| true, &mut found);
+                touched.extend(found.drain(..).map(|other| binding::join(&other, &key)));
+                effective.push(Key::clone(&key));
+            }
+            touched.push(key);
         }
         binding::in_order(&mut touched);
         self.eval_cache.work += touched.len() as u64;
         for key in touched {
-            let next = self.updated(track, update, &key, of.entry(&key));
-            changes.changes.push((index, Some(key), next));
+            let entry = of.entry(&key);
+            let next = self.updated(track, update, &key, entry);
+            // What a key that binds less becomes must not be taken for the value of this one.
+            if !effective.is_empty() || next != *entry {
+                changes.changes.push((index, Some(key), next));
+            }
         }
     }
 
@@ -372,17 +384,20 @@ impl Eval<'_> {
         }
     }
 
-    /// For each parameter, the values that it is compared with, elements of lists included.
-    fn compared(&mut self, track: &TrackCode, into: &mut Vec<Distinct>) {
+    /// For each parameter, the values that it is compared with, elements of lists included. Returns the parameters of which a
+    /// term is unknown.
+    fn compared(&mut self, track: &TrackCode, into: &mut Vec<Distinct>) -> Places {
         into.resize(track.n_params, Distinct::default());
         into.iter_mut().for_each(Distinct::clear);
         for (values, constants) in into.iter_mut().zip(&track.constants) {
             constants.iter().for_each(|value| values.insert(value));
         }
-        for (values, terms) in into.iter_mut().zip(&track.compared) {
+        let mut unknown = 0;
+        for (index, (values, terms)) in into.iter_mut().zip(&track.compared).enumerate() {
             for term in terms {
                 self.with_value(*term, |value| {
                     let Some(value) = value else {
+                        unknown |= binding::place(index);
                         return;
                     };
                     if let Value::List(_) | Value::Set(_) = value
@@ -394,6 +409,7 @@ impl Eval<'_> {
                 });
             }
         }
+        unknown
     }
 
     /// Returns the entry of a key after the event, given the entry before it.
@@ -464,26 +480,17 @@ impl Eval<'_> {
         index: u32,
         key: &[Option<Value>],
     ) -> bool {
-        track.frame.is_empty()
-            && self
-                .key(key, Frame::NONE)
-                .is_own_value(track, update, index)
+        track.frame.is_empty() && self.key(key, Frame::NONE).is_own_value(update, index)
     }
 
-    fn is_own_value(&mut self, track: &TrackCode, node: NodeId, index: u32) -> bool {
-        let code = self.code;
-        match code.node(node) {
-            Node::Track(other, args) => *other == index
-                && args.len() == track.n_params
-                && (0u32..).zip(args).all(
-                    |(place, arg)| matches!(code.node(*arg), Node::Param(param) if *param == place),
-                ),
+    fn is_own_value(&mut self, node: NodeId, index: u32) -> bool {
+        match self.code.node(node) {
+            _ if self.code.is_own_value(index, node) => true,
             Node::If(condition, then, other) => match self.truth_of_all(*condition) {
-                Truth::True => self.is_own_value(track, *then, index),
-                Truth::False => self.is_own_value(track, *other, index),
+                Truth::True => self.is_own_value(*then, index),
+                Truth::False => self.is_own_value(*other, index),
                 Truth::Unknown => {
-                    self.is_own_value(track, *then, index)
-                        && self.is_own_value(track, *other, index)
+                    self.is_own_value(*then, index) && self.is_own_value(*other, index)
                 }
             },
             _ => false,

@@ -10,6 +10,7 @@
 //! * objects with a key twice: the whole object, since it cannot be told which copy another reader believes.
 
 use jiter::Peek;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::limits::InputLimits;
@@ -64,8 +65,28 @@ pub struct Document {
     pub value: Value,
     /// The losses that placeholders represent, in the order of the text.
     pub losses: Vec<Loss>,
-    /// 0-based line within the document of each element, if it is a list.
-    pub elements: Vec<u64>,
+    /// The lines of the elements of its outermost lists.
+    pub lists: ListLines,
+}
+
+/// The lines of the elements of the outermost lists of a document: of the document itself, if it is a list, or else of its
+/// members. Empty if the document is one line.
+#[derive(Clone, Debug, Default)]
+pub struct ListLines {
+    /// By the address of the first element, which stays the same while the tree is there: 0-based lines within the document.
+    lines: FxHashMap<usize, Vec<u64>>,
+}
+
+impl ListLines {
+    /// Returns the 0-based line within the document of an element of a list.
+    pub(crate) fn get(&self, list: &[Value], place: usize) -> Option<u64> {
+        let lines = self.lines.get(&address(list))?;
+        lines.get(place).copied()
+    }
+}
+
+fn address(list: &[Value]) -> usize {
+    list.as_ptr() as usize
 }
 
 /// A value of a document that cannot be known.
@@ -147,8 +168,19 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
     let mut scanner = Scanner::new(text, 0, String::new());
     let mut notes = Vec::new();
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
-    let mut starts = Vec::new();
-    let value = build_document(&mut scanner, limits.depth(), &mut notes, &mut starts);
+    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let mut lists = ListLines::default();
+    let value = match line_ends.is_empty() {
+        true => build(&mut scanner, limits.depth(), &mut notes),
+        false => {
+            let mut outer = Outer {
+                notes: &mut notes,
+                line_ends: &line_ends,
+                lists: &mut lists,
+            };
+            outer.build(&mut scanner, limits.depth(), 1)
+        }
+    };
     let value = value.map_err(fail)?;
     if !scanner.at_end() {
         return Err(fail(Fault {
@@ -164,40 +196,75 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
             message: note.message,
         })
         .collect();
-    let (mut at, mut line) = (0, 0);
-    let elements = starts.into_iter().map(|start| {
-        let between = text.as_bytes().get(at..start).unwrap_or_default();
-        line += newlines(between, between.len());
-        at = start;
-        line
-    });
     Ok(Document {
         value,
         losses,
-        elements: elements.collect(),
+        lists,
     })
 }
 
-/// Builds the tree of a document, and notes where the elements of a list begin.
-fn build_document(
-    scanner: &mut Scanner<'_>,
-    depth: usize,
-    notes: &mut Vec<Note>,
-    starts: &mut Vec<usize>,
-) -> Result<Value, Fault> {
-    let inner = match (scanner.peek()?, depth.checked_sub(1)) {
-        (Peek::Array, Some(inner)) => inner,
-        _ => return build(scanner, depth, notes),
-    };
-    let mut items = Vec::new();
-    let mut next = scanner.first_item()?;
-    while next.is_some() {
-        scanner.peek()?;
-        starts.push(scanner.at());
-        items.push(build(scanner, inner, notes)?);
-        next = scanner.next_item()?;
+/// Builds a tree, and notes where the elements of its outermost lists begin.
+struct Outer<'a> {
+    notes: &'a mut Vec<Note>,
+    /// The offsets of all line ends of the text.
+    line_ends: &'a [usize],
+    lists: &'a mut ListLines,
+}
+
+impl Outer<'_> {
+    /// Builds the tree of a value; `levels`: of objects whose members are looked at as well.
+    fn build(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        depth: usize,
+        levels: u32,
+    ) -> Result<Value, Fault> {
+        let inner = depth.checked_sub(1);
+        match (scanner.peek()?, inner, levels.checked_sub(1)) {
+            (Peek::Object, Some(inner), Some(levels)) => {
+                let start = scanner.at();
+                let mut members = Vec::new();
+                let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
+                while let Some(name) = next {
+                    members.push((name, self.build(scanner, inner, levels)?));
+                    next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
+                }
+                Ok(object(members, start, self.notes))
+            }
+            (Peek::Array, Some(inner), _) => {
+                let (mut items, mut lines) = (Vec::new(), Vec::new());
+                let mut next = scanner.first_item()?;
+                while next.is_some() {
+                    scanner.peek()?;
+                    let start = scanner.at();
+                    lines.push(self.line_ends.partition_point(|end| *end < start) as u64);
+                    items.push(build(scanner, inner, self.notes)?);
+                    next = scanner.next_item()?;
+                }
+                let list = Value::list(items);
+                if let Value::List(items) = &list {
+                    self.lists.lines.insert(address(items), lines);
+                }
+                Ok(list)
+            }
+            _ => build(scanner, depth, self.notes),
+        }
     }
-    Ok(Value::list(items))
+}
+
+/// Returns an object, or the stand-in for one with a key twice.
+fn object(members: Vec<(SmolStr, Value)>, start: usize, notes: &mut Vec<Note>) -> Value {
+    match Object::new(members) {
+        Ok(object) => Value::Object(object.into()),
+        Err(key) => {
+            notes.push(Note {
+                at: start,
+                kind: ProblemKind::DuplicateKey,
+                message: duplicate_key(&key),
+            });
+            unknown(ProblemKind::DuplicateKey)
+        }
+    }
 }
 
 /// A stand-in that [`build`] made, and where.
@@ -229,17 +296,7 @@ pub(crate) fn build(
                 members.push((name, build(scanner, inner, notes)?));
                 next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
             }
-            Ok(match Object::new(members) {
-                Ok(object) => Value::Object(object.into()),
-                Err(key) => {
-                    notes.push(Note {
-                        at: start,
-                        kind: ProblemKind::DuplicateKey,
-                        message: duplicate_key(&key),
-                    });
-                    unknown(ProblemKind::DuplicateKey)
-                }
-            })
+            Ok(object(members, start, notes))
         }
         Peek::Array => {
             let inner = depth.checked_sub(1).ok_or(too_deep)?;

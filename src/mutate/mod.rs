@@ -107,8 +107,6 @@ pub struct SubjectReport {
 /// The reason why no test is proposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unproposed {
-    /// No trace was found within the limits on which the original differs from a mutant.
-    NoTrace,
     /// No events were found that give the conditions the values of such a trace.
     NoEvents,
     /// The verdict on such events is unknown.
@@ -119,9 +117,6 @@ impl Unproposed {
     /// The reason, as a clause.
     pub fn as_str(self) -> &'static str {
         match self {
-            Unproposed::NoTrace => {
-                "no trace was found within the limits on which the original differs from a mutant"
-            }
             Unproposed::NoEvents => {
                 "no events were found that give the conditions the values on which the two differ; \
                  conditions over tracks, counts and computed values are beyond the search"

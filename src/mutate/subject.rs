@@ -148,10 +148,11 @@ pub(super) fn run(
     } else {
         &subject.name
     };
-    match proposal(&judged, subject, expected, &original, &dfa, &survivors) {
-        Ok(proposal) => report.proposal = Some(proposal),
-        Err(_) if survivors.is_empty() => {}
-        Err(reason) => report.unproposed = Some(reason),
+    if !survivors.is_empty() {
+        match proposal(&judged, subject, expected, &original, &dfa, &survivors) {
+            Ok(proposal) => report.proposal = Some(proposal),
+            Err(reason) => report.unproposed = Some(reason),
+        }
     }
     for (candidate, killed_by) in candidates.into_iter().zip(killed) {
         let mutant = candidate.formulas.first().copied().unwrap_or(formula);
@@ -334,7 +335,8 @@ fn proposal(
         .collect();
     let mut left: Vec<usize> = (0..survivors.len()).collect();
     let mut cases: Vec<(example::Case, Vec<bool>)> = Vec::new();
-    let mut reason = Unproposed::NoTrace;
+    // Some trace is always found: a candidate has one on which its automaton differs from the original's.
+    let mut reason = Unproposed::NoEvents;
     for _ in 0..TRIES {
         if left.is_empty() {
             break;

@@ -4,6 +4,8 @@
 //! a second pass over the tokens sees to that). *Contextual* words are tokens that the grammar's rule `Name` also takes.
 //! `any`, `all` and `count` are names that look-ahead turns into keywords.
 
+use std::sync::LazyLock;
+
 use guard_automata::{Operator, operator};
 
 /// Declares the token type from its spelling; the tables of words come from the same lines.
@@ -26,6 +28,11 @@ macro_rules! tokens {
         pub const CONTEXTUAL_WORDS: &[&str] = &[$($contextual_text,)*];
 
         impl Token {
+            /// All tokens, in the order of their numbers.
+            const ALL: &[Token] = &[
+                $(Token::$special,)* $(Token::$symbol,)* $(Token::$reserved,)* $(Token::$contextual,)*
+            ];
+
             /// Returns the token of a word; plain names give [`Token::Name`].
             #[must_use]
             pub(crate) fn of_word(word: &str) -> Self {
@@ -229,7 +236,12 @@ impl Token {
     /// Returns the temporal operator that it stands for, as a letter or as a word.
     #[must_use]
     pub(crate) fn operator(self) -> Option<&'static Operator> {
-        operator(self.text())
+        // Looked up by number: a search by text was a sixth of the time to parse a spec.
+        static OPERATORS: LazyLock<Vec<Option<&Operator>>> = LazyLock::new(|| {
+            let all = Token::ALL.iter();
+            all.map(|token| operator(token.text())).collect()
+        });
+        OPERATORS.get(self as usize).copied().flatten()
     }
 
     /// Whether it is a temporal operator that may have a bound.

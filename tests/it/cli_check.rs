@@ -124,6 +124,25 @@ fn a_compiled_spec_stands_for_its_source() {
 }
 
 #[test]
+fn an_unknown_name_of_the_library_is_reported_with_its_module() {
+    let head = "event { kind: string  tool: string? }\npredicate a = kind == \"a\"\n";
+    for (name, property) in [
+        ("at_next", "property p = always (a -> at_next(a, a))\n"),
+        (
+            "weak_at_next",
+            "property p = always (a -> weak_at_next(a, a))\n",
+        ),
+    ] {
+        let folder = Folder::new(&[("a.guard", &format!("{head}{property}"))]);
+        let run = folder.guard(&["check", "a.guard"]);
+        let import = format!("use std.patterns.{{{name}}}");
+        assert!(run.out.contains(&format!("`{import}`")), "{}", run.out);
+        folder.write("a.guard", format!("{import}\n{head}{property}"));
+        assert_eq!(folder.guard(&["check", "a.guard"]).code, 0, "{property}");
+    }
+}
+
+#[test]
 fn only_forms_that_exist_are_emitted() {
     let folder = Folder::new(&[("a.guard", SPEC)]);
     for form in ["ast", "hir", "automata"] {

@@ -1,6 +1,7 @@
 //! Whatever comes in, no reader panics, and every item is accounted for.
 
 use crate::support::formats::accounted;
+use guard_lang::input::document::ListLines;
 use guard_lang::input::formats::{Format, Input, Sample, convert, detect};
 use guard_lang::value::{Object, Value};
 use proptest::prelude::*;
@@ -173,7 +174,7 @@ proptest! {
     #[test]
     fn documents(value in any_document()) {
         for format in Format::ALL {
-            accounted(&convert(format, &Input::Document { value: &value, line: None, elements: &[] }));
+            accounted(&convert(format, &Input::Document { value: &value, line: None, lists: &ListLines::default() }));
         }
         let _ = detect(&Sample { values: std::slice::from_ref(&value), text: b"" });
     }

@@ -285,3 +285,98 @@ fn check_counts_properties_and_not_expectations() {
         run.out
     );
 }
+
+/// An event without the value that binds a name is judged by none: the finding says so, and its first remedy makes the verdict
+/// unknown.
+#[test]
+fn a_name_that_only_absent_fields_bind_is_reported() {
+    let spec = |default: &str| {
+        format!(
+            "event {{ kind: string  call_id: string?{default} }}\n\
+             property acts = forall c: always (kind == \"act\" and call_id == c -> once (kind == \"ask\" and call_id == c))\n"
+        )
+    };
+    let trace = "{\"id\":\"t\",\"events\":[{\"kind\":\"act\"}]}\n";
+    assert_eq!(codes(&spec("")), ["G0922"]);
+    assert_eq!(verdicts(&audit(&spec(""), trace), "acts"), ["satisfied"]);
+    let folder = Folder::new(&[("a.guard", &spec(""))]);
+    let run = folder.guard(&["check", "a.guard"]);
+    let remedy = "declare `call_id: string? = unknown`";
+    assert!(run.out.contains(remedy), "{}", run.out);
+    assert!(codes(&spec(" = unknown")).is_empty());
+    let found = verdicts(&audit(&spec(" = unknown"), trace), "acts");
+    assert_eq!(found, ["unknown"]);
+}
+
+/// Examples of `explain` are events that there can be: nothing is a call and a result at once.
+#[test]
+fn an_example_is_no_impossible_event() {
+    let spec = "event { kind: string }\npredicate call = kind == \"call\"\npredicate result = kind == \"result\"\n\
+                property both = (eventually call) and (eventually result)\n\
+                property none = always (call -> not eventually result)\n";
+    let folder = Folder::new(&[("a.guard", spec)]);
+    for property in ["both", "none"] {
+        let run = folder.guard(&["explain", "a.guard", property]);
+        let steps = run.out.lines().filter_map(|line| line.split_once("step "));
+        let steps: Vec<&str> = steps.map(|(_, step)| step).collect();
+        assert!(steps.len() >= 3, "{}", run.out);
+        let letters = |step: &&str| -> Vec<String> {
+            let letters = step.split([':', ',', ' ']).map(str::to_owned);
+            letters.collect()
+        };
+        let is_both = |step: &&str| {
+            let letters = letters(step);
+            ["call", "result"]
+                .iter()
+                .all(|letter| letters.iter().any(|other| other == letter))
+        };
+        assert!(!steps.iter().any(is_both), "{}", run.out);
+    }
+}
+
+/// Whether one property implies another and whether they contradict each other is asked of the same events: of no two
+/// properties both are reported.
+#[test]
+fn what_implies_does_not_contradict() {
+    let formulas = [
+        "always (call -> next result)",
+        "always (call -> weak_next not call)",
+        "always (call and not result -> weak_next not call)",
+        "always ((call and not result -> weak_next not call) and (call and result -> next call))",
+        "always (call -> eventually result)",
+        "always (call -> not result)",
+        "never (call and next call)",
+        "always (call -> always not result)",
+        "always (result -> previously call)",
+        "always (call -> weak_next (call or result))",
+    ];
+    let head = "event { kind: string }\npredicate call = kind == \"call\"\npredicate result = kind == \"result\"\n";
+    let mut met = [0, 0];
+    for (at, p) in formulas.iter().enumerate() {
+        for q in &formulas[at + 1..] {
+            let found = codes(&format!("{head}property p = {p}\nproperty q = {q}\n"));
+            let has = |code: &str| found.iter().any(|found| found == code);
+            assert!(!(has("G0913") && has("G0914")), "{p}, {q}: {found:?}");
+            met[0] += usize::from(has("G0913"));
+            met[1] += usize::from(has("G0914"));
+        }
+    }
+    assert!(met.iter().all(|met| *met > 1), "{met:?}");
+}
+
+#[test]
+fn a_step_that_is_not_there_cannot_be_expected() {
+    let spec = |at: &str| {
+        format!(
+            "event {{ kind: string }}\nproperty p = never kind == \"x\"\n\
+             test \"t\" {{\n  given [{{kind: \"y\"}}, {{kind: \"z\"}}]\n  expect kind == \"z\" at {at}\n}}\n"
+        )
+    };
+    assert_eq!(codes(&spec("7")), ["G0319"]);
+    assert_eq!(codes(&spec("2")), ["G0319"]);
+    assert!(codes(&spec("1")).is_empty());
+    let folder = Folder::new(&[("a.guard", &spec("7"))]);
+    let run = folder.guard(&["test", "a.guard"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("steps 0 to 1"), "{}", run.err);
+}

@@ -232,6 +232,7 @@ fn a_record_within_a_list_has_a_line_of_its_own() {
         "[\n {{\"id\":\"a\",\"messages\":[{message}]}},\n\n {{\"id\":\"b\",\n  \"messages\":[{message}]}}\n]\n"
     );
     let lists = format!("[[\n{message}],\n[\n{message}]]\n");
+    let wrapped = |name: &str, list: &str| format!("{{\"{name}\":\n{list}}}\n");
     let native = "[\n {\"id\":\"a\",\"events\":[{\"kind\":\"call\",\"args\":{\"amount\":\"lots\"}}]},\n\n \
                   {\"id\":\"b\",\n  \"events\":[{\"kind\":\"call\",\"args\":{\"amount\":\"lots\"}}]}\n]\n";
     let span = |trace: &str| {
@@ -244,9 +245,12 @@ fn a_record_within_a_list_has_a_line_of_its_own() {
     let otel = format!("[\n{},\n{}\n]\n", span("a"), span("b"));
     for (format, text, lines) in [
         ("openai", openai.as_str(), [2, 5]),
+        ("openai", &wrapped("runs", &openai), [3, 6]),
         ("openai", &lists, [1, 4]),
         ("native", native, [2, 4]),
         ("otel", &otel, [2, 5]),
+        ("otel", &wrapped("data", &otel), [3, 6]),
+        ("otel", &wrapped("spans", &otel), [3, 6]),
     ] {
         let spec = "event { kind: string  args: json? }\n\
             property p = never (kind == \"call\" and args.amount as int > 100)\n";

@@ -78,15 +78,15 @@ struct ClassEntry {
     demands: Option<Demands>,
 }
 
-/// Tables for the variable of one property beyond this are not made.
+/// Tables for the variables of one property beyond this are not made.
 const MOST_MATCHED: usize = 2048;
 
-/// The value of the variable of a property, by the compared terms that have it.
+/// The values of the variables of a property, by the compared terms that have them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::eval) struct MatchSet<'t> {
-    /// All terms; none of them is unknown.
-    pub(in crate::eval) terms: &'t [NodeId],
-    /// A bit for each that has the value.
+    /// All terms, each with its variable; none of them is unknown.
+    pub(in crate::eval) terms: &'t [(u32, NodeId)],
+    /// A bit for each that has the value of its variable.
     pub(in crate::eval) set: u8,
 }
 
@@ -161,11 +161,9 @@ pub(in crate::eval) fn classes(code: &Code, properties: &[PropertyCode]) -> Clas
             },
             trigger: property.trigger,
         });
-        let terms = property
-            .quantified
-            .as_ref()
-            .and_then(QuantifiedCode::only_terms);
-        let n_matched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
+        let quantified = property.quantified.as_ref();
+        let only = quantified.and_then(|quantified| quantified.only_terms.as_ref());
+        let n_matched = only.and_then(|only| (n_states + 1).checked_shl(only.terms.len() as u32));
         let n_matched = n_matched.filter(|n| *n <= MOST_MATCHED);
         let first = u32::try_from(classes.n_matched).ok();
         classes.matched.push(n_matched.and(first));
@@ -488,7 +486,7 @@ impl TransitionCache {
             {
                 if unseen && self.is_blank(code, class, id, quantified) {
                     NoOp::Blank
-                } else if all && !quantified.counts_values && quantified.only_terms().is_some() {
+                } else if all && !quantified.counts_values && quantified.only_terms.is_some() {
                     NoOp::Indifferent
                 } else {
                     NoOp::Open

@@ -35,8 +35,8 @@ pub(super) enum Vars<'r> {
     Any,
     /// Each has a value that nothing has.
     Unseen,
-    /// The only one has the value of those of these terms whose bit is set, and of no other.
-    Equals(&'r [NodeId], u8),
+    /// Each has the value of those of its terms whose bit is set, and of no other.
+    Equals(&'r [(u32, NodeId)], u8),
 }
 
 pub(super) fn of_class<'r>(
@@ -139,15 +139,22 @@ impl OfClass<'_> {
         }
     }
 
-    /// Whether a term that the variable is compared with has its value.
+    /// Whether a term that a variable is compared with has its value.
     fn equals(&self, a: NodeId, b: NodeId) -> Option<Truth> {
         let Vars::Equals(terms, bits) = self.vars else {
             return None;
         };
-        let is_var = |id: NodeId| matches!(self.code.node(id), Node::Var(0));
-        let term = if is_var(a) { b } else { a };
-        let place = terms.iter().position(|other| *other == term)?;
-        (is_var(a) || is_var(b)).then_some(Truth::from(bits >> place & 1 == 1))
+        let var = |id: NodeId| match self.code.node(id) {
+            Node::Var(var) => Some(*var),
+            _ => None,
+        };
+        let pair = match (var(a), var(b)) {
+            (Some(var), _) => (var, b),
+            (_, Some(var)) => (var, a),
+            (None, None) => return None,
+        };
+        let place = terms.iter().position(|other| *other == pair)?;
+        Some(Truth::from(bits >> place & 1 == 1))
     }
 
     fn field(&self, field: u32) -> Abstract {

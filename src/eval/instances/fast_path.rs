@@ -1,17 +1,21 @@
-//! The common event of a property with one variable: which terms have a value says all that matters of it.
+//! The common event of a quantified property: which terms have a value says all that matters of it.
 //!
 //! What instances do then follows from the class of the event and from which compared terms have their value, so nothing is
 //! evaluated but those terms, and each next state is looked up. Whatever is less plain (a term that is not known, a letter
-//! that the class leaves open, a verdict that decides the property) is left to [`Instances::step`], before anything has changed.
+//! that the class leaves open, a verdict that decides the property, several values of one variable of several) is left to
+//! [`Instances::step`], before anything has changed.
+//!
+//! Of several variables, the event has at most one value each, and touches at most the tuple of these: the states show that
+//! its values in a part of the places make no difference.
 //!
 //! What it decides is placed as the general path does ([`Instances::place_instance`], [`Instances::settle`]); only how the next
 //! state is found differs. Over tau-bench with `benches/airline.guard` it takes 5,408 of the 5,410 steps that may change an
 //! instance.
 
 use super::{Buffers, InstanceState, Instances, ROOT, Ranges, SLACK, StateIndex};
+use crate::eval::binding::{Places, place};
 use crate::eval::classes::MatchSet;
-use crate::eval::code::NodeId;
-use crate::eval::compiled::{PropertyCode, QuantifiedCode};
+use crate::eval::compiled::{OnlyTerms, PropertyCode, QuantifiedCode};
 use crate::eval::expr::{Eval, Val};
 use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner, Status};
 use crate::value::{Truth, Value};
@@ -19,10 +23,11 @@ use crate::value::{Truth, Value};
 /// More classes than this are looked up rather than looked through, which is done elsewhere.
 const MOST_CLASSES: usize = 16;
 
-/// A value that compared terms have.
-#[derive(Debug)]
+/// A tuple of values that compared terms have.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Matched {
-    key: [Option<Value>; 1],
+    /// The number of its key.
+    key: usize,
     /// A bit for each of the terms.
     set: u8,
     /// The class it is in, and whether it is kept there.
@@ -35,11 +40,78 @@ pub(super) struct Matched {
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     matched: Vec<Matched>,
+    /// Their keys, one after the other.
+    values: Vec<Option<Value>>,
+    /// The terms that have a value, and the variables of which that is so.
+    set: u8,
+    bound: Places,
     root: StateSetId,
     /// By class with an open verdict, in order; `None` if the event touches all members.
     live: Vec<Option<StateSetId>>,
     triggered: bool,
     root_triggered: bool,
+}
+
+impl Moves {
+    /// Reads the terms. Returns `None` if one is unknown, or if one of several variables has more than one value.
+    fn read(&mut self, only: &OnlyTerms, n_vars: usize, eval: &mut Eval<'_>) -> Option<()> {
+        self.matched.clear();
+        self.values.clear();
+        (self.set, self.bound) = (0, 0);
+        if n_vars > 1 {
+            self.values.resize(n_vars, None);
+        }
+        for (at, (var, term)) in only.terms.iter().enumerate() {
+            let value = eval.value(*term);
+            let known = value.known()?;
+            if known.is_null() {
+                continue;
+            }
+            let bit = 1 << at;
+            self.set |= bit;
+            self.bound |= place(*var as usize);
+            let found = match n_vars {
+                1 => self
+                    .values
+                    .iter()
+                    .position(|other| other.as_ref() == Some(known)),
+                _ => self.values[*var as usize].as_ref().map(|_| *var as usize),
+            };
+            match found {
+                Some(at) if self.values[at].as_ref() != Some(known) => return None,
+                Some(at) if n_vars == 1 => self.matched[at].set |= bit,
+                Some(_) => {}
+                None => {
+                    let value = match value {
+                        Val::Own(value) => value,
+                        value => value.known()?.clone(),
+                    };
+                    if n_vars == 1 {
+                        self.matched.push(Matched::new(self.values.len(), bit));
+                        self.values.push(Some(value));
+                    } else {
+                        self.values[*var as usize] = Some(value);
+                    }
+                }
+            }
+        }
+        if n_vars > 1 && self.values.iter().all(Option::is_some) {
+            self.matched.push(Matched::new(0, self.set));
+        }
+        Some(())
+    }
+}
+
+impl Matched {
+    fn new(key: usize, set: u8) -> Matched {
+        Matched {
+            key,
+            set,
+            class: ROOT,
+            kept: false,
+            next: StateSetInterner::INITIAL,
+        }
+    }
 }
 
 impl Instances {
@@ -53,7 +125,7 @@ impl Instances {
         limit: usize,
         room: &mut Buffers,
     ) -> bool {
-        let Some(terms) = quantified.only_terms() else {
+        let Some(only) = &quantified.only_terms else {
             return false;
         };
         let Automaton::Dfa { statuses, .. } = &*property.automaton else {
@@ -63,11 +135,19 @@ impl Instances {
             moves, state_index, ..
         } = room;
         let neutral = Truth::from(quantified.universal);
-        let found = self.find_moves(id, property, terms, statuses, neutral, eval, moves);
+        let n_vars = quantified.vars.len();
+        let found = self.find_moves(id, property, only, n_vars, statuses, neutral, eval, moves);
         if found.is_none() {
             return false;
         }
+        eval.eval_cache.work += moves.matched.len() as u64;
         self.any |= !moves.matched.is_empty();
+        // Without tracks, the values of an instance that is kept were seen when it came.
+        let is_known = || moves.matched.iter().any(|matched| matched.kept) && !quantified.by_value;
+        if n_vars > 1 && !is_known() {
+            let values = moves.values.iter().map(Option::as_slice);
+            self.note_seen(values);
+        }
         self.triggered = moves.triggered;
         self.root_triggered = moves.root_triggered;
         self.move_all(quantified, statuses, limit, moves, state_index);
@@ -84,7 +164,8 @@ impl Instances {
         &self,
         id: usize,
         property: &PropertyCode,
-        terms: &[NodeId],
+        only: &OnlyTerms,
+        n_vars: usize,
         statuses: &[Status],
         neutral: Truth,
         eval: &mut Eval<'_>,
@@ -99,29 +180,8 @@ impl Instances {
         if !plain {
             return None;
         }
-        let code = eval.code;
-        moves.matched.clear();
-        for (place, term) in terms.iter().enumerate() {
-            let value = eval.value(*term);
-            let known = value.known()?;
-            if known.is_null() {
-                continue;
-            }
-            let mut before = moves.matched.iter_mut();
-            match before.find(|other| other.key[0].as_ref() == Some(known)) {
-                Some(other) => other.set |= 1 << place,
-                None => moves.matched.push(Matched {
-                    key: [Some(match value {
-                        Val::Own(value) => value,
-                        value => value.known()?.clone(),
-                    })],
-                    set: 1 << place,
-                    class: ROOT,
-                    kept: false,
-                    next: StateSetInterner::INITIAL,
-                }),
-            }
-        }
+        let (code, terms) = (eval.code, &*only.terms);
+        moves.read(only, n_vars, eval)?;
         // Who decides the property is somebody else's business.
         let next = |eval: &mut Eval<'_>, set: u8, state_set: StateSetId| {
             let (match_set, eval_cache) = (MatchSet { terms, set }, &mut eval.eval_cache);
@@ -137,13 +197,16 @@ impl Instances {
                 moves.triggered =
                     eval_cache.triggered_of_matched(code, id, property, match_set, trigger)?;
             }
-            (matched.class, matched.kept) = self.class_of(&matched.key);
+            let key = &moves.values[matched.key * n_vars..][..n_vars];
+            (matched.class, matched.kept) = self.class_of(key);
             let InstanceState {
                 state_set,
                 fixed_at,
                 ..
             } = self.class(matched.class).state;
             matched.next = match fixed_at {
+                // A new instance inherits the verdict of a binding of fewer variables.
+                Some(_) if !matched.kept => return None,
                 Some(_) => state_set,
                 None => next(eval, set, state_set)?,
             };
@@ -161,6 +224,27 @@ impl Instances {
             } else {
                 Some(next(eval, 0, class.state.state_set)?)
             });
+        }
+        let open = [ROOT].into_iter().chain(self.live.iter().copied());
+        for (places, bits) in &only.parts {
+            if places & !moves.bound != 0 {
+                continue;
+            }
+            let set = moves.set & bits;
+            for class in open.clone() {
+                let state_set = self.class(class).state.state_set;
+                if next(eval, set, state_set)? != next(eval, 0, state_set)? {
+                    return None;
+                }
+            }
+            if let Some(trigger) = property.trigger.filter(|_| !moves.triggered) {
+                let (match_set, eval_cache) = (MatchSet { terms, set }, &mut eval.eval_cache);
+                let may_hold =
+                    eval_cache.triggered_of_matched(code, id, property, match_set, trigger)?;
+                if may_hold {
+                    return None;
+                }
+            }
         }
         moves.root_triggered = self.root_triggered;
         if let Some(trigger) = property
@@ -183,39 +267,37 @@ impl Instances {
         moves: &mut Moves,
         state_index: &mut StateIndex,
     ) {
-        let mut matched = std::mem::take(&mut moves.matched);
+        let n_vars = quantified.vars.len();
         // An instance whose verdict is final stays in its class.
-        matched.retain(|matched| self.class(matched.class).state.fixed_at.is_none());
+        let is_open = |matched: &Matched| self.class(matched.class).state.fixed_at.is_none();
+        moves.matched.retain(is_open);
         let state_set = |class: u32| self.class(class).state.state_set;
         let mut classes = self.live.iter().zip(&moves.live);
         let no_op = moves.root == state_set(ROOT)
             && classes.all(|(class, next)| next.is_none_or(|next| next == state_set(*class)))
-            && matched.iter().all(|matched| {
+            && moves.matched.iter().all(|matched| {
                 matched.next == state_set(matched.class) && (matched.class != ROOT || !matched.kept)
             });
-        if !no_op {
-            self.no_op_classes = 0;
-            self.map.thaw();
-            for matched in matched.iter().filter(|matched| matched.kept) {
-                self.leave(matched.class, 1);
-            }
-            self.move_classes(statuses, moves, state_index);
-            for matched in matched.drain(..) {
-                let Matched {
-                    key, kept, next, ..
-                } = matched;
-                let state = InstanceState {
-                    state_set: next,
-                    range: Ranges::default(),
-                    fixed_at: statuses[next as usize].fixed.then_some(u32::MAX),
-                    registers: Box::default(),
-                };
-                let class = self.class_in(state, state_index);
-                self.place_instance(&key, class, kept, quantified, limit);
-            }
+        if no_op {
+            return;
         }
-        moves.matched = matched;
-        moves.matched.clear();
+        self.no_op_classes = 0;
+        self.map.thaw();
+        for matched in moves.matched.iter().filter(|matched| matched.kept) {
+            self.leave(matched.class, 1);
+        }
+        self.move_classes(statuses, moves, state_index);
+        for matched in &moves.matched {
+            let state = InstanceState {
+                state_set: matched.next,
+                range: Ranges::default(),
+                fixed_at: statuses[matched.next as usize].fixed.then_some(u32::MAX),
+                registers: Box::default(),
+            };
+            let class = self.class_in(state, state_index);
+            let key = &moves.values[matched.key * n_vars..][..n_vars];
+            self.place_instance(key, class, matched.kept, quantified, limit);
+        }
     }
 
     /// Moves the root and all classes with an open verdict; those that meet are joined.

@@ -406,7 +406,11 @@ impl Instances {
         self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         if n_vars > 1 || quantified.by_value {
-            self.note_seen(room);
+            if n_vars > 1 {
+                self.note_seen(room.values.iter().map(|values| &**values));
+            } else {
+                self.any |= !room.values[0].is_empty();
+            }
             self.find_touched(property, quantified, state_sets, eval, unknown, room);
         }
         self.stage(

@@ -68,16 +68,12 @@ impl Instances {
     }
 
     /// Notes the values that were seen in each place: each combination of them is an instance.
-    pub(super) fn note_seen(&mut self, room: &Buffers) {
-        if let [_] = &self.seen[..] {
-            self.any |= !room.values[0].is_empty();
-            return;
-        }
+    pub(super) fn note_seen<'v>(&mut self, values: impl IntoIterator<Item = &'v [Value]>) {
         if self.is_crowded() {
             return;
         }
-        for (seen, values) in self.seen.iter_mut().zip(&room.values) {
-            for value in values.iter() {
+        for (seen, values) in self.seen.iter_mut().zip(values) {
+            for value in values {
                 // Beyond, combinations are not looked at one by one.
                 if seen.len() <= MOST_SEEN && !seen.contains(value) {
                     seen.insert(value.clone());

@@ -190,9 +190,8 @@ impl Instances {
             return made(None);
         }
         // Letters that compare a name which the match leaves open are false.
-        let tells_apart = |condition: &Condition| {
-            condition.reads & places & !all != 0 && condition.needs & !unknown & !places == 0
-        };
+        let tells_apart =
+            |condition: &Condition| condition.tells_apart(places, places & !all, unknown);
         if !quantified.conditions.iter().any(tells_apart) {
             return None;
         }

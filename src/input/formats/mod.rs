@@ -22,7 +22,7 @@
 //!     ("content".into(), Value::string("hello")),
 //! ]);
 //! let document = Value::list(vec![Value::Object(message.unwrap().into())]);
-//! let converted = convert(Format::OpenAiChat, &Input::Document { value: &document, line: None, elements: &[] });
+//! let converted = convert(Format::OpenAiChat, &Input::Document { value: &document, line: None, lists: &Default::default() });
 //! let Value::Object(event) = &converted.traces[0].events[0].value else { panic!("events are objects") };
 //! assert_eq!(event.get("kind"), Some(&Value::string("message")));
 //! ```
@@ -63,6 +63,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::document::ListLines;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::Value;
 
@@ -199,8 +200,8 @@ pub enum Input<'a> {
         value: &'a Value,
         /// 1-based line of the file where it begins, where it is known.
         line: Option<u64>,
-        /// The same of each element, if the document is a list; empty where it is not known.
-        elements: &'a [u64],
+        /// The lines of the elements of its outermost lists.
+        lists: &'a ListLines,
     },
     /// A file of lines (or of JSON values), each with its 1-based line.
     Lines(&'a [(u64, Value)]),

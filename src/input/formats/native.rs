@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::shape::{flag, get, id, is_object, items, list, object, string, without};
 use super::trace::{Out, Trace};
-use super::units::{Item, with_lines};
+use super::units::{Item, Lines};
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
@@ -18,14 +18,18 @@ type Spread<'a> = IndexMap<Option<SmolStr>, (Vec<Item<'a>>, bool)>;
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut spread = Spread::new();
     match input {
-        Input::Document {
-            value,
-            line,
-            elements,
-        } => document(value, (*line, *elements), &mut spread, out),
+        Input::Document { value, line, lists } => {
+            document(value, *line, Lines::of(*line, lists), &mut spread, out);
+        }
         Input::Lines(lines) => {
             for (line, value) in *lines {
-                document(value, (Some(*line), &[]), &mut spread, out);
+                document(
+                    value,
+                    Some(*line),
+                    Lines::all(Some(*line)),
+                    &mut spread,
+                    out,
+                );
             }
         }
         Input::Text(_) => {}
@@ -41,12 +45,13 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
 
 fn document<'a>(
     value: &'a Value,
-    (line, lines): (Option<u64>, &[u64]),
+    line: Option<u64>,
+    lines: Lines<'a>,
     spread: &mut Spread<'a>,
     out: &mut Out,
 ) {
     let elements = items(value).unwrap_or(std::slice::from_ref(value));
-    let elements = with_lines(elements, line, lines).into_iter().enumerate();
+    let elements = lines.of_elements(elements, line).enumerate();
     for (
         n,
         Item {

@@ -91,18 +91,15 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         return;
     }
     if let Some((_, inner)) = nested_records(record.value) {
-        for (place, value) in inner.iter().enumerate() {
+        for (place, item) in record.lines.of_elements(inner, record.line).enumerate() {
             let n = u32::try_from(place).unwrap_or(u32::MAX);
-            let n = record.n.saturating_add(n);
-            read_record(
-                &Record {
-                    value,
-                    n,
-                    ..*record
-                },
-                out,
-                one,
-            );
+            let inner = Record {
+                value: item.value,
+                line: item.line,
+                n: record.n.saturating_add(n),
+                lines: record.lines,
+            };
+            read_record(&inner, out, one);
         }
         return;
     }

@@ -20,27 +20,21 @@ use super::shape::{
 };
 use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
-use super::units::with_lines;
+use super::units::Lines;
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut spans = Vec::new();
     match input {
-        Input::Document {
-            value,
-            line,
-            elements,
-        } => {
-            // A list is collected element by element.
-            let list = items(value).unwrap_or(std::slice::from_ref(*value));
-            for item in with_lines(list, *line, elements) {
-                collect(item.value, around(item.line), &mut spans, out);
-            }
+        Input::Document { value, line, lists } => {
+            let lines = Lines::of(*line, lists);
+            collect(value, around(*line), lines, &mut spans, out);
         }
         Input::Lines(lines) => {
             for (line, value) in *lines {
-                collect(value, around(Some(*line)), &mut spans, out);
+                let lines = Lines::all(Some(*line));
+                collect(value, around(Some(*line)), lines, &mut spans, out);
             }
         }
         Input::Text(_) => {}
@@ -66,16 +60,33 @@ fn around(line: Option<u64>) -> Around {
 }
 
 /// Finds the spans in a document, whatever wraps them.
-fn collect<'a>(value: &'a Value, around: Around, spans: &mut Vec<Span<'a>>, out: &mut Out) {
+fn collect<'a>(
+    value: &'a Value,
+    around: Around,
+    lines: Lines<'_>,
+    spans: &mut Vec<Span<'a>>,
+    out: &mut Out,
+) {
+    // Each element with its own line.
+    let each = |list: &'a [Value]| {
+        let line = around.line;
+        lines.of_elements(list, line).map(|item| {
+            let around = Around {
+                line: item.line,
+                ..around.clone()
+            };
+            (item.value, around)
+        })
+    };
     if let Some(elements) = items(value) {
-        for element in elements {
-            collect(element, around.clone(), spans, out);
+        for (element, around) in each(elements) {
+            collect(element, around, lines, spans, out);
         }
         return;
     }
     for key in ["resourceSpans", "resource_spans", "batches"] {
         if let Some(resources) = list(value, key) {
-            for resource in resources {
+            for (resource, around) in each(resources) {
                 resource_spans(resource, &around, spans, out);
             }
             return;
@@ -83,11 +94,11 @@ fn collect<'a>(value: &'a Value, around: Around, spans: &mut Vec<Span<'a>>, out:
     }
     if let Some(inner) = list(value, "spans") {
         let trace = id(first(value, &["trace_id", "traceId", "traceID"]));
-        for element in inner {
+        for (element, around) in each(inner) {
             let around = Around {
                 trace: trace.clone().or_else(|| around.trace.clone()),
                 facts: without(value, &["spans"]),
-                ..around.clone()
+                ..around
             };
             one(element, &around, spans, out);
         }
@@ -96,8 +107,8 @@ fn collect<'a>(value: &'a Value, around: Around, spans: &mut Vec<Span<'a>>, out:
     if let Some(inner) = ["data", "traces"].iter().find_map(|key| list(value, key))
         && !is_span(value)
     {
-        for element in inner {
-            collect(element, around.clone(), spans, out);
+        for (element, around) in each(inner) {
+            collect(element, around, lines, spans, out);
         }
         return;
     }

@@ -2,6 +2,7 @@
 
 use super::Input;
 use super::shape::{is_object, items};
+use crate::input::document::ListLines;
 use crate::value::Value;
 
 /// One trace-to-be.
@@ -18,6 +19,7 @@ pub(super) enum Unit<'a> {
 pub(super) struct Record<'a> {
     pub(super) value: &'a Value,
     pub(super) line: Option<u64>,
+    pub(super) lines: Lines<'a>,
     /// Its number among the records of the document.
     pub(super) n: u32,
 }
@@ -38,36 +40,61 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Items<'a> {
+    /// The items of a record, which have its line.
     pub(super) fn of(values: &'a [Value], line: Option<u64>, n: u32) -> Items<'a> {
         Items {
-            items: with_lines(values, line, &[]),
+            items: values.iter().map(|value| Item { value, line }).collect(),
             line,
             n,
         }
     }
 }
 
-/// Returns the elements of a list, each with its line, or the line of the list where it is not known.
-pub(super) fn with_lines<'a>(
-    values: &'a [Value],
-    line: Option<u64>,
-    elements: &[u64],
-) -> Vec<Item<'a>> {
-    let item = |(place, value)| Item {
-        value,
-        line: elements.get(place).copied().or(line),
-    };
-    values.iter().enumerate().map(item).collect()
+/// The lines of the values of a document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines<'a> {
+    /// The line of the file on which the document begins.
+    first: Option<u64>,
+    lists: Option<&'a ListLines>,
+}
+
+impl<'a> Lines<'a> {
+    /// All values have this line.
+    pub(super) fn all(first: Option<u64>) -> Lines<'a> {
+        Lines { first, lists: None }
+    }
+
+    /// Outermost lists have elements with lines of their own.
+    pub(super) fn of(first: Option<u64>, lists: &'a ListLines) -> Lines<'a> {
+        Lines {
+            first,
+            lists: Some(lists),
+        }
+    }
+
+    /// Returns the elements of a list, each with its line, or `line` where it is not known.
+    pub(super) fn of_elements<'v>(
+        self,
+        values: &'v [Value],
+        line: Option<u64>,
+    ) -> impl Iterator<Item = Item<'v>> + use<'a, 'v> {
+        values.iter().enumerate().map(move |(place, value)| {
+            let below = self.lists.and_then(|lists| lists.get(values, place));
+            let own = below.zip(self.first).map(|(below, first)| first + below);
+            Item {
+                value,
+                line: own.or(line),
+            }
+        })
+    }
 }
 
 /// Tells items from records: a list of which at least half of the objects are items is a trace.
 pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<Unit<'a>> {
     match input {
-        Input::Document {
-            value,
-            line,
-            elements,
-        } => document(value, (*line, *elements), 0, is_item),
+        Input::Document { value, line, lists } => {
+            document(value, Lines::of(*line, lists), 0, is_item)
+        }
         Input::Lines(lines) => {
             if are_items(lines.iter().map(|(_, value)| value), is_item) {
                 let items: Vec<Item<'a>> = lines
@@ -83,7 +110,7 @@ pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<U
             let mut all = Vec::new();
             for (line, value) in *lines {
                 let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
-                all.extend(document(value, (Some(*line), &[]), n, is_item));
+                all.extend(document(value, Lines::all(Some(*line)), n, is_item));
             }
             all
         }
@@ -93,14 +120,23 @@ pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<U
 
 fn document<'a>(
     value: &'a Value,
-    (line, lines): (Option<u64>, &[u64]),
+    lines: Lines<'a>,
     n: u32,
     is_item: fn(&Value) -> bool,
 ) -> Vec<Unit<'a>> {
-    let Some(elements) = items(value) else {
-        return vec![Unit::Record(Record { value, line, n })];
+    let line = lines.first;
+    let record = |value, line, n| {
+        Unit::Record(Record {
+            value,
+            line,
+            lines,
+            n,
+        })
     };
-    let elements = with_lines(elements, line, lines);
+    let Some(elements) = items(value) else {
+        return vec![record(value, line, n)];
+    };
+    let elements: Vec<Item<'a>> = lines.of_elements(elements, line).collect();
     if are_items(elements.iter().map(|element| element.value), is_item) {
         let items = elements;
         return vec![Unit::Items(Items { items, line, n })];
@@ -114,7 +150,7 @@ fn document<'a>(
                 Some(inner) if are_items(inner.iter(), is_item) => {
                     Unit::Items(Items::of(inner, line, n))
                 }
-                _ => Unit::Record(Record { value, line, n }),
+                _ => record(value, line, n),
             }
         })
         .collect()
@@ -135,25 +171,20 @@ pub(super) fn are_items<'v>(
 
 /// Returns all values of a file as one list: the lines, or the elements of one document that is a list or wraps one.
 pub(super) fn flat<'a>(input: &Input<'a>, wrappers: &[&str]) -> Vec<Item<'a>> {
-    let unknown: &[u64] = &[];
     let whole = match input {
-        Input::Document {
-            value,
-            line,
-            elements,
-        } => Some((*value, *line, *elements)),
-        Input::Lines([(line, value)]) => Some((value, Some(*line), unknown)),
+        Input::Document { value, line, lists } => Some((*value, Lines::of(*line, lists))),
+        Input::Lines([(line, value)]) => Some((value, Lines::all(Some(*line)))),
         _ => None,
     };
-    if let Some((value, line, lines)) = whole {
+    if let Some((value, lines)) = whole {
+        let line = lines.first;
         let inner = items(value).or_else(|| {
             wrappers
                 .iter()
                 .find_map(|wrapper| super::shape::list(value, wrapper))
         });
         return match inner {
-            // Of a list that something wraps the lines are not known.
-            Some(values) => with_lines(values, line, lines),
+            Some(values) => lines.of_elements(values, line).collect(),
             None => vec![Item { value, line }],
         };
     }

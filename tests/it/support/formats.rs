@@ -3,6 +3,7 @@ use crate::support::shared;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use guard_lang::input::document::ListLines;
 use guard_lang::input::formats::{
     CanonicalEvent, CanonicalTrace, Converted, Detection, Format, Granularity, Input, Sample,
     convert, detect,
@@ -104,7 +105,7 @@ pub(crate) fn convert_documents(
                 let input = Input::Document {
                     value,
                     line: Some(*line),
-                    elements: &[],
+                    lists: &ListLines::default(),
                 };
                 let one = convert(format, &input);
                 accounted(&one);
