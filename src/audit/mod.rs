@@ -113,6 +113,10 @@ pub struct Progress {
     pub bytes: AtomicU64,
     /// Traces judged.
     pub traces: AtomicU64,
+    /// Parts of other work that are done: claims, properties.
+    pub done: AtomicU64,
+    /// How many parts there are; 0 if the work is reading.
+    pub parts: AtomicU64,
     /// Nobody wants more: the readers stop.
     pub stop: AtomicBool,
 }

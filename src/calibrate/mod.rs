@@ -16,6 +16,7 @@
 mod homogeneity;
 mod memory;
 mod outcome;
+mod pictures;
 mod report;
 mod roc;
 mod score;
@@ -35,6 +36,7 @@ use guard_markov::interval::confidence::clopper_pearson;
 
 pub(crate) use homogeneity::{GTest, RowTest};
 pub(crate) use memory::{Order, RiskMove};
+pub(crate) use pictures::drift_picture;
 pub(crate) use report::{drift_json, write_drift};
 pub(crate) use roc::{Area, Choice, Point};
 pub(crate) use score::{Bin, Brier};

@@ -127,7 +127,6 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         }
     };
     let mut summary = Summary::new(headings.properties.len());
-    let progress = Progress::default();
     let replay = match args.format {
         AuditFormat::Html if redaction.is_none() => {
             let replay = Replay::new(&spec, &args.limits.eval(), replay::Limits::default());
@@ -137,8 +136,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     };
     let room = Room::default();
     let steps = replay.as_ref().map(|replay| (replay.schema(), &room));
-    let written = std::thread::scope(|scope| {
-        let _display = progress::Display::start(scope, &progress);
+    let written = progress::during("", |progress| {
         let mut reporter = reporter(&args, &headings, &mut output, steps);
         if let Some(redaction) = redaction.clone() {
             reporter = Box::new(Redacting(redaction, reporter));
@@ -176,7 +174,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
                 &judge,
                 &sources,
                 &readers,
-                &progress,
+                progress,
                 &mut summary,
                 reporter.as_mut(),
                 &mut tell,
@@ -187,7 +185,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             &&program,
             &sources,
             &readers,
-            &progress,
+            progress,
             &render,
             &mut summary,
             reporter.as_mut(),

@@ -13,9 +13,11 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain, explain_forecast, explain_query};
 use super::output::{Output, stderr_paint};
 use super::sources::Reading;
-use super::{jobs, learn, progress, spec};
+use super::{jobs, learn, plot, progress, spec};
 use crate::audit::{self, Listener, Progress};
-use crate::calibrate::{Settings, calibrate, drift, drift_json, quality, write_drift};
+use crate::calibrate::{
+    Settings, calibrate, drift, drift_json, drift_picture, quality, write_drift,
+};
 use crate::diagnostic::did_you_mean;
 use crate::eval::{self, Wanted};
 use crate::hir::{Claim, ClaimKind, Spec, Subject as On};
@@ -70,6 +72,9 @@ pub(super) struct CalibrateArgs {
     /// Compare with another model of the same spec
     #[arg(long, value_name = "MODEL.json")]
     against: Option<PathBuf>,
+    /// Draw reliability diagrams, ROC curves and drift into this file (.svg or .html)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = CalibrateFormat::Human)]
     format: CalibrateFormat,
@@ -88,10 +93,12 @@ enum CalibrateFormat {
 }
 
 pub(super) fn run(args: CalibrateArgs) -> Result<Outcome, Failure> {
-    jobs::with(args.reading.jobs, || measure(args))
+    jobs::with(args.reading.jobs, || {
+        progress::during("", |progress| measure(args, progress))
+    })
 }
 
-fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
+fn measure(args: CalibrateArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let from = args.reading.format()?;
     let shares = args
         .threshold
@@ -102,6 +109,9 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
         .find(|share| !(0.0..=1.0).contains(*share))
     {
         return Err(Failure::Usage(format!("{wrong} is not between 0 and 1")));
+    }
+    if let Some(path) = &args.plot {
+        plot::check_name(path)?;
     }
     let (spec, _) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
@@ -118,7 +128,7 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
     let rows = args.limits.rows();
     let forecast =
         Forecast::new(&spec, model, &file, &queries, &limits, (rows, &options)).map_err(of_file)?;
-    let read = walks(&args, &spec, from, &forecast, &limits)?;
+    let read = walks(&args, &spec, from, (&forecast, &limits), progress)?;
     let mut output = Output::open(None)?;
     let paint = output.paint;
     let human = args.format == CalibrateFormat::Human;
@@ -161,6 +171,7 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
             (None, _) => {}
         }
     }
+    let mut pictures: Vec<_> = found.iter().flat_map(|found| found.pictures()).collect();
     let mut outcome = Outcome::Holds;
     if !read.walks.is_empty() {
         let quality = quality(&forecast, &counts, &read.walks);
@@ -169,6 +180,8 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
         } else {
             writeln!(output, "{}", quality.to_json())?;
         }
+        let title = "Drift: the traces against those of the model";
+        pictures.extend(drift_picture(title, &quality.drift));
         if !quality.impossible.is_empty() {
             outcome = Outcome::Violated;
         }
@@ -180,6 +193,8 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
             .map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))?;
         let rows = drift(&forecast, &counts, &theirs);
         let name = path.display().to_string();
+        let title = format!("Drift: the model against {name}");
+        pictures.extend(drift_picture(&title, &rows));
         if human {
             write_drift(&mut output, paint, &name, &rows)?;
         } else {
@@ -187,6 +202,9 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
         }
     }
     output.close()?;
+    if let Some(path) = &args.plot {
+        plot::write(path, "guard calibrate", &pictures)?;
+    }
     if read.walks.is_empty() && !args.traces.is_empty() {
         complain(&format!("no traces found in {}", args.traces.join(", ")));
         return Ok(Outcome::Unreadable);
@@ -235,17 +253,16 @@ fn walks(
     args: &CalibrateArgs,
     spec: &Spec,
     from: FormatChoice,
-    forecast: &Forecast,
-    limits: &eval::Limits,
+    (forecast, limits): (&Forecast, &eval::Limits),
+    progress: &Progress,
 ) -> Result<Read, Failure> {
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
-    let progress = Progress::default();
     let mut keeping = Keeping {
         read: Read {
             walks: Vec::new(),
             errors: 0,
         },
-        progress: &progress,
+        progress,
         tell: &mut |problem| {
             // That the error output cannot be written is no reason to fail.
             let _ = log.write(problem);
@@ -258,13 +275,10 @@ fn walks(
         let walker = forecast.subject().walker(limits).map_err(|error| {
             Failure::Usage(format!("cannot evaluate `by`: {}", explain(&error)))
         })?;
-        std::thread::scope(|scope| {
-            let _display = progress::Display::start(scope, &progress);
-            for problem in &missing {
-                keeping.problem(problem);
-            }
-            audit::visit(&walker, &files, &readers, &progress, &mut keeping);
-        });
+        for problem in &missing {
+            keeping.problem(problem);
+        }
+        audit::visit(&walker, &files, &readers, progress, &mut keeping);
     }
     let read = keeping.read;
     let _ = log.finish();

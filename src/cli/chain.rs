@@ -34,6 +34,19 @@ pub(super) struct ChainArgs {
     max_states: usize,
 }
 
+impl Default for ChainArgs {
+    fn default() -> ChainArgs {
+        ChainArgs {
+            chain: None,
+            labels: None,
+            rewards: Vec::new(),
+            constants: Vec::new(),
+            exact: false,
+            max_states: Limits::default().max_states,
+        }
+    }
+}
+
 /// A chain and what names mean on it.
 pub(super) struct LoadedChain<V> {
     pub(super) chain: Chain<V>,

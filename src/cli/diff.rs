@@ -8,7 +8,7 @@ use super::limits::LimitArgs;
 use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
-use crate::audit::{Progress, Readers};
+use crate::audit::Readers;
 use crate::diff::{self, Diff, Judge, Limits};
 use crate::hir::Spec;
 use crate::report::problems::ProblemLog;
@@ -80,11 +80,10 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
     let read = read.chain([args.old.as_path(), args.new.as_path()]);
     spares(args.output.as_deref(), read)?;
     let limits = Limits::default();
-    let mut diff = diff::diff(
-        (&old, &old_loaded.sources),
-        (&new, &new_loaded.sources),
-        &limits,
-    )
+    let mut diff = progress::during("parts compared", |progress| {
+        let (old, new) = ((&old, &old_loaded.sources), (&new, &new_loaded.sources));
+        diff::diff(old, new, &limits, progress)
+    })
     .map_err(Failure::Usage)?;
     if !args.traces.is_empty() {
         let judge = |spec: &Spec| {
@@ -100,13 +99,11 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
             let _ = log.write(problem);
         };
         missing.iter().for_each(&mut on_problem);
-        let progress = Progress::default();
-        let mut runs = std::thread::scope(|scope| {
-            let _display = progress::Display::start(scope, &progress);
+        let mut runs = progress::during("", |progress| {
             let [old, new] = &judges;
-            let before = diff::collect(old, &files, &progress, &mut on_problem, &|| false);
+            let before = diff::collect(old, &files, progress, &mut on_problem, &|| false);
             // The same data was read before: its problems are known.
-            let after = diff::collect(new, &files, &progress, &mut |_| {}, &|| false);
+            let after = diff::collect(new, &files, progress, &mut |_| {}, &|| false);
             diff::compare_runs(&before, after, &pairs)
         });
         let unreadable = missing.iter().filter(|problem| problem.kind.is_error());

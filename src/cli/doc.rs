@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use super::spec;
+use super::{plot, spec};
 use crate::doc::{self, Page};
 use crate::load;
 use crate::modules::NoFiles;
@@ -16,6 +16,9 @@ pub(super) struct DocArgs {
     /// Specs to document (default: the standard library)
     #[arg(value_name = "SPEC")]
     specs: Vec<PathBuf>,
+    /// Learned model, for pictures of queries; chains that a spec loads or imports are drawn without it
+    #[arg(long, value_name = "MODEL.json", requires = "specs")]
+    model: Option<PathBuf>,
     /// Output folder, created if missing; `-` writes a single page to the standard output
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -38,7 +41,7 @@ pub(super) fn run(args: DocArgs) -> Result<Outcome, Failure> {
     } else {
         args.specs
             .iter()
-            .map(|path| of_spec(path))
+            .map(|path| of_spec(path, args.model.as_deref()))
             .collect::<Result<_, _>>()?
     };
     let write = |page: &Page| match args.format {
@@ -103,18 +106,27 @@ fn library() -> Vec<(String, Page)> {
     modules.map(page).collect()
 }
 
-fn of_spec(path: &Path) -> Result<(String, Page), Failure> {
+fn of_spec(path: &Path, model: Option<&Path>) -> Result<(String, Page), Failure> {
     let (spec, checked) = spec::usable(path)?;
     let stem = path.file_stem().map_or_else(
         || "spec".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     );
     let file = SourceFile::new(path.display().to_string(), load::text_of(path)?);
-    let page = doc::page(
+    let mut page = doc::page(
         &stem,
         &file,
         Some((&spec, &checked.sources)),
         &load::folder_of(path),
     );
+    for (name, picture) in plot::of_spec(path, model)? {
+        let of = page
+            .entries
+            .iter_mut()
+            .find(|entry| entry.name == name.as_str());
+        if let Some(entry) = of {
+            entry.pictures.push(picture);
+        }
+    }
     Ok((stem, page))
 }

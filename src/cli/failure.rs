@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use super::progress::Clearing;
 use crate::inert::inert;
 use crate::load::LoadError;
 
@@ -101,12 +102,12 @@ impl From<io::Error> for Failure {
 
 /// Writes one line to standard error, whatever the message contains. Errors of writing are ignored.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "error: {}", inert(message));
+    let _ = writeln!(Clearing(io::stderr()), "error: {}", inert(message));
 }
 
 /// Writes one line of warning to the error output, whatever the message holds.
 pub(super) fn warn(message: &str) {
-    let _ = writeln!(io::stderr(), "warning: {}", inert(message));
+    let _ = writeln!(Clearing(io::stderr()), "warning: {}", inert(message));
 }
 
 /// The message and the place of the first panic.

@@ -80,10 +80,12 @@ enum InvalidArg {
 }
 
 pub(super) fn run(args: LearnArgs) -> Result<Outcome, Failure> {
-    jobs::with(args.reading.jobs, || count(args))
+    jobs::with(args.reading.jobs, || {
+        progress::during("", |progress| count(args, progress))
+    })
 }
 
-fn count(args: LearnArgs) -> Result<Outcome, Failure> {
+fn count(args: LearnArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let from = args.reading.format()?;
     let (spec, _) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
@@ -114,18 +116,14 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
         .walker(&limits)
         .map_err(|error| Failure::Usage(format!("cannot evaluate `by`: {}", explain(&error))))?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
-    let progress = Progress::default();
-    let mut counting = Collector::new(subject.counter(policy), &progress, |problem| {
+    let mut counting = Collector::new(subject.counter(policy), progress, |problem| {
         // That the error output cannot be written is no reason to fail.
         let _ = log.write(problem);
     });
-    std::thread::scope(|scope| {
-        let _display = progress::Display::start(scope, &progress);
-        for problem in &missing {
-            counting.problem(problem);
-        }
-        audit::visit(&walker, &files, &readers, &progress, &mut counting);
-    });
+    for problem in &missing {
+        counting.problem(problem);
+    }
+    audit::visit(&walker, &files, &readers, progress, &mut counting);
     let (errors, traces) = (counting.errors, counting.traces);
     let (chains, invalid) = counting.counter.finish();
     let _ = log.finish();

@@ -42,6 +42,7 @@ mod models;
 mod monitor;
 mod output;
 mod plan;
+mod plot;
 mod progress;
 mod proxy;
 mod query;

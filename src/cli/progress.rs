@@ -1,4 +1,4 @@
-//! One line on the error output that tells how far long work is, where somebody sits in front of it.
+//! One line on the error output that says how far long work is, if that is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,21 +15,35 @@ static SHOWN: Mutex<bool> = Mutex::new(false);
 const PATIENCE: Duration = Duration::from_millis(800);
 const TICK: Duration = Duration::from_millis(100);
 
+/// Does work, and shows its progress if it takes longer than a second. `parts` names the parts that the work counts, if it has
+/// such ("claims answered").
+pub(super) fn during<T>(parts: &'static str, work: impl FnOnce(&Progress) -> T) -> T {
+    let progress = Progress::default();
+    std::thread::scope(|scope| {
+        let _display = Display::start(scope, &progress, parts);
+        work(&progress)
+    })
+}
+
 /// Shows progress until it is dropped.
-pub(super) struct Display {
+struct Display {
     done: Arc<AtomicBool>,
     thread: Option<Thread>,
 }
 
 impl Display {
-    pub(super) fn start<'scope>(
+    fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         progress: &'scope Progress,
+        parts: &'static str,
     ) -> Display {
         let done = Arc::new(AtomicBool::new(false));
         let thread = io::stderr().is_terminal().then(|| {
             let done = Arc::clone(&done);
-            scope.spawn(move || show(progress, &done)).thread().clone()
+            scope
+                .spawn(move || show(progress, parts, &done))
+                .thread()
+                .clone()
         });
         Display { done, thread }
     }
@@ -45,7 +59,7 @@ impl Drop for Display {
     }
 }
 
-fn show(progress: &Progress, done: &AtomicBool) {
+fn show(progress: &Progress, parts: &str, done: &AtomicBool) {
     let start = Instant::now();
     while !done.load(Ordering::Relaxed) {
         std::thread::park_timeout(TICK);
@@ -58,11 +72,14 @@ fn show(progress: &Progress, done: &AtomicBool) {
         }
         let megabytes = progress.bytes.load(Ordering::Relaxed) as f64 / 1e6;
         let traces = progress.traces.load(Ordering::Relaxed);
+        let counted = progress.done.load(Ordering::Relaxed);
+        let of = progress.parts.load(Ordering::Relaxed);
         let seconds = start.elapsed().as_secs();
-        let _ = write!(
-            io::stderr(),
-            "\r\x1b[K{megabytes:.1} MB read, {traces} traces judged, {seconds} s"
-        );
+        let told = match of {
+            0 => format!("{megabytes:.1} MB read, {traces} traces judged"),
+            of => format!("{counted} of {of} {parts}"),
+        };
+        let _ = write!(io::stderr(), "\r\x1b[K{told}, {seconds} s");
         *shown = true;
     }
 }

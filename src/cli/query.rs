@@ -56,6 +56,9 @@ pub(super) struct QueryArgs {
     /// Limit the states of the product of chain and automaton
     #[arg(long, value_name = "N", default_value_t = Options::default().max_product)]
     max_product: usize,
+    /// Draw the chain with the risk of each state, and the probability over the steps, into this file (.svg or .html)
+    #[arg(long, value_name = "FILE", conflicts_with = "chain")]
+    plot: Option<PathBuf>,
     /// Format of the answers
     #[arg(long, value_enum, default_value_t = QueryFormat::Human)]
     pub(super) format: QueryFormat,
@@ -111,6 +114,7 @@ pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
             all_states: args.all_states,
             why: args.why.as_deref(),
             json: args.format == QueryFormat::Json,
+            plot: args.plot.as_deref(),
             options,
             rows: RowLimits::default(),
             confidence: match args.intervals {

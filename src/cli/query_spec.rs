@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use num_rational::BigRational;
@@ -15,7 +16,9 @@ use super::failure::{Failure, Outcome, code, complain};
 use super::learn;
 use super::limits::{explain_model, explain_query};
 use super::output::Output;
-use super::spec;
+use super::plot::{self, Drawings};
+use super::{progress, spec};
+use crate::audit::Progress;
 use crate::diagnostic::did_you_mean;
 use crate::eval;
 use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
@@ -38,10 +41,31 @@ pub(super) struct Question<'a> {
     /// Whether reasons are requested, and from which state; the start if that is empty.
     pub(super) why: Option<&'a str>,
     pub(super) json: bool,
+    /// The file of the pictures.
+    pub(super) plot: Option<&'a Path>,
     pub(super) options: Options,
     pub(super) rows: RowLimits,
     /// The method of intervals, and the probability that one misses if it was given.
     pub(super) confidence: Option<(Method, Option<f64>)>,
+}
+
+impl<'a> Question<'a> {
+    /// Returns the question for all claims of a spec, with default options.
+    pub(super) fn all(spec: &'a Path, model: Option<&'a Path>, chain: &'a ChainArgs) -> Self {
+        Question {
+            spec,
+            names: &[],
+            model,
+            chain,
+            all_states: false,
+            why: None,
+            json: false,
+            plot: None,
+            options: Options::default(),
+            rows: RowLimits::default(),
+            confidence: Some((Method::Fixed, None)),
+        }
+    }
 }
 
 /// The default probability that an interval misses, if neither `pac` nor the command gives one.
@@ -79,11 +103,52 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
         let items: String = formulas.iter().enumerate().map(item).collect();
         spec::with_item(&checked, &items)?.0
     };
+    let mut spec = spec;
+    let drawings = match question.plot {
+        Some(path) => {
+            plot::check_name(path)?;
+            Some(Drawings::new(&mut spec))
+        }
+        None => None,
+    };
     let spec = Arc::new(spec);
     let claims = chosen(&spec, &names, formulas.len())?;
-    let mut output = Output::open(None)?;
-    let mut outcome = Outcome::Holds;
-    let mut failed = false;
+    let mut printed = Printed {
+        question,
+        output: Output::open(None)?,
+        drawings,
+        failed: false,
+    };
+    let sum = progress::during("claims answered", |progress| {
+        let parts = claims.len() as u64;
+        progress.parts.store(parts, Ordering::Relaxed);
+        let answers = &mut printed;
+        ask(question, &spec, &claims, given.as_ref(), answers, progress)
+    })?;
+    printed.output.close()?;
+    if let (Some(path), Some(drawings)) = (question.plot, printed.drawings) {
+        let pictures: Vec<_> = drawings.pictures.into_iter().map(|(_, one)| one).collect();
+        plot::write(path, "guard query", &pictures)?;
+    }
+    if sum.failed || printed.failed {
+        return Err(Failure::AlreadyReported(code::USAGE));
+    }
+    Ok(sum.worst)
+}
+
+/// Asks claims of their models, and hands each answer over.
+pub(super) fn ask(
+    question: &Question<'_>,
+    spec: &Arc<Spec>,
+    claims: &[&Claim],
+    given: Option<&Model>,
+    answers: &mut impl Answers,
+    progress: &Progress,
+) -> Result<Sum, Failure> {
+    let mut sum = Sum {
+        worst: Outcome::Holds,
+        failed: false,
+    };
     for model in (0..spec.models.len()).map(ModelId::new) {
         let of: Vec<&Claim> = claims
             .iter()
@@ -98,27 +163,96 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
         if of.is_empty() || (other && learned && question.names.is_empty()) {
             continue;
         }
-        let told = if question.chain.exact {
-            on_model::<BigRational>(question, &spec, model, &of, given.as_ref(), &mut output)
+        if question.chain.exact {
+            on_model::<BigRational>(
+                question,
+                spec,
+                (model, &of),
+                given,
+                (&mut sum, progress),
+                answers,
+            )
         } else {
-            on_model::<f64>(question, &spec, model, &of, given.as_ref(), &mut output)
+            on_model::<f64>(
+                question,
+                spec,
+                (model, &of),
+                given,
+                (&mut sum, progress),
+                answers,
+            )
         }?;
-        match (told.worst, outcome) {
-            (Outcome::Violated, _) => outcome = Outcome::Violated,
-            (Outcome::Unreadable, Outcome::Holds) => outcome = Outcome::Unreadable,
-            _ => {}
+    }
+    Ok(sum)
+}
+
+/// Receives the answers to claims.
+pub(super) trait Answers {
+    /// Receives an answer.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    fn answer<V: Scalar>(&mut self, asked: &Asked<'_, '_, V>) -> Result<(), Failure>;
+}
+
+/// A claim with its answer.
+pub(super) struct Asked<'a, 's, V: Scalar> {
+    pub(super) claim: &'a Claim,
+    pub(super) model: &'a str,
+    pub(super) category: Option<&'a SmolStr>,
+    pub(super) session: &'a Session<'s, V>,
+    pub(super) confidence: Option<Confidence>,
+    pub(super) answer: ClaimAnswer,
+    pub(super) ms: f64,
+}
+
+/// Writes answers to the output, and draws them if that is requested.
+struct Printed<'a> {
+    question: &'a Question<'a>,
+    output: Output,
+    drawings: Option<Drawings>,
+    failed: bool,
+}
+
+impl Answers for Printed<'_> {
+    fn answer<V: Scalar>(&mut self, asked: &Asked<'_, '_, V>) -> Result<(), Failure> {
+        let claim = asked.claim;
+        let from = self
+            .question
+            .why
+            .map(|state| Some(state).filter(|state| !state.is_empty()));
+        let why = from.map(|from| asked.session.why(claim, from));
+        let why = why.transpose().unwrap_or_else(|wrong| {
+            complain(&format!("`{}`: {}", claim.name, explain_answer(&wrong)));
+            self.failed = true;
+            None
+        });
+        if let Some(drawings) = &mut self.drawings
+            && let Err(wrong) = drawings.add(asked)
+        {
+            complain(&format!("`{}`: {}", claim.name, explain_answer(&wrong)));
+            self.failed = true;
         }
-        failed |= told.failed;
+        let told = ClaimView {
+            claim,
+            model: asked.model,
+            category: asked.category,
+            answer: &asked.answer,
+            why,
+            ms: asked.ms,
+        };
+        if self.question.json {
+            writeln!(self.output, "{}", told.json(self.question.all_states))?;
+        } else {
+            let paint = self.output.paint;
+            told.human(&mut self.output, paint, self.question.all_states)?;
+        }
+        Ok(())
     }
-    output.close()?;
-    if failed {
-        return Err(Failure::AlreadyReported(code::USAGE));
-    }
-    Ok(outcome)
 }
 
 /// Describes why a claim has no answer, with the flag that may help.
-fn explain_answer(error: &QueryError) -> String {
+pub(super) fn explain_answer(error: &QueryError) -> String {
     let flag = match error {
         QueryError::NoState { .. } => "; to list the states, use `--all-states`",
         QueryError::Undecided { .. } => "; for exact arithmetic, use `--exact`",
@@ -127,24 +261,20 @@ fn explain_answer(error: &QueryError) -> String {
     format!("{error}{flag}")
 }
 
-/// The results of the claims on one model.
-struct Sum {
+/// The results of claims.
+pub(super) struct Sum {
     worst: Outcome,
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 fn on_model<V: Scalar>(
     question: &Question<'_>,
     spec: &Arc<Spec>,
-    model: ModelId,
-    claims: &[&Claim],
+    (model, claims): (ModelId, &[&Claim]),
     given: Option<&Model>,
-    output: &mut Output,
-) -> Result<Sum, Failure> {
-    let mut sum = Sum {
-        worst: Outcome::Holds,
-        failed: false,
-    };
+    (sum, progress): (&mut Sum, &Progress),
+    answers: &mut impl Answers,
+) -> Result<(), Failure> {
     let chains = chains(question, spec, model, claims, given)?;
     let sessions: Vec<(Option<SmolStr>, Session<'_, V>)> = match &chains {
         Chains::Counts(subject, counts) => {
@@ -196,38 +326,23 @@ fn on_model<V: Scalar>(
                 (_, Some(None)) if sum.worst == Outcome::Holds => sum.worst = Outcome::Unreadable,
                 (_, Some(None)) => {}
             }
-            let from = question
-                .why
-                .map(|state| Some(state).filter(|state| !state.is_empty()));
-            let why = match from.map(|from| session.why(claim, from)).transpose() {
-                Ok(why) => why,
-                Err(wrong) => {
-                    complain(&format!("`{}`: {}", claim.name, explain_answer(&wrong)));
-                    sum.failed = true;
-                    None
-                }
-            };
-            let told = ClaimView {
+            answers.answer(&Asked {
                 claim,
                 model: &spec.model(model).name,
                 category: category.as_ref(),
-                answer: &answer,
-                why,
+                session,
+                confidence,
+                answer,
                 ms,
-            };
-            if question.json {
-                writeln!(output, "{}", told.json(question.all_states))?;
-            } else {
-                let paint = output.paint;
-                told.human(output, paint, question.all_states)?;
-            }
+            })?;
         }
+        progress.done.fetch_add(1, Ordering::Relaxed);
     }
-    Ok(sum)
+    Ok(())
 }
 
 /// The prefix of the names of properties for formulas of the command, before their number.
-const FORMULA: &str = "_formula";
+pub(super) const FORMULA: &str = "_formula";
 
 fn is_name(text: &str) -> bool {
     text.chars()

@@ -9,8 +9,8 @@ use smol_str::SmolStr;
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::Output;
-use super::{jobs, spec};
-use crate::audit::test_record;
+use super::{jobs, progress, spec};
+use crate::audit::{Progress, test_record};
 use crate::eval::Program;
 use crate::hir::{Spec, Test};
 use crate::input::limits::InputLimits;
@@ -58,7 +58,9 @@ enum TestFormat {
 
 pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     if args.mutants {
-        return jobs::with(args.jobs, || mutants(&args));
+        return jobs::with(args.jobs, || {
+            progress::during("properties mutated", |progress| mutants(&args, progress))
+        });
     }
     let mut reports: Vec<TestReport> = Vec::new();
     let (mut wrong, mut left) = (None, 0);
@@ -126,7 +128,7 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
 }
 
 /// Runs mutation testing (`--mutants`).
-fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
+fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
     if args.format == TestFormat::Junit {
         return Err(Failure::Usage(
             "`--mutants` supports only the formats `human` and `json`".to_owned(),
@@ -161,7 +163,7 @@ fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
             wrong = Some(Outcome::Violated);
             continue;
         }
-        let report = mutate::run(&spec, &checked.sources, &recordings, &limits);
+        let report = mutate::run(&spec, &checked.sources, &recordings, &limits, progress);
         survivors += report.survivors();
         let name = checked.sources.get(FileId(0)).name();
         match args.format {

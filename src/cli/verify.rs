@@ -2,11 +2,13 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::failure::{Failure, Outcome, complain};
 use super::output::Output;
-use super::spec;
+use super::{progress, spec};
+use crate::audit::Progress;
 use crate::diagnostic::did_you_mean;
 use crate::report::verify as report;
 use crate::system::{Limits, Question, SystemError, Verdict, Verifier, VerifyError, questions};
@@ -45,6 +47,10 @@ enum VerifyFormat {
 }
 
 pub(super) fn run(args: VerifyArgs) -> Result<Outcome, Failure> {
+    progress::during("claims checked", |progress| verify(args, progress))
+}
+
+fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let (spec, _) = spec::usable(&args.spec)?;
     let mut limits = Limits::default();
     limits.states = args.max_states.unwrap_or(limits.states);
@@ -66,7 +72,9 @@ pub(super) fn run(args: VerifyArgs) -> Result<Outcome, Failure> {
     // Deadlocks are told once for each system, after what was asked of it.
     let mut told: Vec<String> = Vec::new();
     let mut deadlocked: Vec<Verdict> = Vec::new();
-    for question in &wanted {
+    progress.parts.store(wanted.len() as u64, Ordering::Relaxed);
+    for (place, question) in wanted.iter().enumerate() {
+        progress.done.store(place as u64, Ordering::Relaxed);
         let start = Instant::now();
         let verdicts = match verifier.answer(*question) {
             Ok(verdicts) => verdicts,

@@ -18,7 +18,7 @@ use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{LimitArgs, explain};
 use super::output::stderr_paint;
 use super::sources::Reading;
-use super::{jobs, progress, spec};
+use super::{jobs, plot, progress, spec};
 use crate::audit::{self, Progress, Readers, Records};
 use crate::diagnostic::{self, RenderOptions};
 use crate::diff::{self, Collected, Judge};
@@ -65,6 +65,9 @@ pub(super) struct ViewArgs {
     /// Recorded traces
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
+    /// Learned model, whose pictures are shown below the traces; chains that the spec loads or imports are drawn without it
+    #[arg(long, value_name = "MODEL.json")]
+    model: Option<PathBuf>,
     /// Port on 127.0.0.1; by default the system chooses one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
@@ -118,10 +121,8 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
         explained: vec![0; headings.properties.len()],
     };
     let mut summary = Summary::new(headings.properties.len());
-    let counted = Progress::default();
     let readers = readers()?;
-    let before = std::thread::scope(|scope| {
-        let _display = progress::Display::start(scope, &counted);
+    let before = progress::during("", |counted| {
         for problem in &missing {
             summary.problem(problem);
             on_problem(problem);
@@ -131,13 +132,13 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
             &&program,
             &sources,
             &readers,
-            &counted,
+            counted,
             &|_| None,
             &mut summary,
             &mut gathered,
             &mut on_problem,
         )?;
-        let before = diff::collect(&judge, &sources, &counted, &mut |_| {}, &|| false);
+        let before = diff::collect(&judge, &sources, counted, &mut |_| {}, &|| false);
         Ok::<Collected, io::Error>(before)
     })?;
     let _ = log.finish();
@@ -148,7 +149,9 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
     } = gathered;
     let live = Some(json!({ "spec": text }));
     let data = data.json(&headings, &summary, Some(&replay.schema()), live);
-    let html = page(&summary, &data, "").into_string();
+    let pictures = plot::of_spec(&args.spec, args.model.as_deref())?;
+    let pictures: Vec<_> = pictures.into_iter().map(|(_, picture)| picture).collect();
+    let html = page(&summary, &data, "", &pictures).into_string();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .map_err(|error| Failure::Usage(format!("cannot listen on port {}: {error}", args.port)))?;
     let listener = Listener::Tcp(listener);

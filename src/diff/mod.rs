@@ -21,8 +21,11 @@ mod runs;
 mod witness;
 mod write;
 
+use std::sync::atomic::Ordering;
+
 use smol_str::SmolStr;
 
+use crate::audit::Progress;
 use crate::hir::{Property, PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;
 use crate::lint;
@@ -310,7 +313,11 @@ pub fn diff(
     old: (&Spec, &SourceMap),
     new: (&Spec, &SourceMap),
     limits: &Limits,
+    progress: &Progress,
 ) -> Result<Diff, String> {
+    // The properties, and all decisions together.
+    let parts = audited(new.0).count() as u64 + 1;
+    progress.parts.store(parts, Ordering::Relaxed);
     let joint = join::join(old.0, new.0);
     let mut bench = Bench::new(&joint, [old.0, new.0])?;
     let mut properties = Vec::new();
@@ -345,6 +352,7 @@ pub fn diff(
                 }
             }
         });
+        progress.done.fetch_add(1, Ordering::Relaxed);
     }
     for id in removed {
         if renamed.iter().all(|pair| pair.old != id) {

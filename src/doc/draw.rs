@@ -1,15 +1,9 @@
-//! Small automata as pictures: SVG for pages, Mermaid for Markdown.
+//! Small automata: pictures for pages, Mermaid for Markdown.
 
 use std::fmt::Write;
 
-use layout::backends::svg::SVGWriter;
-use layout::core::base::Orientation;
-use layout::core::geometry::Point;
-use layout::core::style::StyleAttr;
-use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
-use layout::topo::layout::VisualGraph;
-
 use crate::hir::Spec;
+use crate::report::plot::{Edge, Node, Picture, Shape};
 use crate::translate::{atom_text, literal};
 use guard_automata::{Dfa, Verdict};
 
@@ -54,61 +48,50 @@ impl Graph {
         }
     }
 
-    /// Returns the picture as an SVG element.
-    pub(crate) fn svg(&self) -> String {
-        let mut graph = VisualGraph::new(Orientation::LeftToRight);
-        let style = |verdict: Option<Verdict>| {
-            let mut style = StyleAttr::simple();
-            style.font_size = 13;
-            style.fill_color = layout::core::color::Color::from_name(match verdict {
-                Some(Verdict::Satisfied) => "palegreen",
-                Some(Verdict::Violated) => "lightcoral",
-                _ => "white",
-            });
-            style
+    /// Returns the picture.
+    pub(crate) fn picture(&self) -> Picture {
+        let start = Node {
+            shape: Shape::Box,
+            lines: vec!["start".to_owned()],
+            class: String::new(),
+            title: "start".to_owned(),
         };
-        let size = Point::new(34.0, 34.0);
-        let start = graph.add_node(Element::create(
-            ShapeKind::new_box("start"),
-            style(None),
-            Orientation::LeftToRight,
-            Point::new(40.0, 20.0),
-        ));
-        let states: Vec<_> = self
-            .states
-            .iter()
-            .enumerate()
-            .map(|(index, (verdict, accepting))| {
-                let label = index.to_string();
-                let shape = if *accepting {
-                    ShapeKind::new_double_circle(&label)
+        let states = self.states.iter().enumerate().map(|(index, state)| {
+            let (verdict, accepting) = *state;
+            let (class, told) = match verdict {
+                Verdict::Satisfied => ("satisfied", ", satisfied"),
+                Verdict::Violated => ("violated", ", violated"),
+                _ => ("", ""),
+            };
+            let end = if accepting { "" } else { " not" };
+            Node {
+                shape: if accepting {
+                    Shape::DoubleCircle
                 } else {
-                    ShapeKind::new_circle(&label)
-                };
-                let orientation = Orientation::LeftToRight;
-                graph.add_node(Element::create(
-                    shape,
-                    style(Some(*verdict)),
-                    orientation,
-                    size,
-                ))
-            })
-            .collect();
-        if let Some(initial) = states.get(self.initial) {
-            graph.add_edge(Arrow::simple(""), start, *initial);
-        }
-        for (from, to, when) in &self.edges {
-            if let (Some(from), Some(to)) = (states.get(*from), states.get(*to)) {
-                graph.add_edge(Arrow::simple(&when.join(" or ")), *from, *to);
+                    Shape::Circle
+                },
+                lines: vec![index.to_string()],
+                class: class.to_owned(),
+                title: format!("state {index}{told}; a trace may{end} end here"),
             }
-        }
-        let mut svg = SVGWriter::new();
-        graph.do_it(false, false, false, &mut svg);
-        let text = svg.finalize();
-        text.find("<svg")
-            .and_then(|at| text.get(at..))
-            .unwrap_or_default()
-            .to_owned()
+        });
+        let nodes: Vec<Node> = std::iter::once(start).chain(states).collect();
+        let edge = |from: usize, to: usize, label: String| Edge {
+            from,
+            to,
+            label,
+            class: "",
+            width: 1.5,
+        };
+        let first = edge(0, self.initial + 1, String::new());
+        let others = self.edges.iter();
+        let others = others.map(|(from, to, when)| edge(from + 1, to + 1, when.join(" or ")));
+        let edges: Vec<Edge> = std::iter::once(first).chain(others).collect();
+        let description = format!(
+            "{} states. Two circles: a trace may end here. Green: satisfied whatever follows. Red: violated for good.",
+            self.states.len()
+        );
+        Picture::graph("Automaton", &description, &nodes, &edges)
     }
 
     /// Returns the graph as a Mermaid flow chart.

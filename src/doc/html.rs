@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::{Entry, Facts, Page};
+use crate::report::plot;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--soft:#8883}\
@@ -13,7 +14,7 @@ nav a{display:block;text-decoration:none;color:inherit;padding:.1rem 0}nav a:hov
 main{padding:1rem 1rem 6rem}section{border-top:1px solid var(--soft);padding:.5rem 0}\
 code,pre{font:.85rem/1.45 ui-monospace,monospace}pre{background:var(--soft);padding:.6rem .8rem;border-radius:.4rem;overflow:auto}\
 h2{font-size:1.1rem;margin:.6rem 0}h2 span{opacity:.6;font-weight:400}.facts{opacity:.8;font-size:.9rem}\
-figure{margin:.5rem 0;overflow:auto;background:#fff;border-radius:.4rem}figure svg{max-width:100%;height:auto}\
+figure{margin:.5rem 0}figure .scroll{overflow:auto}figcaption,summary{font-size:.85rem;opacity:.8}\
 table{border-collapse:collapse}td,th{border:1px solid var(--soft);padding:.2rem .5rem;text-align:left}\
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto}}";
 
@@ -53,6 +54,7 @@ fn section(entry: &Entry) -> Markup {
             (markdown(&entry.doc))
             pre { code { (entry.text) } }
             @if let Some(facts) = &entry.facts { (facts_markup(facts)) }
+            @for picture in &entry.pictures { (picture.figure()) }
         }
     }
 }
@@ -64,7 +66,7 @@ fn facts_markup(facts: &Facts) -> Markup {
             @if let Some(enforce) = &facts.enforce { (enforce) }
             @if let Some(states) = facts.states { ", " (states) " states" }
         }
-        @if let Some(graph) = &facts.graph { figure { (PreEscaped(graph.svg())) } }
+        @if let Some(graph) = &facts.graph { (graph.picture().figure()) }
     }
 }
 
@@ -76,7 +78,7 @@ fn document(title: &str, nav: &Markup, body: &Markup) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(plot::STYLE)) }
             }
             body { nav { (nav) } main { (body) } }
         }

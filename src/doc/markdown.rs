@@ -25,6 +25,9 @@ fn write_entry(out: &mut String, entry: &Entry) {
         let _ = writeln!(out, "{}\n", inert(&entry.doc));
     }
     let _ = writeln!(out, "```guard\n{}\n```\n", entry.text);
+    for picture in &entry.pictures {
+        let _ = writeln!(out, "{}\n", inert(&picture.markdown()));
+    }
     let Some(facts) = &entry.facts else {
         return;
     };

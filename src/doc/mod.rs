@@ -18,6 +18,7 @@ use crate::hir::Spec;
 use crate::modules::Loader;
 use crate::report::automaton;
 use crate::report::explanation::Explanation;
+use crate::report::plot::Picture;
 use crate::source::{SourceFile, SourceMap};
 use crate::syntax::{self, ast};
 
@@ -51,6 +52,8 @@ pub(crate) struct Entry {
     pub doc: String,
     /// The facts about its formula, if it has one.
     pub facts: Option<Facts>,
+    /// Pictures of the model that it asks about.
+    pub pictures: Vec<Picture>,
 }
 
 /// The facts about a formula.
@@ -89,6 +92,7 @@ pub(crate) fn page(
             text: file.slice(*item.span).trim_end().to_owned(),
             doc: docs(&item.docs),
             facts,
+            pictures: Vec::new(),
         })
     });
     Page {

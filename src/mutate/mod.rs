@@ -23,9 +23,12 @@ mod pace;
 mod subject;
 mod write;
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
+use crate::audit::Progress;
 use crate::eval;
 use crate::hir::Spec;
 use crate::source::SourceMap;
@@ -179,11 +182,23 @@ impl Report {
 
 /// Mutates every property of a spec, and the templates that its tests use, and judges the mutants by its tests and by
 /// recorded traces. Deterministic, whatever the number of threads.
-pub fn run(spec: &Spec, sources: &SourceMap, recordings: &[Recording], limits: &Limits) -> Report {
+pub fn run(
+    spec: &Spec,
+    sources: &SourceMap,
+    recordings: &[Recording],
+    limits: &Limits,
+    progress: &Progress,
+) -> Report {
     let subjects = subject::subjects(spec);
+    let parts = subjects.len() as u64;
+    progress.parts.fetch_add(parts, Ordering::Relaxed);
     let subjects = subjects
         .par_iter()
-        .map(|subject| subject::run(spec, sources, recordings, subject, limits))
+        .map(|subject| {
+            let report = subject::run(spec, sources, recordings, subject, limits);
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            report
+        })
         .collect();
     Report { subjects }
 }

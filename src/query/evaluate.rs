@@ -11,6 +11,8 @@ use super::error::QueryError;
 use super::guarantee::{Confidence, Evidence, Interval, Range};
 use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
 use super::runs::Event;
+#[cfg(feature = "cli")]
+use super::session::Drawing;
 use super::why::Reasons;
 use crate::hir::{
     Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
@@ -362,6 +364,37 @@ impl<V: Scalar> Evaluation<'_, V> {
         let accuracy = &self.options.accuracy;
         let reasons = Reasons::new(&*chain, &name, &goal, from, exits, accuracy);
         Ok(Some(reasons?))
+    }
+
+    /// Returns the chain with the likeliest paths to the event of a claim, to be drawn; `None` for claims that are not about
+    /// the probability of a path formula.
+    #[cfg(feature = "cli")]
+    pub(super) fn drawing(
+        &self,
+        claim: &Claim,
+        paths: Vec<(f64, Vec<u32>)>,
+    ) -> Result<Option<Drawing>, QueryError> {
+        if claim.probability_of(self.spec).is_none() {
+            return Ok(None);
+        }
+        let event = self.event(claim)?;
+        let opposite = event.as_ref().is_some_and(|event| event.negated);
+        let target = event.map(|event| event.goal.target);
+        let has = |state: usize| target.as_ref().is_some_and(|set| set.contains(state));
+        let chain = self.chain.borrow();
+        let mut edges = Vec::new();
+        for from in 0..chain.len() as u32 {
+            let row = chain.row(from);
+            edges.extend(row.map(|(to, probability)| (from, to, probability.to_f64())));
+        }
+        Ok(Some(Drawing {
+            names: self.names.clone(),
+            start: self.start,
+            edges,
+            reached: (0..chain.len()).map(has).collect(),
+            opposite,
+            paths,
+        }))
     }
 
     /// Returns the names of the states.

@@ -61,6 +61,24 @@ struct Form<'a, V: Scalar> {
     evaluation: Evaluation<'a, V>,
 }
 
+/// A chain to be drawn, its states in the order of [`ClaimAnswer::per_state`].
+#[cfg(feature = "cli")]
+#[derive(Clone, Debug)]
+pub(crate) struct Drawing {
+    /// The names of the states.
+    pub(crate) names: Vec<String>,
+    /// The state in which runs begin.
+    pub(crate) start: u32,
+    /// Transitions: from, to, probability.
+    pub(crate) edges: Vec<(u32, u32, f64)>,
+    /// By state: whether the event of the claim has happened.
+    pub(crate) reached: Vec<bool>,
+    /// Whether the claim asks for the probability that this event does not happen.
+    pub(crate) opposite: bool,
+    /// The likeliest paths to the event.
+    pub(crate) paths: Vec<(f64, Vec<u32>)>,
+}
+
 /// The states of no return.
 #[derive(Clone, Debug, Default)]
 pub struct NoReturn {
@@ -187,6 +205,24 @@ impl<'a, V: Scalar> Session<'a, V> {
         let exits = |vertex: &Vertex| main.rows.rows[vertex.state as usize].exits;
         let exits = main.learned.vertices.iter().map(exits).collect();
         main.evaluation.why(claim, from, exits)
+    }
+
+    /// Returns the chain that a claim is answered on, to be drawn; `None` for claims that are not about the probability of a
+    /// path formula.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    #[cfg(feature = "cli")]
+    pub(crate) fn drawing(&self, claim: &Claim) -> Result<Option<Drawing>, QueryError> {
+        let paths = self.why(claim, None)?.map(Reasons::into_paths);
+        let paths = paths.unwrap_or_default();
+        match &self.source {
+            ChainSource::Imported(evaluation) => evaluation.drawing(claim, paths),
+            ChainSource::Learned(counted) => {
+                let main = counted.main(claim, &self.options)?;
+                main.evaluation.drawing(claim, paths)
+            }
+        }
     }
 
     /// Returns the table of the answers to a claim in all states, for chains that were learned.

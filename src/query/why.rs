@@ -92,6 +92,12 @@ impl Reasons {
         })
     }
 
+    /// Returns the likeliest paths: the probability of each, and its states.
+    #[cfg(feature = "cli")]
+    pub(super) fn into_paths(self) -> Vec<(f64, Vec<u32>)> {
+        self.paths
+    }
+
     fn name(&self, state: u32) -> &str {
         self.names.get(&state).map_or("", String::as_str)
     }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::human::{instance_text, severity, why, why_final};
+use super::plot::Picture;
 use super::text::{number, plural};
 use super::{Counts, Heading, Headings, Reporter, Summary};
 use crate::ids::PropertyId;
@@ -24,7 +25,7 @@ use crate::inert::inert;
 use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-const STYLE: &str = include_str!("page/page.css");
+const STYLE: &str = concat!(include_str!("page/page.css"), include_str!("plot/plot.css"));
 const SCRIPT: &str = include_str!("page/page.js");
 
 /// Problems with data that are shown one by one, and those of one trace.
@@ -256,15 +257,15 @@ impl<W: Write> Reporter for Html<'_, W> {
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let schema = self.steps.as_ref().map(|(schema, _)| schema);
         let data = self.page.json(self.headings, summary, schema, None);
-        let page = page(summary, &data, &self.details).into_string();
+        let page = page(summary, &data, &self.details, &[]).into_string();
         self.out.write_all(page.as_bytes())?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
 }
 
-/// Returns the page around its data. `details` are the elements with steps.
-pub(crate) fn page(summary: &Summary, data: &Value, details: &str) -> Markup {
+/// Returns the page around its data. `details` are the elements with steps, `pictures` those of models.
+pub(crate) fn page(summary: &Summary, data: &Value, details: &str, pictures: &[Picture]) -> Markup {
     let (class, told) = outcome(summary);
     let input = &summary.input;
     let connect = if data["live"].is_null() {
@@ -303,6 +304,12 @@ pub(crate) fn page(summary: &Summary, data: &Value, details: &str) -> Markup {
                 }
                 main #main {
                     noscript { p { "This page draws itself with the script that it contains. Without scripts, use the text report of " code { "guard audit" } "." } }
+                }
+                @if !pictures.is_empty() {
+                    section #models aria-labelledby="h-models" {
+                        h2 #h-models { "Models" }
+                        @for picture in pictures { (picture.figure()) }
+                    }
                 }
                 (PreEscaped(details))
                 script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }

@@ -16,6 +16,8 @@ pub mod human;
 pub mod json;
 pub mod junit;
 pub(crate) mod paint;
+#[cfg(feature = "cli")]
+pub(crate) mod plot;
 pub mod problems;
 pub mod sarif;
 pub(crate) mod spec_test;

@@ -37,7 +37,13 @@ fn checked(text: &str) -> Option<(Spec, SourceMap)> {
 
 fn diff_of(old: &str, new: &str) -> Diff {
     let (old, new) = (checked(old).expect(old), checked(new).expect(new));
-    diff::diff((&old.0, &old.1), (&new.0, &new.1), &Limits::default()).unwrap()
+    diff::diff(
+        (&old.0, &old.1),
+        (&new.0, &new.1),
+        &Limits::default(),
+        &guard_lang::Progress::default(),
+    )
+    .unwrap()
 }
 
 /// The longest traces of brute force.
@@ -103,7 +109,7 @@ proptest! {
         };
         let all = traces(LONGEST);
         let languages = [satisfying(&first.0, &all), satisfying(&second.0, &all)];
-        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default()).unwrap();
+        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default(), &guard_lang::Progress::default()).unwrap();
         let Status::Compared(directions) = &diff.properties[0].status else {
             panic!("{diff:?}");
         };
@@ -142,7 +148,7 @@ proptest! {
         let (Some(first), Some(second)) = (checked(&old), checked(&new)) else {
             return Ok(());
         };
-        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default()).unwrap();
+        let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default(), &guard_lang::Progress::default()).unwrap();
         let mut monitors = [&first.0, &second.0].map(|spec| Monitor::new(spec, Options::default()).unwrap());
         let mut found = [false, false];
         for trace in traces(4) {
@@ -231,6 +237,7 @@ fn mutants_are_told_from_their_originals() {
                 (&original.0, &original.1),
                 (&mutant.0, &mutant.1),
                 &Limits::default(),
+                &guard_lang::Progress::default(),
             )
             .unwrap();
             for property in &told.properties {

@@ -120,7 +120,7 @@ proptest! {
     #[test]
     fn mutants_differ_and_the_tests_proposed_for_them_pass(f in formula()) {
         let spec = spec_of(&["a", "b"], &[&f]).unwrap();
-        let report = mutate::run(&spec, &SourceMap::new(), &[], &mutate::Limits::default());
+        let report = mutate::run(&spec, &SourceMap::new(), &[], &mutate::Limits::default(), &guard_lang::Progress::default());
         let mut proposed = String::new();
         for mutant in &report.subjects[0].mutants {
             prop_assert_eq!(&mutant.killed_by, &None);
@@ -139,7 +139,7 @@ proptest! {
         let text = format!("{}{proposed}", text_of(&["a", "b"], &[&f]));
         let checked = front("p.guard", &text, &NoFiles, check::Limits::default());
         let spec = checked.spec.ok_or_else(|| TestCaseError::fail(format!("{text}{:?}", checked.diagnostics)))?;
-        let report = mutate::run(&spec, &checked.sources, &[], &mutate::Limits::default());
+        let report = mutate::run(&spec, &checked.sources, &[], &mutate::Limits::default(), &guard_lang::Progress::default());
         prop_assert_eq!(report.survivors(), 0, "{}", text);
     }
 }

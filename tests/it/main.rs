@@ -86,6 +86,7 @@ mod page;
 mod parallel_limits;
 mod patterns;
 mod plans;
+mod plots;
 mod policy_diff;
 mod project;
 mod proxy;

@@ -26,7 +26,13 @@ fn report(module: &str) -> mutate::Report {
     let text = std::fs::read_to_string(&name).unwrap();
     let checked = guard_lang::front(&name, &text, &NoFiles, guard_lang::check::Limits::default());
     let spec = checked.spec.unwrap();
-    let report = mutate::run(&spec, &checked.sources, &[], &mutate::Limits::default());
+    let report = mutate::run(
+        &spec,
+        &checked.sources,
+        &[],
+        &mutate::Limits::default(),
+        &guard_lang::Progress::default(),
+    );
     for (template, _) in templates(module) {
         let tested = report.subjects.iter().any(|subject| subject.tests > 0);
         assert!(tested, "{module}: {template} has no test");

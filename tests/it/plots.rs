@@ -1,0 +1,211 @@
+//! Pictures of models: `--plot` of `guard query` and `guard calibrate`, and those in pages.
+
+use crate::support::cli::Folder;
+use crate::support::root;
+
+fn drift() -> Folder {
+    let live = root().join("examples/live");
+    let file = |name: &str| std::fs::read_to_string(live.join(name)).unwrap();
+    let (spec, model) = (file("drift.guard"), file("drift.model.json"));
+    Folder::new(&[
+        ("drift.guard", &spec),
+        ("m.json", &model),
+        ("drift.jsonl", &file("drift.jsonl")),
+    ])
+}
+
+/// A chain of so many states, and a query about reaching the last one: from each state on to the next, back, and aside.
+fn chain(states: u32) -> Folder {
+    let mut transitions = Vec::new();
+    for from in 0..states {
+        if from + 1 == states {
+            transitions.push(format!("{from} {from} 1"));
+            continue;
+        }
+        // The last transition gets the rest.
+        let mut row = vec![
+            (from + 1, 0.5),
+            (from / 2, 0.25),
+            ((from * 7 + 3) % states, 0.125),
+        ];
+        row.push((from, 0.125));
+        row.sort_by_key(|one| one.0);
+        let mut merged: Vec<(u32, f64)> = Vec::new();
+        for (to, p) in row {
+            match merged.last_mut() {
+                Some((last, sum)) if *last == to => *sum += p,
+                _ => merged.push((to, p)),
+            }
+        }
+        for (to, p) in merged {
+            transitions.push(format!("{from} {to} {p}"));
+        }
+    }
+    let head = format!("{states} {}\n", transitions.len());
+    let labels = format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1);
+    Folder::new(&[
+        (
+            "c.guard",
+            "event { kind: string }\nmodel m = import \"c.tra\"\nquery soon = P=? [ F<=20 bad ] on m\n",
+        ),
+        ("c.tra", &(head + &transitions.join("\n"))),
+        ("c.lab", &labels),
+    ])
+}
+
+/// Returns the numbers of an attribute of an element.
+fn number(element: &str, name: &str) -> f64 {
+    let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
+    value.split_once('"').unwrap().0.parse().unwrap()
+}
+
+/// Returns the boxes of states and of labels of transitions: left, top, right, bottom.
+fn boxes(picture: &str) -> Vec<(f64, f64, f64, f64)> {
+    // What is moved is the graph; legend and title are above it.
+    let graph = picture.split_once("<g transform=").unwrap().1;
+    let mut found = Vec::new();
+    for part in graph.split('<') {
+        if part.starts_with("rect class=\"node") {
+            let [x, y] = ["x", "y"].map(|name| number(part, name));
+            found.push((x, y, x + number(part, "width"), y + number(part, "height")));
+        } else if let Some((head, text)) = part.split_once('>')
+            && head.contains("class=\"quiet on\"")
+        {
+            let half = 3.3 * text.chars().count() as f64;
+            let [x, y] = ["x", "y"].map(|name| number(head, name));
+            found.push((x - half, y - 10.0, x + half, y + 2.0));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_query_draws_its_chain_and_its_curve() {
+    let folder = drift();
+    let args = ["query", "drift.guard", "--model", "m.json"];
+    let plain = folder.guard(&args);
+    let drawn = folder.guard(&[&args[..], &["--plot", "p.svg"]].concat());
+    assert_eq!(
+        (plain.code, plain.out.len()),
+        (drawn.code, drawn.out.len()),
+        "{}",
+        drawn.err
+    );
+    let picture = folder.read("p.svg");
+    assert!(picture.starts_with("<svg "), "{picture}");
+    // A chain and a curve for each category.
+    assert_eq!(picture.matches("role=\"img\"").count(), 4);
+    assert!(picture.contains("◆") && picture.contains("⊘"), "{picture}");
+    folder.guard(&[&args[..], &["--plot", "q.svg"]].concat());
+    assert!(
+        picture == folder.read("q.svg"),
+        "the same numbers give the same bytes"
+    );
+    folder.guard(&[&args[..], &["--plot", "p.html"]].concat());
+    let page = folder.read("p.html");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && !page.contains("<script") && !page.contains("src=")
+    );
+    assert_eq!(
+        page.matches("<figcaption>").count(),
+        2,
+        "a chain contains its own text"
+    );
+    let wrong = folder.guard(&[&args[..], &["--plot", "p.png"]].concat());
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains(".svg or .html"), "{}", wrong.err);
+}
+
+#[test]
+fn a_small_chain_as_svg() {
+    let folder = chain(4);
+    let run = folder.guard(&["query", "c.guard", "--plot", "p.svg"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let picture = folder.read("p.svg");
+    let (_, elements) = picture.split_once("</style>").unwrap();
+    insta::assert_snapshot!(elements.replace('>', ">\n"));
+}
+
+#[test]
+fn sixty_states_are_readable() {
+    let folder = chain(60);
+    let run = folder.guard(&["query", "c.guard", "--plot", "p.svg"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let picture = folder.read("p.svg");
+    let picture = picture.split("<svg ").nth(2).unwrap();
+    let found = boxes(picture);
+    assert_eq!(
+        picture.matches("<rect class=\"node").count(),
+        60 + 9,
+        "all states, and the legend"
+    );
+    assert!(found.len() > 60 + 100, "{}", found.len());
+    for (place, a) in found.iter().enumerate() {
+        for b in &found[place + 1..] {
+            let apart = a.2 <= b.0 || b.2 <= a.0 || a.3 <= b.1 || b.3 <= a.1;
+            assert!(apart, "{a:?} overlaps {b:?}");
+        }
+    }
+    assert!(picture.len() < 100_000, "{}", picture.len());
+}
+
+#[test]
+fn a_large_chain_shows_its_riskiest_part_and_says_so() {
+    let folder = chain(5_000);
+    let run = folder.guard(&["query", "c.guard", "--plot", "p.svg"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let picture = folder.read("p.svg");
+    assert!(
+        picture.contains("60 of 5,000 states"),
+        "{}",
+        &picture[..3000]
+    );
+    let picture = picture.split("<svg ").nth(2).unwrap();
+    assert_eq!(picture.matches("<rect class=\"node").count(), 60 + 9);
+    assert!(picture.len() < 100_000, "{}", picture.len());
+}
+
+#[test]
+fn a_calibration_draws_reliability_roc_and_drift() {
+    let folder = drift();
+    let args = [
+        "calibrate",
+        "drift.guard",
+        "drift.jsonl",
+        "--model",
+        "m.json",
+    ];
+    let plain = folder.guard(&args);
+    let drawn = folder.guard(&[&args[..], &["--plot", "p.html", "--against", "m.json"]].concat());
+    assert_eq!(plain.code, drawn.code, "{}", drawn.err);
+    let page = folder.read("p.html");
+    for title in [
+        "soon: reliability",
+        "soon: ROC",
+        "Drift: the traces",
+        "Drift: the model",
+    ] {
+        assert!(page.contains(title), "{title} in {page}");
+    }
+    assert!(!page.contains("NaN") && !page.contains(">inf"), "{page}");
+}
+
+#[test]
+fn documentation_has_the_pictures_of_models() {
+    let folder = drift();
+    let run = folder.guard(&["doc", "drift.guard", "--model", "m.json", "-o", "out"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let page = folder.read("out/drift.html");
+    assert!(page.contains("soon (research) on run: chain"), "{page}");
+    let run = folder.guard(&[
+        "doc",
+        "drift.guard",
+        "--model",
+        "m.json",
+        "-o",
+        "-",
+        "--format",
+        "markdown",
+    ]);
+    assert!(run.out.contains("| state | risk |"), "{}", run.out);
+}
