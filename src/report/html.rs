@@ -305,6 +305,9 @@ pub(crate) fn page(summary: &Summary, data: &Value, details: &str, pictures: &[P
                 main #main {
                     noscript { p { "This page draws itself with the script that it contains. Without scripts, use the text report of " code { "guard audit" } "." } }
                 }
+                // The script runs before the steps are parsed, so that a large page can be used at once.
+                script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }
+                script { (PreEscaped(SCRIPT)) }
                 @if !pictures.is_empty() {
                     section #models aria-labelledby="h-models" {
                         h2 #h-models { "Models" }
@@ -312,8 +315,6 @@ pub(crate) fn page(summary: &Summary, data: &Value, details: &str, pictures: &[P
                     }
                 }
                 (PreEscaped(details))
-                script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }
-                script { (PreEscaped(SCRIPT)) }
             }
         }
     }

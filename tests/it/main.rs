@@ -88,6 +88,7 @@ mod patterns;
 mod plans;
 mod plots;
 mod policy_diff;
+mod progress;
 mod project;
 mod proxy;
 mod proxy_model;

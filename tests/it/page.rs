@@ -109,16 +109,17 @@ fn a_page_holds_steps_conditions_states_and_reasons() {
 fn hostile_texts_end_no_element() {
     let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", &hostile())]);
     let page = audited(&folder, "a.guard", "t.jsonl", "p.html");
-    let (head, data) = parts(&page);
+    let (_, data) = parts(&page);
     assert_eq!(
         page.matches("<img").count() + page.matches("window.pwned=1</script>").count(),
         0
     );
     assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
-    assert_eq!(
-        page.matches("</script>").count(),
-        head.matches("<script").count() + 2
-    );
+    let details = page
+        .matches("<script type=\"application/json\" id=\"d")
+        .count();
+    assert_eq!(page.matches("</script>").count(), 2 + details);
+    assert_eq!(page.matches("<script").count(), 2 + details);
     assert!(data["traces"][0][0].as_str().unwrap().contains("\\u{202e}"));
     assert!(page.len() < 2_000_000, "{}", page.len());
 }
@@ -320,6 +321,10 @@ fn the_server_answers_its_own_page_only() {
     );
 }
 
+/// A message with two calls: their events have one number.
+const SHARED: &str = r#"{"messages":[{"role":"user","content":"list the files"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"rm","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":""},{"role":"assistant","content":"done"}]}
+"#;
+
 /// Everything that a reviewer does with a page, in a browser: see `tests/page/run.mjs`.
 #[test]
 fn pages_work_in_a_browser() {
@@ -332,15 +337,24 @@ fn pages_work_in_a_browser() {
     };
     let example = root().join("examples/mail_assistant");
     let file = |name: &str| std::fs::read_to_string(example.join(name)).unwrap();
+    let modelled = format!("{SPEC}\nmodel m = import \"c.tra\"\nquery soon = P=? [ F bad ] on m\n");
     let folder = Folder::new(&[
         ("mail.guard", &file("mail_assistant.guard")),
         ("mail.jsonl", &file("traces.jsonl")),
-        ("a.guard", SPEC),
+        ("a.guard", &modelled),
+        ("c.tra", "3 4\n0 0 0.5\n0 1 0.5\n1 2 1\n2 2 1\n"),
+        ("c.lab", "0=\"init\" 1=\"bad\"\n0: 0\n2: 1\n"),
         ("t.jsonl", RUNS),
         ("hostile.jsonl", &hostile()),
         ("big.jsonl", &many()),
+        (
+            "shared.guard",
+            "use std.agent\ntrace { format openai }\nproperty p = never (tool == \"rm\")\n",
+        ),
+        ("shared.jsonl", SHARED),
     ]);
     audited(&folder, "mail.guard", "mail.jsonl", "small.html");
+    audited(&folder, "shared.guard", "shared.jsonl", "shared.html");
     audited(&folder, "a.guard", "hostile.jsonl", "hostile.html");
     audited(&folder, "a.guard", "big.jsonl", "big.html");
     let view = View::new(&folder, "t.jsonl");

@@ -33,12 +33,21 @@ fn check(folder: &Folder, args: &[&str], told: &str) {
         skip("no `script` for a pseudo-terminal");
         return;
     };
-    let shown = format!(" {told}, ");
-    assert!(terminal.contains(&shown), "{args:?}: no {shown:?} in {terminal:?}");
+    let shown = format!("{told}, ");
+    assert!(
+        terminal.contains(&shown),
+        "{args:?}: no {shown:?} in {terminal:?}"
+    );
     let last = terminal.rfind(&shown).unwrap();
-    assert!(terminal[last..].contains("\r\u{1b}[K"), "{args:?}: {terminal:?}");
+    assert!(
+        terminal[last..].contains("\r\u{1b}[K"),
+        "{args:?}: {terminal:?}"
+    );
     let pipe = output(folder, args, false).unwrap();
-    assert!(!pipe.contains(&shown) && !pipe.contains('\r'), "{args:?}: {pipe:?}");
+    assert!(
+        !pipe.contains(&shown) && !pipe.contains('\r'),
+        "{args:?}: {pipe:?}"
+    );
 }
 
 /// A chain on which a query takes seconds without optimisation: every state leads to some others.
@@ -47,7 +56,12 @@ fn a_query_shows_how_many_claims_are_answered() {
     let states = 3_000_u32;
     let mut transitions = Vec::new();
     for from in 0..states {
-        let mut to = [(from + 1) % states, (from * 7 + 1) % states, (from * 31 + 5) % states, 0];
+        let mut to = [
+            (from + 1) % states,
+            (from * 7 + 1) % states,
+            (from * 31 + 5) % states,
+            0,
+        ];
         to.sort_unstable();
         let mut row = to.to_vec();
         row.dedup();
@@ -63,7 +77,10 @@ fn a_query_shows_how_many_claims_are_answered() {
             "event { kind: string }\nmodel m = import \"c.tra\"\nquery far = P=? [ F<=200000 bad ] on m\n",
         ),
         ("c.tra", &(head + &transitions.join("\n"))),
-        ("c.lab", &format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1)),
+        (
+            "c.lab",
+            &format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1),
+        ),
     ]);
     check(&folder, &["query", "c.guard"], "0 of 1 claims answered");
 }
@@ -74,22 +91,53 @@ fn a_verification_shows_how_many_claims_are_checked() {
     check(&folder, &["verify", "s.guard"], "0 of 1 claims checked");
 }
 
+/// A system whose states take seconds to explore without optimisation.
 const SYSTEM: &str = "\
 system counting {
-  var a: 0..399 init 0
-  var b: 0..399 init 0
-  when a < 399 then a' = a + 1
-  when b < 399 then b' = b + 1
+  state a: int 0..599 = 0
+  state b: int 0..599 = 0
+  step more_a when a < 599 => a' == a + 1
+  step more_b when b < 599 => b' == b + 1
 }
-property low = always a < 400 on counting
+property low = AG (a + b < 1999) on counting
 ";
 
 #[test]
-fn mutants_show_how_many_properties_are_mutated() {
-    let properties: String = (0..40)
-        .map(|n| format!("property p{n} = G (a -> F<={n} (b and not a)) and (b W a)\ntest \"t{n}\" {{ given a, b  expect p{n} violated }}\n"))
+fn mutants_and_differences_show_how_many_properties_are_done() {
+    let spec = |first: &str| {
+        let properties: String = (0..60)
+            .map(|n| {
+                format!(
+                    "property p{n} = G (a -> F[0,{}] (b and not a)) and (b W {first})\n\
+                     test \"t{n}\" {{ given [ {{a: true, b: true}} ]  expect p{n} violated }}\n",
+                    n + 9
+                )
+            })
+            .collect();
+        format!("event {{ a: bool  b: bool }}\n{properties}")
+    };
+    let folder = Folder::new(&[("s.guard", &spec("a")), ("t.guard", &spec("(a and b)"))]);
+    check(
+        &folder,
+        &["test", "--mutants", "s.guard"],
+        "of 60 properties mutated",
+    );
+    check(
+        &folder,
+        &["diff", "s.guard", "t.guard"],
+        "of 61 parts compared",
+    );
+}
+
+#[test]
+fn reading_shows_how_much_is_read() {
+    let spec = "event { a: bool }\ntrack n: int = 0 then n + 1\nabstraction s { over n in [0, 100, 1000] }\n\
+                model m = learn s\nquery q = P=? [ F a ] on m\nproperty p = G not a\n";
+    let event = "{\"a\":false},".repeat(200_000);
+    let event = event.trim_end_matches(',');
+    let run: String = (0..6)
+        .map(|n| format!("{{\"id\":\"t{n}\",\"events\":[{event}]}}\n"))
         .collect();
-    let spec = format!("event {{ a: bool  b: bool }}\n{properties}");
-    let folder = Folder::new(&[("s.guard", &spec)]);
-    check(&folder, &["test", "--mutants", "s.guard"], "properties mutated");
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &run)]);
+    check(&folder, &["audit", "s.guard", "t.jsonl"], "traces judged");
 }

@@ -1,9 +1,9 @@
 // Opens the pages of `guard audit --format html` and `guard view` in a real browser. Called by tests/it/page.rs:
 //   node tests/page/run.mjs MODULES CHROMIUM FOLDER [ADDRESS]
 // MODULES has puppeteer-core and axe-core; FOLDER has small.html, hostile.html and big.html; ADDRESS is that of `guard view`.
-// Prints a line for each check, and screenshots into FOLDER.
+// Prints a line for each check, and screenshots into FOLDER. With UPDATE_SCREENSHOTS=1 it writes the expected ones.
 import { createRequire } from "node:module";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 const [modules, chromium, folder, address] = process.argv.slice(2);
@@ -18,8 +18,9 @@ function check(what, holds, found) {
 }
 
 const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
-async function opened(address, { width = 1400, dark = false } = {}) {
+async function opened(address, { width = 1400, dark = false, font = null } = {}) {
   const page = await browser.newPage();
+  if (font) await page.setBypassCSP(true);
   page.faults = [];
   page.asked = [];
   page.on("pageerror", (error) => page.faults.push(error.message));
@@ -29,7 +30,58 @@ async function opened(address, { width = 1400, dark = false } = {}) {
   if (dark) await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await page.goto(address);
   await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
+  if (font) await page.addStyleTag({ content: `* { font-family: "${font}" !important; caret-color: transparent !important; transition: none !important; }` });
   return page;
+}
+// Screenshots are compared at an eighth of their size, tile by tile: other versions of the browser draw letters a little
+// differently, but a part that is missing, moved, or of another colour changes many points of a tile. All texts are in one font,
+// which tests/page/install.sh installs, so that lines break alike on all machines.
+const EXPECTED = path.join(path.dirname(new URL(import.meta.url).pathname), "screenshots");
+const SCALE = 8, TILE = 8, DIFFERENT = 36, TOLERATED = 0.12;
+async function compared(name, picture) {
+  const file = path.join(EXPECTED, `${name}.png`);
+  const blank = await browser.newPage();
+  const small = await blank.evaluate(async (data, scale) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(image.width / scale), height: Math.round(image.height / scale) });
+    const context = canvas.getContext("2d");
+    context.imageSmoothingQuality = "high";
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return canvas.toDataURL("image/png").split(",")[1];
+  }, picture, SCALE);
+  if (process.env.UPDATE_SCREENSHOTS) {
+    mkdirSync(EXPECTED, { recursive: true });
+    writeFileSync(file, Buffer.from(small, "base64"));
+  }
+  check(`screenshot ${name} is there`, existsSync(file));
+  if (!existsSync(file)) return;
+  const found = await blank.evaluate(async (one, other, tile, different) => {
+    const points = async (data) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      return context.getImageData(0, 0, image.width, image.height);
+    };
+    const [a, b] = [await points(one), await points(other)];
+    const tiles = new Map();
+    for (let y = 0; y < Math.min(a.height, b.height); y++) for (let x = 0; x < Math.min(a.width, b.width); x++) {
+      const [i, j] = [(y * a.width + x) * 4, (y * b.width + x) * 4];
+      const most = Math.max(...[0, 1, 2].map((colour) => Math.abs(a.data[i + colour] - b.data[j + colour])));
+      const key = `${Math.floor(x / tile)} ${Math.floor(y / tile)}`;
+      if (most > different) tiles.set(key, (tiles.get(key) || 0) + 1);
+    }
+    const worst = Math.max(0, ...tiles.values()) / (tile * tile);
+    return { worst, tiles: tiles.size, sizes: [[a.width, a.height], [b.width, b.height]] };
+  }, small, readFileSync(file).toString("base64"), TILE, DIFFERENT);
+  const [[wide, tall], [width, height]] = found.sizes;
+  const fits = found.worst <= TOLERATED && wide === width && Math.abs(tall - height) < 3;
+  check(`screenshot ${name} is as expected (UPDATE_SCREENSHOTS=1 writes it)`, fits, found);
+  await blank.close();
 }
 const local = (name) => `file://${path.resolve(folder, name)}`;
 const settle = (page) => page.evaluate(() => new Promise((done) => setTimeout(done, 250)));
@@ -129,7 +181,42 @@ for (const dark of [false, true]) {
     await accessible(page, `${width}${dark ? " dark" : ""}`);
     await page.screenshot({ path: path.join(folder, `page-${width}${dark ? "-dark" : ""}.png`), fullPage: true });
     await page.close();
+    const plain = await opened(local("small.html"), { width, dark, font: "DejaVu Sans" });
+    await settle(plain);
+    await compared(`page-${width}${dark ? "-dark" : ""}`, await plain.screenshot({ fullPage: true, encoding: "base64" }));
+    await plain.close();
   }
+}
+
+// Events of one message share a number: stepping passes through each of them.
+{
+  const page = await opened(local("shared.html"));
+  await page.keyboard.press("Home");
+  await settle(page);
+  const where = async () => (await page.$eval(".stepper span", (node) => node.textContent)).match(/event (\d+) of (\d+)/).slice(1).map(Number);
+  const seen = [(await where())[0]];
+  for (let press = 1; press < (await where())[1]; press++) {
+    await page.keyboard.press("ArrowRight");
+    await settle(page);
+    seen.push((await where())[0]);
+  }
+  check("each event is reached", seen.length > 4 && seen.every((event, place) => event === place + 1), seen);
+  const numbers = await page.$$eval(".strip thead th.count", (nodes) => nodes.map((node) => node.textContent));
+  check("two events share a number", new Set(numbers).size < numbers.length, numbers);
+  check("what was said is shown around the step", (await text(page, ".around")).includes("list the files"), await text(page, ".around"));
+  await page.close();
+}
+
+// Pictures of models are part of the page of `guard view`, and follow its theme.
+if (address) {
+  const page = await opened(address);
+  const pictures = await page.$$eval("#models svg", (nodes) => nodes.map((node) => [node.getAttribute("aria-label"), node.getBoundingClientRect().width > 100]));
+  check("the model is drawn", pictures.length >= 2 && pictures.every(([name, wide]) => name && wide), pictures);
+  const paint = () => page.$eval("#models .node", (node) => getComputedStyle(node).fill);
+  const light = await paint();
+  await page.evaluate(() => { document.documentElement.dataset.theme = "dark"; });
+  check("its colours follow the theme", light !== (await paint()), light);
+  await page.close();
 }
 
 // Hostile contents are text.

@@ -36,6 +36,10 @@
   }
   const count = (n) => n.toLocaleString("en");
   const many = (n, one, more) => `${count(n)} ${n === 1 ? one : more}`;
+  /** The name of a file without its folders. */
+  const last = (path) => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  /** The first sentence of a comment. */
+  const sentence = (text) => text.split(/(?<=[.!?])\s/)[0].trim();
   const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
   // What the address says is what the page shows: so every view can be shared.
@@ -77,7 +81,7 @@
     const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
     return words.every((word) => textOf(trace).includes(word));
   }
-  const texts = new WeakMap();
+  let texts = new WeakMap();
   function textOf(trace) {
     let text = texts.get(trace);
     if (text === undefined) {
@@ -170,7 +174,7 @@
     const line = trace[LINE] ? `:${trace[LINE]}` : "";
     const made = el("div",
       { class: "row", role: "option", id: `row${place}`, "aria-selected": String(selected), "aria-setsize": visible.length, "aria-posinset": at + 1, onclick: () => open(place, false) },
-      el("div", { class: "name" }, el("span", {}, trace[NAME]), el("span", { class: "quiet" }, `${data.files[trace[FILE]]}${line}`)),
+      el("div", { class: "name" }, el("span", {}, trace[NAME]), el("span", { class: "quiet", title: `${data.files[trace[FILE]]}${line}` }, `${last(data.files[trace[FILE]])}${line}`)),
       el("span", { class: "steps" }, count(trace[EVENTS]), el("span", { class: "sr" }, " steps")),
       el("span", { class: `what ${{ v: "bad", u: "unknown", o: "open", s: "good" }[worst]}` }, `${SIGNS[worst]} ${text}`));
     made.style.transform = `translateY(${at * ROW}px)`;
@@ -193,6 +197,15 @@
   }
   const view = el("section", { "aria-label": "Trace", id: "trace" });
   let asked = 0;
+  // The steps of traces follow the script: those that are not parsed yet are drawn when all are.
+  let complete = document.readyState !== "loading";
+  document.addEventListener("DOMContentLoaded", () => {
+    complete = true;
+    texts = new WeakMap();
+    details.clear();
+    if (state.q) shown = "";
+    render();
+  });
   async function drawTrace() {
     const place = current();
     const number = ++asked;
@@ -213,7 +226,7 @@
     parts.push(...reasons(trace, known));
     if (failed) parts.push(el("p", { class: "bad" }, failed));
     if (known) parts.push(...stepping(place, trace, known));
-    else if (!failed) parts.push(el("p", { class: "quiet" }, data.redacted ? "Contents are left out (--redact)." : "The steps of this trace are beyond the size limit of the page; guard view shows every trace."));
+    else if (!failed) parts.push(el("p", { class: "quiet" }, !complete ? "Reading the steps …" : data.redacted ? "Contents are left out (--redact)." : "The steps of this trace are beyond the size limit of the page; guard view shows every trace."));
     const problems = trace[PROBLEMS] || [];
     if (problems.length) parts.push(el("h3", {}, "Problems with the data"), el("ul", {}, problems.map((problem) => el("li", {}, problem))));
     const focus = document.activeElement && document.activeElement.id;
@@ -243,7 +256,7 @@
       .filter(({ code }) => code !== "-")
       .sort((a, b) => "vuops".indexOf(a.code) - "vuops".indexOf(b.code) || a.place - b.place)
       .map(({ code, place }) => el("button", {
-        type: "button", id: `chip${place}`, class: `chip ${CLASSES[code]}`, "aria-pressed": String(place === chosen),
+        type: "button", id: `chip${place}`, title: sentence(properties[place].doc) || null, class: `chip ${CLASSES[code]}`, "aria-pressed": String(place === chosen),
         onclick: () => {
           const found = trace[FOUND].find((one) => one.p === place && one.at !== null);
           go({ property: properties[place].name, ...(found ? { step: String(found.at) } : {}) }, true);
@@ -264,15 +277,21 @@
   }
   /** The columns in sight: a window around the step. */
   const WINDOW = 120;
+  /** A step in the address: its number, and its place among the events of one message, which share it. */
+  function address(steps, place) {
+    let before = 0;
+    while (place > before && steps[place - before - 1].i === steps[place].i) before++;
+    return before ? `${steps[place].i}.${before}` : String(steps[place].i);
+  }
   function stepping(place, trace, known) {
     const steps = known.s;
     if (!steps.length) return [el("p", { class: "quiet" }, "The trace has no steps.")];
-    let at = steps.findIndex((step) => String(step.i) === state.step);
+    let at = steps.findIndex((_, place) => address(steps, place) === state.step);
     if (at < 0) at = Math.max(0, steps.findIndex((step) => step.i === firstViolation(trace)));
     const found = trace[FOUND].filter((one) => one.v === "v");
     const marked = new Set(found.flatMap((one) => one.steps));
     const final = new Set(found.map((one) => one.at));
-    const move = (to) => { const next = Math.min(steps.length - 1, Math.max(0, to)); go({ trace: trace[NAME], n: String(place), step: String(steps[next].i) }, true); };
+    const move = (to) => { const next = Math.min(steps.length - 1, Math.max(0, to)); go({ trace: trace[NAME], n: String(place), step: address(steps, next) }, true); };
     const jump = (sign) => {
       for (let to = at + sign; to >= 0 && to < steps.length; to += sign) if (final.has(steps[to].i) || marked.has(steps[to].i)) return move(to);
       return undefined;
@@ -281,7 +300,7 @@
     const controls = el("div", { class: "stepper" },
       button("first", "|◀", "First step", () => move(0), at === 0),
       button("previous", "◀", "Previous step", () => move(at - 1), at === 0),
-      el("span", {}, `Step ${steps[at].i} `, el("span", { class: "quiet" }, `(${count(at + 1)} of ${count(steps.length)})`)),
+      el("span", {}, `Step ${steps[at].i} `, el("span", { class: "quiet" }, `(event ${count(at + 1)} of ${count(steps.length)})`)),
       button("next", "▶", "Next step", () => move(at + 1), at === steps.length - 1),
       button("last", "▶|", "Last step", () => move(steps.length - 1), at === steps.length - 1),
       marked.size ? button("jump", "next marked step", null, () => jump(1)) : null,
@@ -351,20 +370,38 @@
     const present = [...new Set(steps.slice(from, to).map(kindOf).filter((kind) => kind !== null))];
     const legend = el("div", { class: "legend" },
       present.map((kind) => el("span", {}, el("i", { class: kindClass(kind) }), kind)),
-      el("span", {}, el("i", { class: "t" }), "condition true"), el("span", {}, el("i", { class: "u" }), "unknown"), el("span", {}, "underlined: shows the violation"));
+      el("span", {}, el("i", { class: "t" }), "condition true"), el("span", {}, el("i", { class: "u" }), "unknown"), el("span", {}, "✗ or red: violated from here on; digits: states of the automaton; underlined: shows the violation"));
     const step = steps[at], before = at > 0 ? new Map(steps[at - 1].f) : new Map();
-    const table = el("table", { class: "fields" }, el("caption", { class: "sr" }, `Fields of step ${step.i}`), el("tbody", {}, step.f.map(([field, text]) =>
+    const fields = (caption, pairs) => el("table", { class: "fields" }, el("caption", { class: "sr" }, caption), el("tbody", {}, pairs.map(([field, text]) =>
       el("tr", { class: before.get(field) !== text ? "changed" : null }, el("th", { scope: "row" }, schema.fields[field]), el("td", {}, value(text))))));
+    const table = fields(`Fields of step ${step.i}`, step.f.filter(([field]) => !isRecorded(field)));
+    const recorded = step.f.filter(([field]) => isRecorded(field));
     const told = schema.kind === null ? "" : `, ${kindOf(step)}`;
     announce(`step ${step.i}${told}`);
     const out = [controls, strip, legend];
     if (known.cut) out.push(el("p", { class: "quiet" }, known.cut));
+    out.push(el("h3", {}, "Around this step"), around(steps, at, move));
+    if (recorded.length) table.append(el("tbody", {}, el("tr", {}, el("td", { colspan: 2 }, el("details", {}, el("summary", {}, "as recorded"), fields("As recorded", recorded))))));
     out.push(el("h3", {}, `Step ${step.i}`), step.f.length ? table : el("p", { class: "quiet" }, "No field of this step has a value."));
     if (known.m.length) {
       out.push(el("h3", {}, "Record"), el("table", { class: "fields" }, el("tbody", {}, known.m.map(([field, text]) =>
         el("tr", {}, el("th", { scope: "row" }, schema.meta[field]), el("td", {}, value(text)))))));
     }
     return out;
+  }
+  /** Whether a field repeats the whole step as the recording has it. */
+  function isRecorded(field) { return schema.fields[field] === "raw" || schema.fields[field] === "item"; }
+  /** The steps before and after, a line each, so that a reader need not step to see what was said. */
+  function around(steps, at, move) {
+    const lines = [];
+    for (let place = Math.max(0, at - 5); place < Math.min(steps.length, at + 4); place++) {
+      const step = steps[place], kind = kindOf(step);
+      const texts = step.f.filter(([field]) => field !== schema.kind && !isRecorded(field) && !["index", "call"].includes(schema.fields[field]));
+      const told = texts.map(([, text]) => text.replace(/\s+/g, " ")).join("  ");
+      lines.push(el("li", {}, el("button", { type: "button", class: `plain line${place === at ? " now" : ""}`, "aria-current": place === at ? "step" : null, onclick: () => move(place) },
+        el("span", { class: "quiet" }, `${step.i} ${kind ?? ""} `), told.length > 300 ? `${told.slice(0, 300)}…` : told)));
+    }
+    return el("ol", { class: "around" }, lines);
   }
   /** A recorded value; long ones are folded. */
   function value(text) {
@@ -446,20 +483,27 @@
       svg("circle", { class: "dot", cx: x(mean), cy: 10, r: 3.5 }));
   }
   function overview() {
-    const columns = [["satisfied", (c) => c.satisfied + c.presumably_satisfied], ["violated", (c) => c.violated], ["open", (c) => c.presumably_violated], ["unknown", (c) => c.unknown], ["vacuous", (c) => c.vacuous]];
-    const head = el("tr", {}, el("th", { scope: "col" }, "property"), el("th", { scope: "col" }, "severity"), columns.map(([name]) => el("th", { scope: "col", class: "count" }, name)), el("th", { scope: "col" }, "violated, with 95 % interval"), el("th", { scope: "col", class: "count" }, "rate"));
+    const columns = [
+      ["satisfied", (c) => c.satisfied + c.presumably_satisfied, "the trace does what the property asks"],
+      ["violated", (c) => c.violated, "no continuation can repair it"],
+      ["open", (c) => c.presumably_violated, "something is still owed when the recording ends"],
+      ["unknown", (c) => c.unknown, "missing data decides"],
+      ["vacuous", (c) => c.vacuous, "of the satisfied ones: what the property is about never happened"],
+    ];
+    const head = el("tr", {}, el("th", { scope: "col" }, "property"), el("th", { scope: "col" }, "severity"), columns.map(([name, , told]) => el("th", { scope: "col", class: "count", title: told }, name)), el("th", { scope: "col" }, "violated, with 95 % interval"), el("th", { scope: "col", class: "count" }, "rate"));
     const order = properties.map((_, place) => place).sort((a, b) => properties[b].counts.violated - properties[a].counts.violated || a - b);
     const lines = order.map((place) => {
       const property = properties[place];
       const text = property.rate ? `${percent(property.rate[0])} [${percent(property.rate[1])}, ${percent(property.rate[2])}]` : "–";
       return el("tr", {},
-        el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => go({ property: property.name, verdict: property.counts.violated ? "violated" : "", step: "" }, false) }, property.name)),
+        el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => go({ property: property.name, verdict: property.counts.violated ? "violated" : "", step: "" }, false) }, property.name), property.doc ? el("div", { class: "says" }, sentence(property.doc)) : null),
         el("td", {}, property.severity),
         columns.map(([name, of]) => el("td", { class: `count${name === "violated" && of(property.counts) ? " bad" : ""}` }, count(of(property.counts)))),
         el("td", {}, rate(property)), el("td", { class: "count" }, text));
     });
     return el("section", { "aria-labelledby": "h-properties" }, el("h2", { id: "h-properties" }, "Properties"),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties" }, el("table", {}, el("thead", {}, head), el("tbody", {}, lines))));
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties" }, el("table", {}, el("thead", {}, head), el("tbody", {}, lines))),
+      el("p", { class: "quiet" }, "Numbers of traces. ", columns.map(([name, , told]) => `${name}: ${told}`).join("; "), ". Select a property to see its traces."));
   }
   function plots() {
     const bins = Math.min(60, traces.length);
