@@ -115,7 +115,7 @@ pub struct Progress {
     pub traces: AtomicU64,
     /// Parts of other work that are done: claims, properties.
     pub done: AtomicU64,
-    /// How many parts there are; 0 if the work is reading.
+    /// The number of parts; 0 if the work is reading.
     pub parts: AtomicU64,
     /// Nobody wants more: the readers stop.
     pub stop: AtomicBool,

@@ -8,7 +8,7 @@ use super::limits::{LimitArgs, explain};
 use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
-use crate::audit::{self, Progress, Records, Rendered};
+use crate::audit::{self, Records, Rendered};
 use crate::diagnostic::did_you_mean;
 use crate::eval::{Program, Wanted};
 use crate::hir::{Property, Spec};

@@ -139,7 +139,11 @@ fn sixty_states_are_readable() {
         60 + 9,
         "all states, and the legend"
     );
-    assert!(found.len() > 60 + 100, "{}", found.len());
+    assert_eq!(
+        found.len(),
+        60 + 98,
+        "states, and labels of as many transitions as are drawn"
+    );
     for (place, a) in found.iter().enumerate() {
         for b in &found[place + 1..] {
             let apart = a.2 <= b.0 || b.2 <= a.0 || a.3 <= b.1 || b.3 <= a.1;
@@ -165,15 +169,49 @@ fn a_large_chain_shows_its_riskiest_part_and_says_so() {
     assert!(picture.len() < 100_000, "{}", picture.len());
 }
 
+/// Runs in which the cautious end well and the bold read what is confidential and send it.
+fn runs() -> (String, String) {
+    let (mut runs, mut labels) = (String::new(), "trace,label\n".to_owned());
+    for n in 0..40 {
+        let is_bad = n % 4 == 0;
+        let call = |tool: &str, query: &str| {
+            format!(r#"{{"kind":"call","tool":"{tool}","args":{{"query":"{query}"}}}}"#)
+        };
+        let mut events = vec![
+            call("list_files", "src/"),
+            call("search_crm", "customer record"),
+        ];
+        if n % 3 == 0 {
+            events.push(call("execute_code", "print(1)"));
+        }
+        if is_bad {
+            events.push(call("read_file", "passport and salary"));
+            events.push(call("send_email", "to a stranger"));
+        }
+        let category = if n % 2 == 0 { "sales" } else { "research" };
+        let events = events.join(",");
+        runs.push_str(&format!(
+            "{{\"id\":\"r{n}\",\"category\":\"{category}\",\"complete\":true,\"events\":[{events}]}}\n"
+        ));
+        labels.push_str(&format!("r{n},{is_bad}\n"));
+    }
+    (runs, labels)
+}
+
 #[test]
 fn a_calibration_draws_reliability_roc_and_drift() {
     let folder = drift();
+    let (runs, labels) = runs();
+    folder.write("runs.jsonl", &runs);
+    folder.write("labels.csv", &labels);
     let args = [
         "calibrate",
         "drift.guard",
-        "drift.jsonl",
+        "runs.jsonl",
         "--model",
         "m.json",
+        "--labels",
+        "labels.csv",
     ];
     let plain = folder.guard(&args);
     let drawn = folder.guard(&[&args[..], &["--plot", "p.html", "--against", "m.json"]].concat());
@@ -185,8 +223,9 @@ fn a_calibration_draws_reliability_roc_and_drift() {
         "Drift: the traces",
         "Drift: the model",
     ] {
-        assert!(page.contains(title), "{title} in {page}");
+        assert!(page.contains(title), "{title}: {}{}", drawn.out, drawn.err);
     }
+    assert!(page.contains("Area under the curve ") && page.contains("class=\"num\""));
     assert!(!page.contains("NaN") && !page.contains(">inf"), "{page}");
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct ChainDrawing {
     pub(crate) start: u32,
     /// Transitions: from, to, probability.
     pub(crate) edges: Vec<(u32, u32, f64)>,
-    /// What the numbers are probabilities of: "the event".
+    /// The event that the numbers are about: "the event" of the formula, or "the opposite".
     pub(crate) event: &'static str,
     /// By state: the probability of the event from there, if it is finite.
     pub(crate) risk: Vec<Option<f64>>,

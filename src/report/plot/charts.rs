@@ -37,7 +37,7 @@ pub(crate) struct RocPoint {
     pub(crate) false_alarms: f64,
     /// The share of bad runs that are warned of.
     pub(crate) detected: f64,
-    /// Why it was chosen, if it was.
+    /// The rule by which it was chosen, if it was.
     pub(crate) rule: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Node {
     pub(crate) lines: Vec<String>,
     /// Its classes in `plot.css`.
     pub(crate) class: String,
-    /// What a pointer shows.
+    /// The text that a pointer shows.
     pub(crate) title: String,
 }
 

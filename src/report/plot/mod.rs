@@ -32,7 +32,7 @@ pub(crate) struct Picture {
     height: f64,
     body: String,
     title: String,
-    /// What it shows, in sentences.
+    /// Sentences that say what it shows.
     description: String,
     /// Whether the picture itself contains the description.
     is_described: bool,
