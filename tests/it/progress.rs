@@ -125,7 +125,7 @@ fn mutants_show_how_many_properties_are_mutated() {
 #[test]
 fn a_comparison_shows_how_many_parts_are_compared() {
     let spec = |first: &str| {
-        let properties: String = (0..10)
+        let properties: String = (0..30)
             .map(|n| {
                 let window = n + WINDOW;
                 format!("property p{n} = G (a -> F[0,{window}] (b and not a)) and (b W {first})\n")
@@ -137,12 +137,12 @@ fn a_comparison_shows_how_many_parts_are_compared() {
     check(
         &folder,
         "GUARD diff s.guard t.guard",
-        "of 11 parts compared",
+        "of 31 parts compared",
     );
 }
 
 /// Windows of which the automata take a while to compare.
-const WINDOW: u32 = 300;
+const WINDOW: u32 = 2_000;
 
 #[test]
 fn reading_shows_how_much_is_read() {
