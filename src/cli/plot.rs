@@ -158,10 +158,10 @@ impl Answers for Drawings {
 }
 
 /// Returns the pictures of all claims of a spec, by name: on the model file for the model that was learned into it, and on
-/// models that the spec loads or imports.
+/// models that the spec loads or imports. Without a model file, chains that cannot be read are reported, and left out.
 ///
 /// # Errors
-/// A model cannot be read.
+/// The spec or the model file cannot be read.
 pub(super) fn of_spec(
     path: &Path,
     model: Option<&Path>,
@@ -179,12 +179,21 @@ pub(super) fn of_spec(
     let claims: Vec<&Claim> = spec.claims.iter().filter(has_chain).collect();
     let chain = ChainArgs::default();
     let question = Question::all(path, model, &chain);
-    progress::during("claims drawn", |progress| {
+    let asked = progress::during("claims drawn", |progress| {
         let parts = claims.len() as u64;
         progress.parts.store(parts, Ordering::Relaxed);
         let answers = &mut drawings;
         ask(&question, &spec, &claims, given.as_ref(), answers, progress)
-    })?;
+    });
+    match (asked, model) {
+        // The page was not asked for because of its pictures.
+        (Err(failure), None) => {
+            failure.report();
+        }
+        (asked, _) => {
+            asked?;
+        }
+    }
     Ok(drawings.pictures)
 }
 
