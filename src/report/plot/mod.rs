@@ -62,7 +62,7 @@ impl Picture {
             svg class="picture" xmlns="http://www.w3.org/2000/svg" role="img" aria-label=(inert(&self.title)) y=(top)
                 width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
                 title { (inert(&self.title)) }
-                desc { (self.description) }
+                desc { (inert(&self.description)) }
                 (PreEscaped(&self.body))
             }
         }
@@ -74,14 +74,14 @@ impl Picture {
         html! {
             figure.plot {
                 div.scroll tabindex="0" role="region" aria-label=(inert(&self.title)) { (self.svg(0.0)) }
-                @if !self.is_described { figcaption { (self.description) } }
+                @if !self.is_described { figcaption { (inert(&self.description)) } }
                 @if !rows.is_empty() {
                     details {
                         summary { "Numbers" }
                         div.scroll tabindex="0" role="region" aria-label={ "Numbers of " (inert(&self.title)) } {
                             table {
                                 thead { tr { @for name in head { th scope="col" { (name) } } } }
-                                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+                                tbody { @for row in rows { tr { @for cell in row { td { (inert(cell)) } } } } }
                             }
                         }
                     }
@@ -94,7 +94,7 @@ impl Picture {
     pub(crate) fn markdown(&self) -> String {
         let (head, rows) = &self.table;
         let cells = |cells: &[String]| {
-            let safe = cells.iter().map(|cell| cell.replace('|', "\\|"));
+            let safe = cells.iter().map(|cell| inert(cell).replace('|', "\\|"));
             format!("| {} |\n", safe.collect::<Vec<_>>().join(" | "))
         };
         let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
