@@ -6,8 +6,6 @@
 
 use std::cmp::Ordering;
 
-use maud::html;
-
 use super::graph::{Edge, Node};
 use super::{px, text};
 
@@ -82,7 +80,7 @@ pub(super) fn layers(nodes: &[Node], edges: &[Edge]) -> (String, f64, f64, usize
         drawn.into_string()
     });
     let shapes: String = shapes.collect();
-    let body = html! { (maud::PreEscaped(lines + &shapes + &labels)) }.into_string();
+    let body = lines + &shapes + &labels;
     (body, left - GAP.0 + 48.0, tallest + GAP.1, without)
 }
 
