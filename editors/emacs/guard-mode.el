@@ -82,7 +82,7 @@
 (add-to-list 'auto-mode-alist '("\\.guard\\'" . guard-mode))
 
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '(guard-mode . ("guard" "lsp"))))
+  (add-to-list 'eglot-server-programs '((guard-mode guard-ts-mode) . ("guard" "lsp"))))
 
 (provide 'guard-mode)
 ;;; guard-mode.el ends here

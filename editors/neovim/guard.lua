@@ -25,3 +25,13 @@ else
     end,
   })
 end
+
+-- Colours by the tree, where the parser is installed; otherwise those of editors/vim. From 0.9 on.
+if vim.treesitter.start then
+  vim.api.nvim_create_autocmd("FileType", {
+    pattern = "guard",
+    callback = function(event)
+      pcall(vim.treesitter.start, event.buf, "guard")
+    end,
+  })
+end

@@ -119,4 +119,5 @@ mod syntax_ui;
 mod system_properties;
 mod text_functions;
 mod tidy;
+mod tree_sitter;
 mod why;

@@ -1,0 +1,17 @@
+[
+  (event_item)
+  (trace_item)
+  (enum_item)
+  (record_item)
+  (requirement_item)
+  (abstraction_item)
+  (model_item)
+  (enforce_item)
+  (system_item)
+  (component_item)
+  (test_item)
+  (cases)
+  (list)
+  (braces)
+  (block_comment)
+] @fold

@@ -1,0 +1,2 @@
+((pattern) @injection.content
+  (#set! injection.language "regex"))

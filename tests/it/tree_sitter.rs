@@ -1,0 +1,192 @@
+//! The tree-sitter grammar of `editors/tree-sitter` accepts what the parser accepts, with the same items.
+//!
+//! Its package needs a C compiler and a few packages of the registry; without them this is skipped, and said to be.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::cli::Folder;
+use crate::support::{skip, suite};
+use guard_lang::source::SourceFile;
+use guard_lang::syntax;
+use guard_lang::syntax::ast::ItemKind;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Cargo, on the grammar's package, with a target folder of its own.
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(args)
+        .current_dir(root().join("editors/tree-sitter"))
+        .env("CARGO_TARGET_DIR", target());
+    command
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("tree-sitter")
+}
+
+/// Runs the tests of the package and returns its program that prints items, or `None` if it cannot be built here.
+fn items_program() -> Option<PathBuf> {
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    if Command::new(&compiler).arg("--version").output().is_err() {
+        skip("the tree-sitter grammar: no C compiler");
+        return None;
+    }
+    if !cargo(&["fetch", "--quiet"]).status().unwrap().success() {
+        skip("the tree-sitter grammar: its packages cannot be had");
+        return None;
+    }
+    let tests = cargo(&["test", "--offline", "--quiet"]).output().unwrap();
+    assert!(
+        tests.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&tests.stdout),
+        String::from_utf8_lossy(&tests.stderr)
+    );
+    Some(target().join("debug/examples/items"))
+}
+
+fn specs(folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            specs(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "guard") {
+            found.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+/// The blocks of specs in the guides, and all specs of the repository, right and wrong.
+fn texts() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["examples", "stdlib", "tests", "docs"] {
+        specs(&root().join(folder), &mut found);
+    }
+    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            let page = std::fs::read_to_string(path).unwrap();
+            let blocks = page.split("\n```guard").skip(1);
+            found.extend(blocks.map(|block| {
+                let (_, text) = block.split_once('\n').unwrap();
+                text.split("\n```").next().unwrap().to_owned() + "\n"
+            }));
+        }
+    }
+    let mut formulas = std::collections::BTreeSet::new();
+    for name in ["finite", "lasso", "relations", "automata", "kripke"] {
+        for line in suite(&format!("{name}.jsonl")) {
+            for key in ["formula", "f", "g"] {
+                if let Some(text) = line.get(key).and_then(|value| value.as_str()) {
+                    formulas.insert(format!("property p = {text}\n"));
+                }
+            }
+        }
+    }
+    found.push(formulas.into_iter().collect());
+    assert!(found.len() > 180, "{}", found.len());
+    found
+}
+
+/// What the grammar says of a file: the words and lines of its items that are whole, in order, and its first error.
+#[derive(Default)]
+struct Read {
+    whole: Vec<(String, u32)>,
+    broken: usize,
+    error: Option<String>,
+}
+
+fn read(program: &Path, folder: &Folder, names: &[String]) -> BTreeMap<String, Read> {
+    let run = Command::new(program)
+        .args(names)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(run.status.success());
+    let mut all: BTreeMap<String, Read> = BTreeMap::new();
+    let mut current = String::new();
+    for line in String::from_utf8(run.stdout).unwrap().lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let file = all.entry(current.clone()).or_default();
+        match words[..] {
+            [name] => current = name.to_owned(),
+            ["error", place] => file.error = Some(place.to_owned()),
+            [kind, line, state] => match kind.strip_suffix("_item") {
+                Some(word) if state == "ok" => {
+                    file.whole.push((word.to_owned(), line.parse().unwrap()));
+                }
+                _ => file.broken += usize::from(state == "broken"),
+            },
+            _ => panic!("{line}"),
+        }
+    }
+    all
+}
+
+#[test]
+fn the_grammar_of_editors_reads_what_the_parser_reads() {
+    let Some(program) = items_program() else {
+        return;
+    };
+    let texts = texts();
+    let names: Vec<String> = (0..texts.len()).map(|at| format!("{at}.guard")).collect();
+    let files: Vec<(&str, &str)> = names
+        .iter()
+        .map(String::as_str)
+        .zip(texts.iter().map(String::as_str))
+        .collect();
+    let folder = Folder::new(&files);
+    let read = read(&program, &folder, &names);
+
+    let (mut right, mut items, mut wrong) = (0, 0, 0);
+    let mut failures = String::new();
+    for (name, text) in &files {
+        let file = SourceFile::new(*name, *text);
+        let (tree, diagnostics) = syntax::parse(&file);
+        let found = read.get(*name).unwrap();
+        let line = |offset: u32| file.location(offset).line;
+        if diagnostics.is_empty() {
+            right += 1;
+            let words: Vec<&str> = tree.items.iter().map(|item| item.kind.word()).collect();
+            let same = found.whole.iter().map(|(word, _)| word.as_str()).eq(words);
+            if !same || found.error.is_some() || found.broken > 0 {
+                failures += &format!("{:?} in\n{text}\n", found.error);
+            }
+            items += tree.items.len();
+            continue;
+        }
+        // An item that the parser reads although others are broken is read here too.
+        for item in &tree.items {
+            let lines = line(item.span.start)..=line(item.span.end);
+            let touched = diagnostics
+                .iter()
+                .any(|found| lines.contains(&line(found.span().start)));
+            if touched || matches!(item.kind, ItemKind::Broken(_)) {
+                continue;
+            }
+            wrong += 1;
+            let kept = found
+                .whole
+                .iter()
+                .any(|(word, at)| word == item.kind.word() && lines.contains(at));
+            if !kept {
+                failures += &format!(
+                    "{} of line {} in\n{text}\n",
+                    item.kind.word(),
+                    lines.start()
+                );
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    assert!(
+        right > 150 && items > 2500 && wrong > 50,
+        "{right} {items} {wrong}"
+    );
+}
