@@ -21,7 +21,10 @@ else
           workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
         })
       end
-      vim.lsp.buf_attach_client(event.buf, clients[root])
+      -- Without a client `guard` is not on the path, and Neovim has said so.
+      if clients[root] then
+        vim.lsp.buf_attach_client(event.buf, clients[root])
+      end
     end,
   })
 end

@@ -226,6 +226,48 @@ fn emacs_knows_the_words_of_items() {
     assert_eq!(strings(&mode, "guard-mode--items", "\"Words"), items);
 }
 
+/// The words of `array` in the scanner of the tree-sitter grammar.
+fn scanner_words(array: &str) -> BTreeSet<String> {
+    let scanner = read("tree-sitter/src/scanner.c");
+    strings(&scanner, &format!("{array}[] = {{"), "NULL")
+}
+
+#[test]
+fn the_tree_sitter_grammar_has_the_words_of_the_lexer() {
+    let grammar = read("tree-sitter/grammar.js");
+    let (_, rules) = grammar.split_once("rules: {").unwrap();
+    let is_word =
+        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_alphabetic() || c == '_');
+    // Names of fields of nodes stand in quotes too.
+    let fields: BTreeSet<&str> = rules
+        .split("field('")
+        .skip(1)
+        .map(|rest| rest.split('\'').next().unwrap())
+        .collect();
+    let found = words(rules.split('\'').filter(is_word));
+    let mut known = words([RESERVED_WORDS, CONTEXTUAL_WORDS, LOOK_AHEAD_WORDS].concat());
+    known.extend(words(["leads", "to"]));
+    let missing: Vec<_> = known.difference(&found).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let unknown: Vec<_> = found
+        .difference(&known)
+        .filter(|word| !fields.contains(word.as_str()))
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+
+    let items = words(ITEM_WORDS.iter().copied());
+    assert_eq!(scanner_words("ITEM_WORDS"), items);
+    let reserved = words(RESERVED_WORDS.iter().copied());
+    assert!(scanner_words("CONTINUING_WORDS").is_subset(&reserved));
+    for manifest in ["tree-sitter/package.json", "tree-sitter/tree-sitter.json"] {
+        let manifest = json(manifest);
+        let version = manifest["version"]
+            .as_str()
+            .or(manifest["metadata"]["version"].as_str());
+        assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
+    }
+}
+
 /// Whether the checker takes a file of CloudFormation Guard with this line for one of ours.
 fn is_ours(line: &str) -> bool {
     let theirs = "let b = Resources.*[ Type == 'AWS::S3::Bucket' ]\n";
