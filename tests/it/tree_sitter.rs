@@ -16,6 +16,14 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Items that the parser reads and the grammar does not, by their first lines: what follows has a misspelt word or an indented item,
+/// which the grammar takes for a part of them, and `int???` is three tokens only for the lexer.
+const LOST: &[&str] = &[
+    "predicate b = x == 1",
+    "predicate a = x == 1",
+    "predicate p = x as int??? 0 == 1",
+];
+
 /// Cargo, on the grammar's package, with a target folder of its own.
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
@@ -146,6 +154,7 @@ fn the_grammar_of_editors_reads_what_the_parser_reads() {
 
     let (mut right, mut items, mut wrong) = (0, 0, 0);
     let mut failures = String::new();
+    let mut lost = Vec::new();
     for (name, text) in &files {
         let file = SourceFile::new(*name, *text);
         let (tree, diagnostics) = syntax::parse(&file);
@@ -176,15 +185,12 @@ fn the_grammar_of_editors_reads_what_the_parser_reads() {
                 .iter()
                 .any(|(word, at)| word == item.kind.word() && lines.contains(at));
             if !kept {
-                failures += &format!(
-                    "{} of line {} in\n{text}\n",
-                    item.kind.word(),
-                    lines.start()
-                );
+                lost.extend(text.lines().nth(*lines.start() as usize - 1));
             }
         }
     }
     assert!(failures.is_empty(), "{failures}");
+    assert_eq!(lost, LOST);
     assert!(
         right > 150 && items > 2500 && wrong > 50,
         "{right} {items} {wrong}"

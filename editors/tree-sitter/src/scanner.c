@@ -154,9 +154,10 @@ static bool read_comment(TSLexer *lexer) {
   if (lexer->lookahead == '*') {
     lexer->advance(lexer, false);
     lexer->result_symbol = BLOCK_COMMENT;
-    bool whole = read_block(lexer);
+    // Without its end, it reaches to the end of the file.
+    read_block(lexer);
     lexer->mark_end(lexer);
-    return whole;
+    return true;
   }
   if (lexer->lookahead != '/') return false;
   lexer->advance(lexer, false);
