@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::artifact;
+use crate::artifact::{self, Artifact};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::hir;
@@ -79,11 +79,19 @@ impl Loaded {
             };
             return Ok(Loaded::from_source(&name, &text, &folder_of(path)));
         }
+        Loaded::from_compiled(&path.display().to_string(), &text)
+    }
+
+    /// Reads and checks the text of a compiled spec; `name` stands for its file in messages.
+    ///
+    /// # Errors
+    /// [`LoadError::Compiled`].
+    pub(crate) fn from_compiled(name: &str, text: &str) -> Result<Loaded, LoadError> {
         let refused = |reason: String| LoadError::Compiled {
-            path: path.display().to_string(),
+            path: name.to_owned(),
             reason,
         };
-        let artifact = artifact::read(&text).map_err(refused)?;
+        let artifact = artifact::read(text).map_err(refused)?;
         let mut loaded = Loaded::from_source(
             &artifact.spec.name,
             &artifact.spec.text,
@@ -103,6 +111,26 @@ impl Loaded {
         }
         loaded.models = artifact.models;
         Ok(loaded)
+    }
+
+    /// Returns what is needed to compile the spec again: its texts, and the tables of models that it has.
+    pub(crate) fn artifact(&self) -> Artifact {
+        let file = self.sources.get(FileId(0));
+        Artifact {
+            guardc: "spec".to_owned(),
+            version: artifact::VERSION,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            blake3: artifact::hash(&self.sources),
+            spec: artifact::Text {
+                name: file.name().to_owned(),
+                text: file.text().to_owned(),
+            },
+            imports: self.imports.clone(),
+            models: self.models.clone(),
+            properties: Vec::new(),
+            plans: Vec::new(),
+            decisions: Vec::new(),
+        }
     }
 
     /// Checks a text; `name` stands for its file in diagnostics, and `loader` supplies what it imports.

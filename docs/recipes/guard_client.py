@@ -11,6 +11,10 @@ class Denied(Exception):
     """A call that must not be made, or whose result must not be used; the text is the reason, to be shown to the model."""
 
 
+# bytes of an event; the server reads 1 MiB unless `--max-body` says otherwise
+LIMIT = (1 << 20) - 64
+
+
 class Guard:
     def __init__(self, trace, address="127.0.0.1:7437", token=None, ask=lambda reason: False):
         """`token` is the first line of the file that `guard serve --token-file` was given; `ask` asks a person."""
@@ -48,15 +52,20 @@ class Guard:
         with self.reporting:
             self.unreported += events
             while self.unreported:
-                event = self.unreported[0]
-                try:
-                    decision = self.decide({"phase": "after", "event": event})
-                except Exception:
-                    # too large, or no JSON: what is left out is unknown
-                    known = {key: value for key, value in event.items() if key not in ("result", "text")}
-                    decision = self.decide({"phase": "after", "event": known})
+                decision = self.decide({"phase": "after", "event": self.readable(self.unreported[0])})
                 self.unreported.pop(0)
         return decision
+
+    def readable(self, event):
+        """The event; without its result if that is too large or no JSON. `NaN` is no JSON either, so the server takes these members as
+        unknown, and records the event once: it also records what it can read of a body that is too large.
+        """
+        try:
+            if len(json.dumps(event, default=str)) <= LIMIT:
+                return event
+        except (TypeError, ValueError):
+            pass
+        return {**event, "result": float("nan"), "text": float("nan")}
 
     def act(self, event):
         """Judges an action and records it in one step, so that no other action comes between. Raises if it is denied.

@@ -40,7 +40,7 @@ mod _guard {
     #[pymodule_export]
     use super::monitor::{Decision, Monitor};
     #[pymodule_export]
-    use super::report::Report;
+    use super::report::{Report, Summary};
     #[pymodule_export]
     use super::run;
     #[pymodule_export]

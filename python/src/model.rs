@@ -3,6 +3,7 @@
 use guard_lang::Learned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use crate::errors::raised;
 
@@ -10,39 +11,41 @@ use crate::errors::raised;
 #[pyclass(frozen, module = "guard_lang._guard")]
 pub(crate) struct Model {
     pub(crate) model: guard_lang::Model,
-    /// Of a model that was learned here: traces, and problems as JSON.
+    /// The number of traces that it was learned from, if known.
     traces: Option<u64>,
-    problems: String,
+    /// The problems with the data that it was learned from.
+    problems: Vec<Value>,
 }
 
 impl Model {
     pub(crate) fn learned(learned: Learned) -> PyResult<Model> {
-        let problems = serde_json::to_string(&learned.problems)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let problems = learned.problems.iter().map(serde_json::to_value).collect();
         Ok(Model {
             model: learned.model,
             traces: Some(learned.traces),
-            problems,
+            problems: invalid_if_err(problems)?,
         })
     }
+}
 
-    fn read(model: guard_lang::Model) -> Model {
-        Model {
-            model,
-            traces: None,
-            problems: "[]".to_owned(),
-        }
-    }
+fn invalid_if_err<T>(result: serde_json::Result<T>) -> PyResult<T> {
+    result.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 #[pymethods]
 impl Model {
-    /// Reads the text of a model file.
+    /// Reads the text of a model file. What it was learned from is not in the file: the number of traces, and the problems as
+    /// a JSON list.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Model> {
+    #[pyo3(signature = (text, traces=None, problems="[]"))]
+    fn parse(py: Python<'_>, text: &str, traces: Option<u64>, problems: &str) -> PyResult<Model> {
         let model = guard_lang::Model::parse(text);
         let model = model.map_err(|error| raised(py, "ModelError", (error.to_string(),)))?;
-        Ok(Model::read(model))
+        Ok(Model {
+            model,
+            traces,
+            problems: invalid_if_err(serde_json::from_str(problems))?,
+        })
     }
 
     /// The text of the model file.
@@ -60,8 +63,8 @@ impl Model {
         self.traces
     }
 
-    fn problems_json(&self) -> &str {
-        &self.problems
+    fn problems_json(&self) -> PyResult<String> {
+        invalid_if_err(serde_json::to_string(&self.problems))
     }
 
     /// The sum of both counts.
@@ -70,6 +73,16 @@ impl Model {
         model
             .merge(&other.model)
             .map_err(|error| raised(py, "ModelError", (error.to_string(),)))?;
-        Ok(Model::read(model))
+        let traces = self.traces.zip(other.traces);
+        Ok(Model {
+            model,
+            traces: traces.map(|(mine, others)| mine + others),
+            problems: self
+                .problems
+                .iter()
+                .chain(&other.problems)
+                .cloned()
+                .collect(),
+        })
     }
 }

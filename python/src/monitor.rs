@@ -8,6 +8,7 @@ use guard_lang::cli::embedded::{Embedded, EmbeddedOptions};
 use guard_lang::monitor::Request;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors::raised;
 use crate::events;
@@ -160,6 +161,17 @@ impl Monitor {
     fn tick(&self, py: Python<'_>) -> PyResult<Vec<Decision>> {
         let decisions = self.with(py, Embedded::tick)?;
         Ok(decisions.into_iter().map(Decision::from).collect())
+    }
+
+    /// The state of all traces and proposals; equal states have equal bytes.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.with(py, |monitor| monitor.state())?;
+        Ok(PyBytes::new(py, &state))
+    }
+
+    /// Goes on from a state of a monitor of the same spec, in place of its own.
+    fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        self.with(py, |monitor| monitor.restore(state))
     }
 
     #[getter]

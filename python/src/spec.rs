@@ -7,6 +7,7 @@ use guard_lang::query::Figure;
 use guard_lang::{Answer, AuditOptions, Error, FormatChoice, Progress};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::errors;
 use crate::feed::{self, Given};
@@ -108,6 +109,53 @@ impl Spec {
     #[staticmethod]
     fn from_source(py: Python<'_>, name: &str, text: &str) -> PyResult<Spec> {
         Spec::new(py, py.detach(|| guard_lang::Spec::from_source(name, text)))
+    }
+
+    #[staticmethod]
+    fn from_compiled(py: Python<'_>, name: &str, text: &str) -> PyResult<Spec> {
+        Spec::new(
+            py,
+            py.detach(|| guard_lang::Spec::from_compiled(name, text)),
+        )
+    }
+
+    /// The spec with all that it imports as one text.
+    fn compiled(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.get(py)?.to_compiled();
+        text.map_err(|error| errors::of(py, &error))
+    }
+
+    /// Judges texts with the names that stand for their files, in this thread.
+    fn judge(
+        &self,
+        py: Python<'_>,
+        texts: Vec<(PyBackedStr, PyBackedBytes)>,
+        format: &str,
+    ) -> PyResult<Report> {
+        let spec = self.get(py)?;
+        let format = options(format, None)?.format;
+        let judged = py.detach(|| {
+            let texts = texts.iter().map(|(name, text)| (&**name, &**text));
+            spec.judge_texts(texts, format)
+        });
+        let (items, summary) = judged.map_err(|error| errors::of(py, &error))?;
+        Ok(Report::new(spec, items, summary))
+    }
+
+    /// Counts the steps of texts into the model that the spec learns, in this thread.
+    fn count(
+        &self,
+        py: Python<'_>,
+        texts: Vec<(PyBackedStr, PyBackedBytes)>,
+        format: &str,
+    ) -> PyResult<Model> {
+        let spec = self.get(py)?;
+        let format = options(format, None)?.format;
+        let learned = py.detach(|| {
+            let texts = texts.iter().map(|(name, text)| (&**name, &**text));
+            spec.learn_texts(texts, format)
+        });
+        Model::learned(learned.map_err(|error| errors::of(py, &error))?)
     }
 
     /// The warnings of the compiler: drawn, and as JSON lines.

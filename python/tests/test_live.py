@@ -287,3 +287,30 @@ def test_a_forked_process_makes_its_own_monitor(tmp_path: Path) -> None:
     assert os.waitpid(child, 0)[1] == 0
     assert (tmp_path / "run.wal").read_bytes() == written
     assert live.act(call("pay")).allowed
+
+
+def test_a_state_goes_to_another_monitor(tmp_path: Path) -> None:
+    spec = guard.Spec.from_source(LIVE)
+    one, other = spec.monitor(clock="none"), spec.monitor(clock="none")
+    empty = one.state()
+    for _ in range(2):
+        assert one.act(call("refund")).allowed
+    pending = one.propose(call("note"))
+    other.restore(one.state())
+    assert other.state() == one.state() != empty
+    assert other.act(call("refund")).denied
+    assert pending.proposal is not None
+    assert other.commit(pending.proposal, call("note")).step == 2
+    other.restore(empty)
+    assert other.act(call("refund")).step == 0
+    kept = other.state()
+    for bad, why in [(b"", "not a monitor state"), (empty[:-1] + b"?", "damaged"), (empty[:40], "not a monitor state")]:
+        with pytest.raises(guard.MonitorError, match=why):
+            other.restore(bad)
+    with pytest.raises(guard.MonitorError, match="another spec"):
+        guard.Spec.from_source(LIVE + "// changed").monitor().restore(empty)
+    assert other.state() == kept
+    with spec.monitor(journal=tmp_path / "run.wal") as durable:
+        for wrong in (durable.state, lambda: durable.restore(empty)):
+            with pytest.raises(guard.MonitorError, match="in these files"):
+                wrong()

@@ -46,6 +46,7 @@ pub(crate) use records::Records;
 use rendering::Rendering;
 pub(crate) use rendering::{Render, Rendered};
 pub(crate) use spec_test::test_record;
+pub(crate) use text::visit_text;
 pub use text::{Judgement, judge_text};
 use worker::{WorkItem, Worker};
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::rendering::Rendering;
-use super::{Audit, Progress, Readers};
+use super::{Audit, Judge, Listener, Progress, Readers};
 use crate::eval::Program;
 use crate::input::record::FileName;
 use crate::problem::Problem;
@@ -24,7 +24,6 @@ pub struct Judgement {
 /// Judges the traces of a text: JSON Lines, one document, or a recording in a known format. `name` is the name of the file
 /// in messages; broken text is a [`Problem`].
 pub fn judge_text(program: &Program, readers: &Readers, name: &str, text: &[u8]) -> Judgement {
-    let name = FileName::given(name);
     let mut collector = Collector::default();
     let mut summary = Summary::new(program.spec().properties.len());
     let progress = Progress::default();
@@ -34,14 +33,26 @@ pub fn judge_text(program: &Program, readers: &Readers, name: &str, text: &[u8])
         judge: &program,
         render: &|_| None,
     };
-    super::file(&judge, &mut audit, &name, readers, |worker, emit| {
-        readers.read_from(text, &name, worker, emit)
-    });
+    visit_text(&judge, readers, name, text, &mut audit);
     Judgement {
         reports: collector.reports,
         problems: collector.problems,
         summary,
     }
+}
+
+/// Reports the results of the traces of a text.
+pub(crate) fn visit_text<J: Judge>(
+    judge: &J,
+    readers: &Readers,
+    name: &str,
+    text: &[u8],
+    listener: &mut impl Listener<J::Report>,
+) {
+    let name = FileName::given(name);
+    super::file(judge, listener, &name, readers, |worker, emit| {
+        readers.read_from(text, &name, worker, emit)
+    });
 }
 
 /// A report that is kept rather than written.

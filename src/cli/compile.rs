@@ -14,7 +14,7 @@ use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use super::output::{Output, spares};
 use super::{durable_monitor, models as model_files, plan, spec};
-use crate::artifact::{Artifact, KeptModel, Text, VERSION, hash, is_artifact};
+use crate::artifact::{Artifact, KeptModel, is_artifact};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::load::{self, Loaded};
@@ -99,11 +99,6 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     match emit {
         None => {
-            let file = checked.sources.get(FileId(0));
-            let text = Text {
-                name: file.name().to_owned(),
-                text: file.text().to_owned(),
-            };
             let properties = (0..spec.properties.len())
                 .filter(|idx| spec.properties[*idx].kind != PropertyKind::Condition)
                 .map(|idx| {
@@ -114,11 +109,6 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
             let models = solved(&args, &spec, &checked)?;
             let artifact = Artifact {
                 models,
-                guardc: "spec".to_owned(),
-                version: VERSION,
-                tool: env!("CARGO_PKG_VERSION").to_owned(),
-                blake3: hash(&checked.sources),
-                spec: text,
                 plans: plan_lines(&spec, &checked.sources)?
                     .into_iter()
                     .filter_map(|line| RawValue::from_string(line).ok())
@@ -128,8 +118,8 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
                     .iter()
                     .filter_map(|clause| serde_json::value::to_raw_value(clause).ok())
                     .collect(),
-                imports: checked.imports,
                 properties,
+                ..checked.artifact()
             };
             serde_json::to_writer_pretty(&mut output, &artifact).map_err(std::io::Error::from)?;
             writeln!(output)?;

@@ -34,7 +34,10 @@ pub struct EmbeddedOptions {
 }
 
 /// A monitor that keeps its state in files, if it has any.
-pub struct Embedded(DurableMonitor);
+pub struct Embedded {
+    monitor: DurableMonitor,
+    keeps_files: bool,
+}
 
 impl std::fmt::Debug for Embedded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -88,7 +91,13 @@ impl Embedded {
         } else {
             Clock::Wall
         };
-        DurableMonitor::resume(hir, monitor, files, clock).map(Embedded)
+        let keeps_files = [&files.snapshot, &files.journal, &files.log]
+            .iter()
+            .any(|file| file.is_some());
+        Ok(Embedded {
+            monitor: DurableMonitor::resume(hir, monitor, files, clock)?,
+            keeps_files,
+        })
     }
 
     /// Returns the decision on a request, after keeping it. `event` is a JSON object; it is empty for [`Request::Abandon`].
@@ -96,7 +105,7 @@ impl Embedded {
     /// # Errors
     /// The decision cannot be kept, so it must not be acted upon.
     pub fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
-        let decided = self.0.decide_request(request, event);
+        let decided = self.monitor.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())
     }
 
@@ -106,7 +115,7 @@ impl Embedded {
     /// As [`Embedded::request`].
     pub fn end(&mut self, trace: &str) -> Result<Decision, String> {
         let line = serde_json::json!({"trace": trace, "end": true}).to_string();
-        let decided = self.0.decide(line.as_bytes());
+        let decided = self.monitor.decide(line.as_bytes());
         decided.map_err(|failure| failure.to_string())
     }
 
@@ -115,17 +124,51 @@ impl Embedded {
     /// # Errors
     /// As [`Embedded::request`].
     pub fn tick(&mut self) -> Result<Vec<Decision>, String> {
-        self.0.deadlines().map_err(|failure| failure.to_string())?;
-        Ok(std::mem::take(&mut self.0.late))
+        self.monitor
+            .deadlines()
+            .map_err(|failure| failure.to_string())?;
+        Ok(std::mem::take(&mut self.monitor.late))
+    }
+
+    /// Returns the state of all traces and proposals. Equal states have equal bytes.
+    ///
+    /// # Errors
+    /// The monitor has files, which then would not agree with the state; or the state is too large.
+    pub fn state(&self) -> Result<Vec<u8>, String> {
+        self.without_files()?;
+        let state = self.monitor.monitor.snapshot();
+        state.map_err(|error| error.to_string())
+    }
+
+    /// Goes on from a state of a monitor of the same spec; what this monitor had of its own is forgotten.
+    ///
+    /// # Errors
+    /// As [`Embedded::state`], and if the bytes are damaged or of another spec; the monitor is then as it was.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), String> {
+        self.without_files()?;
+        let resumed = self.monitor.monitor.resume(state);
+        resumed.map_err(|error| error.to_string())?;
+        self.monitor.late.clear();
+        Ok(())
+    }
+
+    fn without_files(&self) -> Result<(), String> {
+        match self.keeps_files {
+            false => Ok(()),
+            true => Err(
+                "a monitor with a snapshot, journal or log keeps its state in these files"
+                    .to_owned(),
+            ),
+        }
     }
 
     /// Saves the state, where a file for it was given.
     pub fn close(&mut self) {
-        self.0.close();
+        self.monitor.close();
     }
 
     /// Whether it goes on from what an earlier process left.
     pub fn resumed(&self) -> bool {
-        self.0.resumed
+        self.monitor.resumed
     }
 }

@@ -157,6 +157,38 @@ impl Spec {
         })
     }
 
+    /// Judges texts one after the other on the calling thread, for callers that divide the work themselves. A text is what
+    /// a file could hold, with the name that stands for the file: JSON Lines, one JSON document, or a recording. Returns the judged
+    /// traces and the problems with data that belongs to none, in the order of the texts, and the counts.
+    ///
+    /// # Errors
+    /// [`Error::Reader`] if no reader fits the layout of the spec.
+    pub fn judge_texts<'t>(
+        &self,
+        texts: impl IntoIterator<Item = (&'t str, &'t [u8])>,
+        format: FormatChoice,
+    ) -> Result<(Vec<Result<Trace, Problem>>, Summary), Error> {
+        let readers = self.readers(&AuditOptions {
+            format,
+            ..AuditOptions::default()
+        })?;
+        let mut summary = Summary::new(self.properties().len());
+        let mut items = Vec::new();
+        for (name, text) in texts {
+            let judged = audit::judge_text(&self.0.program, &readers, name, text);
+            let reports = judged.reports.into_iter();
+            items.extend(reports.map(|report| {
+                Ok(Trace {
+                    spec: self.clone(),
+                    report,
+                })
+            }));
+            items.extend(judged.problems.into_iter().map(Err));
+            summary.merge(&judged.summary)?;
+        }
+        Ok((items, summary))
+    }
+
     /// Judges the traces of a text: JSON Lines, one JSON document, or a recording in a known format. `name` stands for
     /// the file in messages.
     pub fn judge(&self, name: &str, text: &[u8]) -> Judgement {

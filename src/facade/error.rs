@@ -8,6 +8,7 @@ use crate::learn::{Invalid, ModelError};
 use crate::load::LoadError;
 use crate::monitor::MonitorError;
 use crate::problem::Problem;
+use crate::report::UnequalSummaries;
 
 /// An operation that failed as a whole. Faults in recorded data are not errors: see [`Problem`](crate::problem::Problem).
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -50,6 +51,9 @@ pub enum Error {
     /// Traces show steps that the abstraction declares impossible, so no model was learned.
     #[error("{} step(s) of the traces are declared impossible; the first is in trace `{}`", .0.len(), .0.first().map_or("", |first| first.trace.as_str()))]
     Impossible(Vec<Invalid>),
+    /// Summaries of different specs cannot be added.
+    #[error(transparent)]
+    Summaries(#[from] UnequalSummaries),
     /// A query cannot be answered.
     #[error("`{name}`: {reason}")]
     Query {

@@ -64,6 +64,23 @@ impl Spec {
         Spec::compile(Loaded::from_source(name, text, &NoFiles))
     }
 
+    /// Reads what [`Spec::to_compiled`] returned. `name` stands for its file in messages.
+    ///
+    /// # Errors
+    /// [`Error::Load`] if the text is damaged or of another version of Guard or its standard library, and as
+    /// [`Spec::from_source`].
+    pub fn from_compiled(name: &str, text: &str) -> Result<Spec, Error> {
+        Spec::compile(Loaded::from_compiled(name, text)?)
+    }
+
+    /// Returns a text that contains the spec with its imports and the tables of its models, for another machine.
+    ///
+    /// # Errors
+    /// [`Error::Event`] if it cannot be written as JSON, which no spec that was read causes.
+    pub fn to_compiled(&self) -> Result<String, Error> {
+        Ok(serde_json::to_string(&self.0.loaded.artifact())?)
+    }
+
     fn compile(mut loaded: Loaded) -> Result<Spec, Error> {
         let Some(spec) = loaded.spec.take() else {
             let errors = loaded.diagnostics.into_iter().filter(Diagnostic::is_error);

@@ -7,11 +7,12 @@ use smol_str::SmolStr;
 
 use super::audit::pool;
 use super::{AuditOptions, Error, Spec, Traces};
-use crate::audit::{self, Progress};
+use crate::audit::{self, Progress, Readers};
 use crate::eval;
 use crate::hir::{Claim, ModelSource, Subject as On};
 use crate::ids::{AbstractionId, ModelId};
-use crate::learn::{Collector, InvalidPolicy, ModelError, RowLimits, Subject};
+use crate::input::formats::FormatChoice;
+use crate::learn::{Collector, InvalidPolicy, ModelError, RowLimits, Subject, Walker};
 use crate::problem::Problem;
 use crate::query::{ClaimAnswer, Session, asked};
 
@@ -40,6 +41,9 @@ pub struct Learned {
     /// The problems with the data, in the order of the input.
     pub problems: Vec<Problem>,
 }
+
+/// Counts walks, and keeps problems.
+type Counting<'a> = Collector<'a, &'a mut (dyn FnMut(&Problem) + Send)>;
 
 /// The name of a query that is asked in passing.
 const ASKED: &str = "_asked";
@@ -84,20 +88,59 @@ impl Spec {
         options: &AuditOptions,
         progress: &Progress,
     ) -> Result<Learned, Error> {
+        let Traces { sources, missing } = traces;
+        let pool = pool(options.jobs)?;
+        self.counted(missing, options, progress, |walker, readers, listener| {
+            pool.install(|| audit::visit(walker, &sources, readers, progress, listener));
+        })
+    }
+
+    /// Counts as [`Spec::learn_traces`] the steps of texts, one after the other on the calling thread; see
+    /// [`Spec::judge_texts`].
+    ///
+    /// # Errors
+    /// As [`Spec::learn`].
+    pub fn learn_texts<'t>(
+        &self,
+        texts: impl IntoIterator<Item = (&'t str, &'t [u8])>,
+        format: FormatChoice,
+    ) -> Result<Learned, Error> {
+        let options = AuditOptions {
+            format,
+            ..AuditOptions::default()
+        };
+        let progress = Progress::default();
+        self.counted(
+            Vec::new(),
+            &options,
+            &progress,
+            |walker, readers, listener| {
+                for (name, text) in texts {
+                    audit::visit_text(walker, readers, name, text, listener);
+                }
+            },
+        )
+    }
+
+    /// Counts what `read` reads.
+    fn counted(
+        &self,
+        mut problems: Vec<Problem>,
+        options: &AuditOptions,
+        progress: &Progress,
+        read: impl FnOnce(&Walker<'_>, &Readers, &mut Counting<'_>),
+    ) -> Result<Learned, Error> {
         let (model, abstraction) = self.learned_model()?;
         let limits = eval::Limits::default();
         let subject = Subject::new(&self.0.hir, model, abstraction, &[], &limits);
         let subject = subject.map_err(ModelError::Space)?;
         let walker = subject.walker(&limits)?;
         let readers = self.readers(options)?;
-        let Traces { sources, missing } = traces;
-        let mut problems = missing;
         let counter = subject.counter(InvalidPolicy::Error);
-        let mut collector = Collector::new(counter, progress, |problem: &Problem| {
-            problems.push(problem.clone());
-        });
-        pool(options.jobs)?
-            .install(|| audit::visit(&walker, &sources, &readers, progress, &mut collector));
+        let mut keep = |problem: &Problem| problems.push(problem.clone());
+        let keep: &mut (dyn FnMut(&Problem) + Send) = &mut keep;
+        let mut collector = Collector::new(counter, progress, keep);
+        read(&walker, &readers, &mut collector);
         let traces = collector.traces;
         let (chains, invalid) = collector.counter.finish();
         if !invalid.is_empty() {

@@ -71,6 +71,20 @@ impl Spec {
         reporter.finish(summary)
     }
 
+    /// Returns the lines of `guard audit --format json` about an item of an audit: the verdicts in order, the trace, and the
+    /// problems with its data.
+    ///
+    /// # Errors
+    /// None that is known of: only what cannot be JSON would be one.
+    pub fn json_lines(&self, item: &Result<Trace, Problem>) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        match item {
+            Ok(trace) => Json::new(&self.0.headings, &mut bytes).trace(trace.report())?,
+            Err(problem) => Json::new(&self.0.headings, &mut bytes).problem(problem)?,
+        }
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
+
     /// Returns the headings with what reports for people say of a property besides.
     fn explained(&self) -> Headings {
         let mut headings = self.0.headings.clone();

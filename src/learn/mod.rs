@@ -31,4 +31,4 @@ pub use subject::Subject;
 pub use summary::Summary;
 pub(crate) use summary::{PacState, PacStatus};
 pub(crate) use walk::Categories;
-pub use walk::{Ending, Walk};
+pub use walk::{Ending, Walk, Walker};

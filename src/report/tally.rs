@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
 /// The summary of an audit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Traces judged.
     pub traces: u64,
@@ -25,7 +27,7 @@ pub struct Summary {
 
 /// The accounting of the input. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`,
 /// `refused` or `between`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Files read.
     pub files: u64,
@@ -50,7 +52,7 @@ pub struct Input {
 }
 
 /// The numbers of traces by verdict on one property. A trace counts once, however many instances it violates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Satisfied.
     pub satisfied: u64,
@@ -97,6 +99,30 @@ impl Summary {
         *self.problems.entry(problem.kind).or_default() += 1;
     }
 
+    /// Adds the counts of another part of the input. The order and the grouping of parts do not matter.
+    ///
+    /// # Errors
+    /// The other summary is of a spec with another number of properties; nothing is added then.
+    pub fn merge(&mut self, other: &Summary) -> Result<(), UnequalSummaries> {
+        if self.properties.len() != other.properties.len() {
+            return Err(UnequalSummaries(
+                self.properties.len(),
+                other.properties.len(),
+            ));
+        }
+        self.traces += other.traces;
+        self.violating += other.violating;
+        self.events += other.events;
+        for (counts, more) in self.properties.iter_mut().zip(&other.properties) {
+            counts.merge(more);
+        }
+        for (kind, count) in &other.problems {
+            *self.problems.entry(*kind).or_default() += count;
+        }
+        self.input.merge(&other.input);
+        Ok(())
+    }
+
     /// Returns the number of problems that made the input unreadable in part.
     pub fn errors(&self) -> u64 {
         self.problems
@@ -107,7 +133,36 @@ impl Summary {
     }
 }
 
+/// Two summaries that are not of the same spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a summary of {0} properties, found one of {1}")]
+pub struct UnequalSummaries(usize, usize);
+
+impl Input {
+    fn merge(&mut self, other: &Input) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.lines += other.lines;
+        self.read += other.read;
+        self.left_out += other.left_out;
+        self.refused += other.refused;
+        self.between += other.between;
+        self.records += other.records;
+        self.events += other.events;
+        self.ends += other.ends;
+    }
+}
+
 impl Counts {
+    fn merge(&mut self, other: &Counts) {
+        self.satisfied += other.satisfied;
+        self.violated += other.violated;
+        self.presumably_satisfied += other.presumably_satisfied;
+        self.presumably_violated += other.presumably_violated;
+        self.unknown += other.unknown;
+        self.vacuous += other.vacuous;
+    }
+
     fn add(&mut self, verdict: Verdict, vacuous: bool) {
         match verdict {
             Verdict::Satisfied => self.satisfied += 1,

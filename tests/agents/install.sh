@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs, below a folder, the packages that `tests/it/recipes.rs` and `tests/it/claude_code.rs` try the product with, and prints what
+# Installs, below a folder, the packages that `tests/it/recipes.rs`, `claude_code.rs` and `npm_client.rs` try the product with, and prints what
 # to set so that the tests find them. Without them these tests say what they lack and are skipped.
 #
-#     eval "$(tests/agents/install.sh target/agents)" && cargo test --test it recipes claude_code
+#     eval "$(tests/agents/install.sh target/agents)" && cargo test --test it -- recipes:: claude_code:: npm_client::
 set -euo pipefail
 folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
 {
@@ -10,7 +10,7 @@ folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
   "$folder/venv/bin/pip" install --quiet mcp==2.3.0 langchain==1.4.7 langgraph==1.2.22 openai-agents==0.24.0
   cd "$folder"
   [ -f package.json ] || echo '{"private":true}' > package.json
-  npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4.6.7 tsx@4.23.15 \
+  npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4.6.7 tsx@4.23.15 typescript@5.9.3 @types/node@18.19.130 \
     @anthropic-ai/claude-code@2.1.197 @anthropic-ai/claude-agent-sdk@0.3.329
 } >&2
 # A program that does not run on this machine is as good as none.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use guard_lang::{AuditOptions, Error, Progress, ReportFormat, Spec, Traces, Verdict};
+use guard_lang::{
+    AuditOptions, Error, FormatChoice, Progress, ReportFormat, Spec, Summary, Traces, Verdict,
+};
 use miette::NarratableReportHandler;
 use serde_json::json;
 
@@ -258,4 +260,136 @@ fn an_error_of_a_spec_renders_itself_as_the_command_does() {
     let told = folder.guard(&["check", "bad.guard", "--format", "json"]);
     assert_eq!(error.json_lines(), told.out);
     assert!(error.rendered().contains("bad.guard:2:21"));
+}
+
+/// A text, an event a line, of traces that end and of one that does not.
+const EVENTS: &str = r#"{"trace":"a","tool":"read"}
+{"trace":"b","tool":"mail"}
+{broken
+{"trace":"a","tool":7}
+{"trace":"a","end":true}
+"#;
+
+#[test]
+fn texts_are_judged_as_files_are() {
+    let whole = trace("c", &["read"]) + &trace("d", &["mail"]);
+    let folder = Folder::new(&[("a.jsonl", EVENTS), ("b.jsonl", &whole), ("no.guard", SPEC)]);
+    let spec = Spec::from_path(folder.path().join("no.guard")).unwrap();
+    let names = ["a.jsonl", "b.jsonl"].map(|name| folder.path().join(name).display().to_string());
+    let mut audit = spec.audit(&names).unwrap();
+    let items: Vec<_> = audit.by_ref().collect();
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    spec.write_report(ReportFormat::Json, &items, &audit.summary(), &mut expected)
+        .unwrap();
+    let texts = [
+        (names[0].as_str(), EVENTS.as_bytes()),
+        (&names[1], whole.as_bytes()),
+    ];
+    let (items, summary) = spec.judge_texts(texts, FormatChoice::Auto).unwrap();
+    spec.write_report(ReportFormat::Json, &items, &summary, &mut found)
+        .unwrap();
+    let [expected, found] = [expected, found].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(found, expected);
+    let lines: String = items
+        .iter()
+        .map(|item| spec.json_lines(item).unwrap())
+        .collect();
+    assert!(expected.starts_with(&lines) && expected[lines.len()..].lines().count() == 1);
+}
+
+/// However the texts are divided, and in whichever order the parts are added, the sums are the same.
+#[test]
+fn counts_of_parts_add_up() {
+    let spec = Spec::from_source("no.guard", SPEC).unwrap();
+    let drift = Spec::from_source("drift.guard", MODEL).unwrap();
+    let texts: Vec<String> = (0..12)
+        .map(|number| match number % 4 {
+            0 => EVENTS.replace("\"a\"", &format!("\"a{number}\"")),
+            1 => trace(&number.to_string(), &["mail", "read"]),
+            2 => trace(&number.to_string(), &["read"; 3]),
+            _ => "{broken\n".to_owned(),
+        })
+        .collect();
+    let named = |part: &[usize]| -> Vec<(&str, &[u8])> {
+        part.iter()
+            .map(|idx| ("x", texts[*idx].as_bytes()))
+            .collect()
+    };
+    let all: Vec<usize> = (0..texts.len()).collect();
+    let (_, expected) = spec.judge_texts(named(&all), FormatChoice::Auto).unwrap();
+    assert_eq!(
+        (expected.traces, expected.violating, expected.errors()),
+        (12, 6, 9)
+    );
+    let expected_model = drift.learn_texts(named(&all), FormatChoice::Auto).unwrap();
+    for size in 1..=all.len() {
+        let parts: Vec<&[usize]> = all.chunks(size).collect();
+        let summaries = parts.iter().map(|part| {
+            let (_, summary) = spec.judge_texts(named(part), FormatChoice::Auto).unwrap();
+            // As it travels between machines.
+            let text = serde_json::to_string(&summary).unwrap();
+            serde_json::from_str::<Summary>(&text).unwrap()
+        });
+        let summaries: Vec<Summary> = summaries.collect();
+        let mut forward = Summary::new(1);
+        let mut backward = Summary::new(1);
+        summaries
+            .iter()
+            .for_each(|part| forward.merge(part).unwrap());
+        summaries
+            .iter()
+            .rev()
+            .for_each(|part| backward.merge(part).unwrap());
+        assert_eq!(forward, expected);
+        assert_eq!(backward, expected);
+        let mut model = drift.learn_texts([], FormatChoice::Auto).unwrap().model;
+        let (mut traces, mut problems) = (0, 0);
+        for part in parts.iter().rev() {
+            let learned = drift.learn_texts(named(part), FormatChoice::Auto).unwrap();
+            model.merge(&learned.model).unwrap();
+            traces += learned.traces;
+            problems += learned.problems.len();
+        }
+        assert_eq!(model.to_text(), expected_model.model.to_text());
+        assert_eq!(
+            (traces, problems),
+            (expected_model.traces, expected_model.problems.len())
+        );
+    }
+    let other = Summary::new(2);
+    let mut sum = expected.clone();
+    let error = sum.merge(&other).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "expected a summary of 1 properties, found one of 2"
+    );
+    assert_eq!(sum, expected);
+}
+
+#[test]
+fn a_spec_travels_as_text() {
+    let library = "predicate mails(tool: string) = tool == \"mail\"\n";
+    let spec = "use lib.{mails}\nevent { tool: string }\nproperty no_mail = never mails(tool)\n";
+    let folder = Folder::new(&[("lib.guard", library), ("no.guard", spec)]);
+    let spec = Spec::from_path(folder.path().join("no.guard")).unwrap();
+    let text = spec.to_compiled().unwrap();
+    drop(folder);
+    let again = Spec::from_compiled("elsewhere", &text).unwrap();
+    assert_eq!(again.properties()[0].name, "no_mail");
+    assert_eq!(again.to_compiled().unwrap(), text);
+    let run = trace("a", &["mail"]);
+    let (_, summary) = again
+        .judge_texts([("a", run.as_bytes())], FormatChoice::Auto)
+        .unwrap();
+    assert_eq!(summary.violating, 1);
+    for damaged in [
+        text.replace("== \\\"mail", "== \\\"post"),
+        text.replace("lib.guard", "bil.guard"),
+        text[..50].to_owned(),
+    ] {
+        assert!(
+            Spec::from_compiled("elsewhere", &damaged).is_err(),
+            "{damaged}"
+        );
+    }
 }

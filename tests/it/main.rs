@@ -78,6 +78,7 @@ mod narrowing;
 mod nl_patterns;
 mod nl_readback;
 mod nl_scenarios;
+mod npm_client;
 mod omega_conformance;
 mod omega_hoa;
 mod omega_properties;

@@ -97,7 +97,15 @@ fn plain_python() {
 
 #[test]
 fn plain_javascript() {
-    let told = run("node", "plain.mjs", &["--version"]);
+    let folder = tempfile::tempdir().unwrap();
+    if crate::npm_client::installed(folder.path()).is_none() {
+        return;
+    }
+    // The package is found from the folder of the program.
+    let recipe = folder.path().join("plain.mjs");
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes/plain.mjs");
+    std::fs::copy(from, &recipe).unwrap();
+    let told = run("node", recipe.to_str().unwrap(), &["--version"]);
     assert!(told.is_none_or(|told| told == TOLD));
 }
 

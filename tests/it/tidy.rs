@@ -131,6 +131,58 @@ fn only_the_parser_knows_its_generator_and_only_the_cli_its_arguments() {
     }
 }
 
+/// Returns the packages of a lock file: name, then version and names of dependencies.
+fn locked(path: &str) -> BTreeMap<String, Vec<(String, BTreeSet<String>)>> {
+    let text = std::fs::read_to_string(root().join(path)).unwrap();
+    let mut packages: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for package in text.split("[[package]]").skip(1) {
+        let value = |key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key));
+            line.unwrap_or_default()
+                .trim_matches(['"', ' ', '='])
+                .to_owned()
+        };
+        let listed = package.lines().filter_map(|line| line.strip_prefix(" \""));
+        let names = listed.map(|line| line.split([' ', '"']).next().unwrap().to_owned());
+        let package = (value("version"), names.collect());
+        packages.entry(value("name")).or_default().push(package);
+    }
+    packages
+}
+
+/// The Python package has a workspace of its own: what it is built from must be what is tested here.
+#[test]
+fn the_lock_file_of_the_python_package_follows() {
+    let (main, python) = (locked("Cargo.lock"), locked("python/Cargo.lock"));
+    let mut stale: Vec<String> = Vec::new();
+    for (name, found) in &python {
+        let versions = |of: &[(String, BTreeSet<String>)]| -> BTreeSet<String> {
+            of.iter().map(|(version, _)| version.clone()).collect()
+        };
+        let expected = main.get(name).map(|of| versions(of)).unwrap_or_default();
+        if !expected.is_empty() && !versions(found).is_subset(&expected) {
+            stale.push(format!("{name}: {:?}, not {expected:?}", versions(found)));
+        }
+    }
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let dependencies = manifest.split("\n[dependencies]\n").nth(1).unwrap();
+    let dependencies = dependencies.split("\n[").next().unwrap();
+    let listed = &python["guard-lang"][0].1;
+    for name in dependencies
+        .lines()
+        .filter_map(|line| line.split([' ', '.', '=']).next())
+    {
+        if !name.is_empty() && !name.starts_with('#') && !listed.contains(name) {
+            stale.push(format!("{name}: missing"));
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "python/Cargo.lock does not follow Cargo.lock: {stale:#?}\nrun `cp Cargo.lock python/Cargo.lock && cargo metadata \
+         --format-version 1 --manifest-path python/Cargo.toml >/dev/null`"
+    );
+}
+
 #[test]
 fn files_can_be_read_in_one_sitting() {
     for path in sources() {

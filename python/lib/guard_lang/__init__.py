@@ -23,7 +23,7 @@ from ._errors import (
 )
 from ._guard import Decision
 from ._live import Monitor, Session
-from ._report import Problem, Report, Trace, Verdict
+from ._report import Problem, Report, Summary, Trace, Verdict
 from ._spec import Answer, Model, Property, Spec
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Session",
     "Spec",
     "SpecError",
+    "Summary",
     "Trace",
     "Verdict",
 ]

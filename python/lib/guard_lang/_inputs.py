@@ -71,15 +71,15 @@ def rows(table: Any) -> Iterator[dict[str, Any]]:
     pyarrow = importlib.import_module("pyarrow")
     for batch in pyarrow.RecordBatchReader.from_stream(table):
         for row in batch.to_pylist(maps_as_pydicts="strict"):
-            yield _present(row)
+            yield present(row)
 
 
-def _present(value: Any) -> Any:
+def present(value: Any) -> Any:
     """Return a value of a table without its nulls in objects; a time without a zone is one of UTC, as in Arrow."""
     if isinstance(value, dict):
-        return {key: _present(member) for key, member in value.items() if member is not None}
+        return {key: present(member) for key, member in value.items() if member is not None}
     if isinstance(value, list):
-        return [_present(item) for item in value]
+        return [present(item) for item in value]
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
         return value.replace(tzinfo=datetime.timezone.utc)
     return value

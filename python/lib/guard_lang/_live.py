@@ -114,6 +114,20 @@ class Monitor:
                 self._default = self.session()
             return self._default
 
+    def state(self) -> bytes:
+        """Return the state of all traces and proposals; equal states have equal bytes.
+
+        Raises `MonitorError` if the monitor keeps its state in files.
+        """
+        return self._monitor.state()
+
+    def restore(self, state: bytes) -> None:
+        """Go on from a state of a monitor of the same spec; what this monitor had of its own is forgotten.
+
+        Raises `MonitorError` if the bytes are damaged or of another spec; the monitor is then as it was.
+        """
+        self._monitor.restore(state)
+
     def close(self) -> None:
         """Save the state and close the files."""
         self._monitor.close()
@@ -154,10 +168,7 @@ class Session:
             self._unreported += events
             while self._unreported:
                 event = self._unreported[0]
-                try:
-                    decision = self.monitor.observe(event)
-                except (TypeError, ValueError):
-                    decision = self.monitor.observe({key: _known(value) for key, value in event.items()})
+                decision = observe(self.monitor, event)
                 del self._unreported[0]
         return decision
 
@@ -279,7 +290,15 @@ class Session:
         return result
 
 
-def _known(value: Any) -> Any:
+def observe(monitor: Monitor, event: Event) -> Decision:
+    """Record an event that has happened. Members without a JSON form are unknown."""
+    try:
+        return monitor.observe(event)
+    except (TypeError, ValueError):
+        return monitor.observe({key: known(value) for key, value in event.items()})
+
+
+def known(value: Any) -> Any:
     """Return the value, or a number that no reader accepts in its place: so it is unknown, and not absent."""
     try:
         to_json(value)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from . import _guard
+
 if TYPE_CHECKING:
-    from . import _guard
+    from ._spec import Spec
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,49 @@ class Problem:
             field=told.get("field"),
             message=told["message"],
         )
+
+
+class Summary:
+    """The counts of an audit. `a + b` has the counts of both; the order and the grouping of the parts do not matter."""
+
+    def __init__(self, summary: _guard.Summary, spec: Spec) -> None:
+        """Wrap what the extension returned."""
+        self._summary = summary
+        self._spec = spec
+        self.traces, self.violating, self.events, self.errors = summary.counts()
+
+    @cached_property
+    def counts(self) -> dict[str, Any]:
+        """The counts with rates and their 95 % intervals: the last line of `guard audit --format json`."""
+        told: dict[str, Any] = json.loads(self._summary.json())
+        return told
+
+    @property
+    def ok(self) -> bool:
+        """Whether there were traces, all of them were read, and none violates a property."""
+        return bool(self.traces) and not self.violating and not self.errors
+
+    def __add__(self, other: Summary) -> Summary:
+        """Add the counts of another part of the traces. Raises `InputError` if they are of another spec."""
+        return Summary(self._summary.merged(other._summary), self._spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what another process makes the counts from."""
+        return _summary, (self._spec, self._summary.text())
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all counts."""
+        return isinstance(other, Summary) and self.counts == other.counts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Count the traces and the violations."""
+        return f"<Summary: {self.traces} traces, {self.violating} violating, {self.errors} data errors>"
+
+
+def _summary(spec: Spec, text: str) -> Summary:
+    return Summary(_guard.Summary(spec._spec, text), spec)
 
 
 class Trace:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 from . import _guard
 from ._errors import Diagnostic, ModelError
@@ -62,7 +63,7 @@ class Model:
 
     @property
     def traces(self) -> int | None:
-        """The number of traces that it was learned from; `None` for a model that was read or added up."""
+        """The number of traces that it was learned from; `None` for a model that was read, and for sums with one."""
         return self._model.traces
 
     @property
@@ -81,6 +82,11 @@ class Model:
     def __add__(self, other: Model) -> Model:
         """Add the counts of a model of the same spec."""
         return Model(self._spec, self._model.merged(other._model))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what another process makes the model from."""
+        inner = self._model
+        return _model, (self._spec, inner.text(), inner.traces, inner.problems_json())
 
     def text(self) -> str:
         """Return the text of the model file, which `guard query`, `monitor` and others read."""
@@ -209,6 +215,20 @@ class Spec:
         )
         return Monitor(inner, ask)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what another process, also on another machine, makes the spec from: its text and what it imports."""
+        return _spec, (self._spec.compiled(),)
+
     def __repr__(self) -> str:
         """Name the properties."""
         return f"<Spec: {', '.join(one.name for one in self.properties)}>"
+
+
+# Workers of a cluster receive the same spec with each task.
+@functools.lru_cache(maxsize=16)
+def _spec(compiled: str) -> Spec:
+    return Spec(_guard.Spec.from_compiled("<spec>", compiled))
+
+
+def _model(spec: Spec, text: str, traces: int | None, problems: str) -> Model:
+    return Model(spec, _guard.Model.parse(text, traces, problems))
