@@ -12,17 +12,17 @@ export interface Event {
 
 export interface ClientOptions {
   /** `HOST:PORT`, `http://HOST:PORT` or `unix:PATH`; by default `127.0.0.1:7437`. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** The first line of the file of `--token-file`; by default the variable `GUARD_TOKEN`. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** The first line of the file of `--approver-token-file`, for approvals, commits of what a person allowed, and ends. */
-  readonly approverToken?: string;
+  readonly approverToken?: string | undefined;
   /** The time of a request with all its attempts, in milliseconds; by default 10,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a request is sent again that certainly had no effect; by default 2. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** The longest body that the server reads, in bytes (`--max-body`); by default 1 MiB. */
-  readonly maxBody?: number;
+  readonly maxBody?: number | undefined;
 }
 
 export interface RequestOptions {

@@ -18,16 +18,16 @@ export type Ask = (decision: Decision, event: Event) => boolean | Promise<boolea
 
 export interface SessionOptions {
   /** Without it, actions that a person must decide about are denied. */
-  readonly ask?: Ask;
+  readonly ask?: Ask | undefined;
 }
 
 export interface CallOptions<Result> {
   /** The id of the call; by default a new one. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Aborts the call until it runs; `run` receives it too. An outcome is recorded nevertheless. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Gives the members that record the result; by default `result`, its text, and `error: false`. */
-  readonly outcome?: (result: Result) => Outcome;
+  readonly outcome?: ((result: Result) => Outcome) | undefined;
 }
 
 /**

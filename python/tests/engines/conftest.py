@@ -58,6 +58,9 @@ def spark() -> Iterator[Any]:
 def cluster() -> Iterator[Any]:
     ray = pytest.importorskip("ray", reason="Ray is not installed")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    ray.data.DataContext.get_current().enable_progress_bars = False
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    # 200 by default, each of which is a task
+    context.default_hash_shuffle_parallelism = 6
     yield ray
     ray.shutdown()
