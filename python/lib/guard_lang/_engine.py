@@ -4,6 +4,7 @@ An engine divides the rows, and each part is judged by itself: what a part retur
 number of parts nor their order changes the results.
 """
 
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
 from __future__ import annotations
 
 import re

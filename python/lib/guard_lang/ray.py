@@ -9,6 +9,7 @@ A row is an event if `trace` names the column with the name of its trace, and a 
 """
 
 # pyright: reportMissingImports=false
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -262,6 +262,7 @@ def test_a_trace_without_events_ends(spark: Any, spec: guard.Spec, tmp_path: Pat
     stream = Stream(spark, tmp_path, spec, idle=1.0)
     stream.write([event("a", 0, "request")])
     query = stream.run(processingTime="1 second")
+    rows: list[Any] = []
     try:
         for _ in range(120):
             query.awaitTermination(1)
