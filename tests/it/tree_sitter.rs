@@ -45,11 +45,17 @@ fn items_program() -> Option<PathBuf> {
         skip("the tree-sitter grammar: no C compiler");
         return None;
     }
-    if !cargo(&["fetch", "--quiet"]).status().unwrap().success() {
+    if !cargo(&["fetch", "--locked", "--quiet"])
+        .status()
+        .unwrap()
+        .success()
+    {
         skip("the tree-sitter grammar: its packages cannot be had");
         return None;
     }
-    let tests = cargo(&["test", "--offline", "--quiet"]).output().unwrap();
+    let tests = cargo(&["test", "--locked", "--offline", "--quiet"])
+        .output()
+        .unwrap();
     assert!(
         tests.status.success(),
         "{}{}",
