@@ -121,7 +121,8 @@
      ((node-is "[])}]") parent-bol 0)
      ((parent-is "source_file") column-0 0)
      ((parent-is ,guard-ts-mode--blocks) parent-bol guard-indent-offset)))
-  "Indentation of `guard-ts-mode'.  Further lines of a definition are left as they are.")
+  "Indentation of `guard-ts-mode'.
+Further lines of a definition are left as they are.")
 
 (defun guard-ts-mode--name (node)
   "Return the name of the item NODE, or nil."
