@@ -8,7 +8,7 @@
 A row is an event if `trace` names the column with the name of its trace, and a whole trace otherwise; see `Layout`.
 """
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportUntypedBaseClass=false
 # pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
 from __future__ import annotations
 
