@@ -149,6 +149,8 @@ class Monitors:
         self._timeout = timeout
         actor: Any = ray.remote(_Actor)
         self._actors = [actor.remote(spec, model, clock) for _ in range(workers)]
+        # That an actor takes long to start must not deny the first action.
+        ray.get([one.ready.remote() for one in self._actors])
 
     def act(self, event: Event) -> Decided:
         """Decide about an action, and record it if `allowed`. If a person is asked, the decision can be committed."""
@@ -192,6 +194,9 @@ class Monitors:
 class _Actor:
     def __init__(self, spec: Spec, model: Model | None, clock: str) -> None:
         self._monitor = spec.monitor(model=model, clock=clock)
+
+    def ready(self) -> None:
+        """Return once the actor has started."""
 
     def ask(self, method: str, *args: Any) -> Decided:
         decision: Decision = getattr(self._monitor, method)(*args)

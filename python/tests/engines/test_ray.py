@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: Any, spec: guard.Spec,
 
 def test_live_traces_are_decided_by_actors(cluster: Any) -> None:
     spec = guard.Spec.from_source(LIVE)
-    live = engine.Monitors(spec, workers=2, clock="none")
+    live = engine.Monitors(spec, workers=2, clock="none", timeout=60)
     one = spec.monitor(clock="none")
     for number in range(40):
         call = {"trace": f"t{number % 10}", "kind": "call", "tool": "refund"}
