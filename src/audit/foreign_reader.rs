@@ -5,7 +5,7 @@ use std::io::Read;
 use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::input::document::{self, Document, ListLines};
+use crate::input::document::{self, Document, DocumentError, ListLines};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::{FileReport, LineOutcome};
 use crate::input::pipeline;
@@ -118,6 +118,8 @@ impl ForeignReader<'_> {
         splitter.split(Splitting::Documents, *limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
         let mut lists = ListLines::default();
+        // The lines belong together, so if there is no memory for all of them, none is read.
+        let mut left = Some(limits.record_memory);
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
                 .into_par_iter()
@@ -126,6 +128,17 @@ impl ForeignReader<'_> {
                 .collect();
             self.add_batch(&batch, report);
             for (line, lines, parsed) in parsed {
+                let parsed = parsed.and_then(|document| {
+                    left = left.and_then(|left| left.checked_sub(document.memory));
+                    left.map(|_| document).ok_or(DocumentError {
+                        kind: ProblemKind::Limit,
+                        line: 0,
+                        message: limits.too_large(),
+                    })
+                });
+                if left.is_none() {
+                    values = Vec::new();
+                }
                 match parsed {
                     Ok(document) => {
                         self.count(lines, true, &[], report);
@@ -218,11 +231,17 @@ impl ForeignReader<'_> {
             .traces
             .into_iter()
             .zip(0..)
-            .map(|(trace, ordinal)| self.record(trace, line, ordinal))
+            .filter_map(|(trace, ordinal)| match self.record(trace, line, ordinal) {
+                Ok(record) => Some(record),
+                Err(problem) => {
+                    problems.push(problem);
+                    None
+                }
+            })
             .collect()
     }
 
-    fn record(&self, trace: CanonicalTrace, line: u64, ordinal: u64) -> Record {
+    fn record(&self, trace: CanonicalTrace, line: u64, ordinal: u64) -> Result<Record, Problem> {
         let origin = Origin {
             file: self.file.path.clone(),
             below: self.file.below.clone(),
@@ -236,7 +255,8 @@ impl ForeignReader<'_> {
             .unzip();
         let mut record = self
             .projection
-            .read_events(&trace.meta, &events, &origin, self.file);
+            .read_events(&trace.meta, &events, &origin, self.file)
+            .map_err(|problem| problem.in_trace(trace.id.clone()))?;
         // Positions are those of the source's own list: several events may come from one item of it.
         let index = |position: u32| indices.get(position as usize).copied().unwrap_or(position);
         for step in &mut record.steps {
@@ -259,7 +279,7 @@ impl ForeignReader<'_> {
         };
         record.id = record.id.take().or(name).or_else(minted);
         record.complete = record.complete.or(trace.complete);
-        record
+        Ok(record)
     }
 
     /// Counts what a batch holds besides its documents.

@@ -15,6 +15,7 @@ use super::durable_state::{Files, Sync, replace};
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
+use super::lines;
 use super::models::ModelArgs;
 use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
@@ -269,12 +270,15 @@ fn read_input() -> Result<Outline, String> {
     let mut input = Vec::new();
     let mut stdin = std::io::stdin().lock();
     let failed = |error: std::io::Error| format!("cannot read the input: {error}");
-    let most = MAX_INPUT as u64;
-    stdin
-        .by_ref()
-        .take(most + 1)
-        .read_to_end(&mut input)
-        .map_err(failed)?;
+    let mut read = |input: &mut Vec<u8>, most: usize| {
+        let mut stdin = stdin.by_ref().take(most as u64);
+        stdin.read_to_end(input).map_err(failed)
+    };
+    if read(&mut input, lines::LONG)? == lines::LONG {
+        let rest = MAX_INPUT + 1 - lines::LONG;
+        let _ = input.try_reserve_exact(rest);
+        read(&mut input, rest)?;
+    }
     if input.len() <= MAX_INPUT {
         return Outline::read(input);
     }

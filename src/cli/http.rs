@@ -337,6 +337,8 @@ impl Client {
         let mut framing = head.framing().map_err(ConnectionEnd::Refused)?;
         let mut body = Vec::new();
         let most = self.limits.body;
+        // At once: growing needs room for two copies of a long body. What does not arrive takes no memory.
+        let _ = body.try_reserve_exact(framing.missing().min(most));
         let waits = head
             .field("Expect")
             .is_some_and(|what| what.eq_ignore_ascii_case("100-continue"));

@@ -19,6 +19,9 @@ pub(super) struct LimitArgs {
     /// Limit how many times its size a compressed file may become
     #[arg(long, value_name = "N")]
     max_expansion: Option<u64>,
+    /// Limit the memory that the values of a record take besides texts, in bytes
+    #[arg(long, value_name = "BYTES")]
+    max_record_memory: Option<usize>,
     /// Limit the nesting depth of JSON
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
@@ -69,6 +72,7 @@ impl LimitArgs {
                 .max_decompressed_bytes
                 .unwrap_or(default.decompressed_bytes),
             expansion: self.max_expansion.unwrap_or(default.expansion),
+            record_memory: self.max_record_memory.unwrap_or(default.record_memory),
             depth: self.max_depth.unwrap_or(default.depth),
             problems: self.max_problems.unwrap_or(default.problems),
             ..default

@@ -4,6 +4,10 @@ use std::io::{self, BufRead, Read};
 
 use crate::monitor::lenient::{Intake, Outline};
 
+/// The bytes from which on an input is long: memory for all that may follow is reserved at once, since growing needs room for two
+/// copies. What is not used takes no memory.
+pub(super) const LONG: usize = 1 << 20;
+
 /// The result of reading a line.
 pub(super) enum Line {
     /// A line without its end and the white space before that; never empty.
@@ -31,8 +35,18 @@ impl Line {
 pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
     loop {
         let mut line = Vec::new();
-        let limit = longest as u64 + 2;
-        match from.by_ref().take(limit).read_until(b'\n', &mut line) {
+        let limit = longest.saturating_add(2);
+        let mut read = |line: &mut Vec<u8>, most: usize| {
+            let mut from = from.by_ref().take(most as u64);
+            from.read_until(b'\n', line)
+        };
+        let mut some = read(&mut line, limit.min(LONG));
+        if some.is_ok() && line.len() == LONG && line.last() != Some(&b'\n') {
+            // If there is not so much room, it grows.
+            let _ = line.try_reserve_exact(limit.saturating_sub(LONG));
+            some = read(&mut line, limit.saturating_sub(LONG)).map(|more| LONG + more);
+        }
+        match some {
             Ok(0) => return None,
             Ok(_) => {}
             Err(error) => return Some(Line::Failed(error)),

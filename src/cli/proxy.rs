@@ -38,6 +38,10 @@ pub(super) struct Args {
     /// Open requests of a peer at once; beyond it the oldest is given up
     #[arg(long, value_name = "N", default_value_t = Limits::default().entries)]
     max_open: usize,
+    /// Text in several strings up to which a phrase is found wherever it is split; in longer ones less of it, or the text is
+    /// unknown
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().joined)]
+    max_joined_bytes: usize,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -77,6 +81,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let limits = Limits {
         entries: args.max_open,
         bytes: longest,
+        joined: args.max_joined_bytes,
     };
     let shared = Arc::new(Mutex::new(Shared {
         monitor,

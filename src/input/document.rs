@@ -67,6 +67,8 @@ pub struct Document {
     pub losses: Vec<Loss>,
     /// The lines of the elements of its outermost lists.
     pub lists: ListLines,
+    /// Bytes of memory that the tree takes, besides texts.
+    pub memory: usize,
 }
 
 /// The lines of the elements of the outermost lists of a document: of the document itself, if it is a list, or else of its
@@ -151,13 +153,14 @@ pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (Prob
                 limits.depth()
             ),
         ),
+        FaultKind::Memory => (ProblemKind::Limit, limits.too_large()),
     }
 }
 
 /// Parses one JSON text. Numbers are exact; keys that stand twice, `NaN` and half surrogate pairs become stand-ins.
 ///
 /// # Errors
-/// The text is not UTF-8, is not JSON, or is nested too deeply.
+/// The text is not UTF-8, is not JSON, is nested too deeply, or its tree takes too much memory.
 pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentError> {
     let text = std::str::from_utf8(bytes).map_err(|error| DocumentError {
         kind: ProblemKind::InvalidUtf8,
@@ -166,15 +169,15 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut scanner = Scanner::new(text, 0, String::new());
-    let mut notes = Vec::new();
+    let mut trees = TreeBuilder::new(limits.record_memory);
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
-    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let line_ends = trees.line_ends(text.as_bytes()).map_err(fail)?;
     let mut lists = ListLines::default();
     let value = match line_ends.is_empty() {
-        true => build(&mut scanner, limits.depth(), &mut notes),
+        true => trees.value(&mut scanner, limits.depth()),
         false => {
             let mut outer = Outer {
-                notes: &mut notes,
+                trees: &mut trees,
                 line_ends: &line_ends,
                 lists: &mut lists,
             };
@@ -188,24 +191,55 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
             kind: FaultKind::Syntax("unexpected text after the value"),
         }));
     }
-    let losses = notes
-        .into_iter()
-        .map(|note| Loss {
-            kind: note.kind,
-            line: newlines(text.as_bytes(), note.at),
-            message: note.message,
-        })
-        .collect();
+    let memory = limits.record_memory.saturating_sub(trees.left);
+    let mut lines = LineCounter::new(text.as_bytes());
+    let losses = trees.notes.into_iter().map(|note| Loss {
+        kind: note.kind,
+        line: lines.at(note.at),
+        message: note.message,
+    });
     Ok(Document {
         value,
-        losses,
+        losses: losses.collect(),
         lists,
+        memory,
     })
+}
+
+/// Counts the lines up to places of a text. Takes time by the distance of each place from the one before.
+pub(crate) struct LineCounter<'t> {
+    text: &'t [u8],
+    at: usize,
+    line: u64,
+}
+
+impl<'t> LineCounter<'t> {
+    pub(crate) fn new(text: &'t [u8]) -> LineCounter<'t> {
+        LineCounter {
+            text,
+            at: 0,
+            line: 0,
+        }
+    }
+
+    /// Returns the number of line ends before an offset.
+    pub(crate) fn at(&mut self, place: usize) -> u64 {
+        let between = |from: usize, to: usize| {
+            let between = self.text.get(from..to).unwrap_or_default();
+            newlines(between, between.len())
+        };
+        self.line = match place < self.at {
+            true => self.line - between(place, self.at),
+            false => self.line + between(self.at, place),
+        };
+        self.at = place;
+        self.line
+    }
 }
 
 /// Builds a tree, and notes where the elements of its outermost lists begin.
 struct Outer<'a> {
-    notes: &'a mut Vec<Note>,
+    trees: &'a mut TreeBuilder,
     /// The offsets of all line ends of the text.
     line_ends: &'a [usize],
     lists: &'a mut ListLines,
@@ -226,10 +260,11 @@ impl Outer<'_> {
                 let mut members = Vec::new();
                 let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
                 while let Some(name) = next {
+                    self.trees.spend(size_of::<SmolStr>(), start)?;
                     members.push((name, self.build(scanner, inner, levels)?));
                     next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
                 }
-                Ok(object(members, start, self.notes))
+                self.trees.object(members, start)
             }
             (Peek::Array, Some(inner), _) => {
                 let (mut items, mut lines) = (Vec::new(), Vec::new());
@@ -237,8 +272,9 @@ impl Outer<'_> {
                 while next.is_some() {
                     scanner.peek()?;
                     let start = scanner.at();
+                    self.trees.spend(size_of::<u64>(), start)?;
                     lines.push(self.line_ends.partition_point(|end| *end < start) as u64);
-                    items.push(build(scanner, inner, self.notes)?);
+                    items.push(self.trees.value(scanner, inner)?);
                     next = scanner.next_item()?;
                 }
                 let list = Value::list(items);
@@ -247,27 +283,12 @@ impl Outer<'_> {
                 }
                 Ok(list)
             }
-            _ => build(scanner, depth, self.notes),
+            _ => self.trees.value(scanner, depth),
         }
     }
 }
 
-/// Returns an object, or the stand-in for one with a key twice.
-fn object(members: Vec<(SmolStr, Value)>, start: usize, notes: &mut Vec<Note>) -> Value {
-    match Object::new(members) {
-        Ok(object) => Value::Object(object.into()),
-        Err(key) => {
-            notes.push(Note {
-                at: start,
-                kind: ProblemKind::DuplicateKey,
-                message: duplicate_key(&key),
-            });
-            unknown(ProblemKind::DuplicateKey)
-        }
-    }
-}
-
-/// A stand-in that [`build`] made, and where.
+/// A stand-in that [`TreeBuilder`] made, and where.
 #[derive(Debug)]
 pub(crate) struct Note {
     pub(crate) at: usize,
@@ -275,58 +296,102 @@ pub(crate) struct Note {
     pub(crate) message: String,
 }
 
-/// Builds the tree of the value at the scanner.
-pub(crate) fn build(
-    scanner: &mut Scanner<'_>,
-    depth: usize,
-    notes: &mut Vec<Note>,
-) -> Result<Value, Fault> {
-    let peek = scanner.peek()?;
-    let start = scanner.at();
-    let too_deep = Fault {
-        at: start,
-        kind: FaultKind::Depth,
-    };
-    match peek {
-        Peek::Object => {
-            let inner = depth.checked_sub(1).ok_or(too_deep)?;
-            let mut members = Vec::new();
-            let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
-            while let Some(name) = next {
-                members.push((name, build(scanner, inner, notes)?));
-                next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
-            }
-            Ok(object(members, start, notes))
+/// Builds trees in bounded memory.
+#[derive(Debug)]
+pub(crate) struct TreeBuilder {
+    pub(crate) notes: Vec<Note>,
+    /// Bytes that further values may take.
+    pub(crate) left: usize,
+}
+
+impl TreeBuilder {
+    /// The two counts of an `Arc`.
+    const COUNTS: usize = 2 * size_of::<usize>();
+
+    pub(crate) fn new(left: usize) -> TreeBuilder {
+        TreeBuilder {
+            notes: Vec::new(),
+            left,
         }
-        Peek::Array => {
-            let inner = depth.checked_sub(1).ok_or(too_deep)?;
-            let mut items = Vec::new();
-            let mut next = scanner.first_item()?;
-            while next.is_some() {
-                items.push(build(scanner, inner, notes)?);
-                next = scanner.next_item()?;
+    }
+
+    /// Returns the offsets of all line ends of a text.
+    fn line_ends(&mut self, text: &[u8]) -> Result<Vec<usize>, Fault> {
+        let count = memchr::memchr_iter(b'\n', text).count();
+        self.spend(count.saturating_mul(size_of::<usize>()), 0)?;
+        Ok(memchr::memchr_iter(b'\n', text).collect())
+    }
+
+    /// Builds the tree of the value at the scanner.
+    pub(crate) fn value(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        depth: usize,
+    ) -> Result<Value, Fault> {
+        let peek = scanner.peek()?;
+        let start = scanner.at();
+        let too_deep = Fault {
+            at: start,
+            kind: FaultKind::Depth,
+        };
+        self.spend(size_of::<Value>(), start)?;
+        match peek {
+            Peek::Object => {
+                let inner = depth.checked_sub(1).ok_or(too_deep)?;
+                self.spend(Self::COUNTS + size_of::<Object>(), start)?;
+                let mut members = Vec::new();
+                let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
+                while let Some(name) = next {
+                    self.spend(size_of::<SmolStr>(), start)?;
+                    members.push((name, self.value(scanner, inner)?));
+                    next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
+                }
+                self.object(members, start)
             }
-            Ok(Value::list(items))
-        }
-        _ => {
-            let (kind, message) = match scanner.scalar(peek).map(scalar) {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(digits)) => (
-                    ProblemKind::Number,
-                    format!("number `{}` is out of range", brief(digits)),
-                ),
+            Peek::Array => {
+                let inner = depth.checked_sub(1).ok_or(too_deep)?;
+                self.spend(Self::COUNTS, start)?;
+                let mut items = Vec::new();
+                let mut next = scanner.first_item()?;
+                while next.is_some() {
+                    items.push(self.value(scanner, inner)?);
+                    next = scanner.next_item()?;
+                }
+                Ok(Value::list(items))
+            }
+            _ => match scanner.scalar(peek).map(scalar) {
+                Ok(Ok(value)) => Ok(value),
+                Ok(Err(digits)) => {
+                    let message = format!("number `{}` is out of range", brief(digits));
+                    self.unknown(start, ProblemKind::Number, message)
+                }
                 Err(fault) => {
                     scanner.rest_of_string(fault)?;
-                    (ProblemKind::InvalidUtf8, HALF_PAIR.to_owned())
+                    self.unknown(start, ProblemKind::InvalidUtf8, HALF_PAIR.to_owned())
                 }
-            };
-            notes.push(Note {
-                at: start,
-                kind,
-                message,
-            });
-            Ok(unknown(kind))
+            },
         }
+    }
+
+    /// Returns an object, or the stand-in for one with a key twice.
+    fn object(&mut self, members: Vec<(SmolStr, Value)>, start: usize) -> Result<Value, Fault> {
+        match Object::new(members) {
+            Ok(object) => Ok(Value::Object(object.into())),
+            Err(key) => self.unknown(start, ProblemKind::DuplicateKey, duplicate_key(&key)),
+        }
+    }
+
+    /// Returns a stand-in, and notes the reason.
+    fn unknown(&mut self, at: usize, kind: ProblemKind, message: String) -> Result<Value, Fault> {
+        self.spend(size_of::<Note>() + message.len(), at)?;
+        self.notes.push(Note { at, kind, message });
+        Ok(unknown(kind))
+    }
+
+    fn spend(&mut self, bytes: usize, at: usize) -> Result<(), Fault> {
+        let kind = FaultKind::Memory;
+        self.left = self.left.checked_sub(bytes).ok_or(Fault { at, kind })?;
+        Ok(())
     }
 }
 

@@ -16,6 +16,9 @@ pub struct InputLimits {
     pub decompressed_bytes: u64,
     /// The largest ratio of a text to its compressed bytes; a text of up to 16 MiB is always accepted.
     pub expansion: u64,
+    /// Bytes of memory for the values of one record, besides texts: a text of `[{},{},…]` may need a hundred times as much memory
+    /// as it is long.
+    pub record_memory: usize,
     /// Nesting of lists and objects, at most [`InputLimits::DEEPEST`].
     pub depth: usize,
     /// Raw bytes that are read before a batch is handed to the parsers: few enough that what is made of them stays near the
@@ -37,6 +40,14 @@ impl InputLimits {
         )
     }
 
+    /// Returns the message about values that take too much memory.
+    pub(crate) fn too_large(&self) -> String {
+        format!(
+            "its values take more than {} bytes of memory (limit `record_memory`)",
+            self.record_memory
+        )
+    }
+
     /// Returns the depth in force.
     pub(crate) fn depth(&self) -> usize {
         self.depth.min(InputLimits::DEEPEST)
@@ -49,6 +60,7 @@ impl Default for InputLimits {
             record_bytes: 1 << 30,
             decompressed_bytes: 64 << 30,
             expansion: 500,
+            record_memory: 1 << 30,
             depth: 512,
             batch_bytes: 1 << 20,
             problems: 1000,

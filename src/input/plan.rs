@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use super::cell::{absent, settle};
 use super::path::{Query, Route};
 use super::projection::ProjectionError;
+use super::record::Step;
 use super::trie::{NodeId, Trie};
 use crate::input_schema::{
     Absent, Events, Field, FieldSource, InputSchema, OriginField, Path, TimeUnit,
@@ -142,6 +143,11 @@ fn member(name: &'static str) -> Path {
 }
 
 impl Plan {
+    /// Returns the bytes of memory of a step, besides its values.
+    pub(crate) fn step_bytes(&self) -> usize {
+        size_of::<Step>() + self.places.len() * size_of::<Cell>()
+    }
+
     pub(crate) fn new(schema: &InputSchema) -> Result<Plan, ProjectionError> {
         let layout = &schema.layout;
         let mode = match &layout.events {

@@ -14,7 +14,7 @@ use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::deferred::Deferred;
-use super::document::{self, explain, newlines};
+use super::document::{self, LineCounter, explain, newlines};
 use super::extract::stream::StreamExtractor;
 use super::extract::tree::TreeExtractor;
 use super::key_path_cache::KeyPathCache;
@@ -180,6 +180,7 @@ impl Projection {
         };
         let mut at = 0;
         let mut ordinal = raw.ordinal;
+        let mut lines = LineCounter::new(raw.bytes);
         loop {
             let mut scan = Scanner::new(text, at, String::new());
             if scan.at_end() {
@@ -190,7 +191,7 @@ impl Projection {
                 file,
                 text,
                 start,
-                line: raw.line + newlines(text.as_bytes(), start),
+                line: raw.line + lines.at(start),
                 ordinal,
             };
             let result = self.one(&place, buffers);
@@ -278,7 +279,7 @@ impl Projection {
     ) -> StreamExtractor<'j, 's> {
         buffers.keys.clear();
         buffers.met.clear();
-        buffers.builder.begin(&self.plan, self.limits.problems);
+        buffers.builder.begin(&self.plan, &self.limits);
         StreamExtractor {
             plan: &self.plan,
             scan: Scanner::new(
@@ -320,6 +321,11 @@ impl Projection {
         place: &ValuePlace<'_>,
     ) -> Option<ReadOutcome> {
         let id = self.name(builder, self.plan.id);
+        if builder.is_too_large {
+            let mut problem = place.problem(ProblemKind::Limit, self.limits.too_large());
+            problem.trace = id;
+            return Some(ReadOutcome::Refused(problem));
+        }
         // A native line without a list at `/events` is an event, whatever else its object holds twice.
         if builder.refused && (builder.found_list || self.plan.mode != Mode::Native) {
             let first = builder
@@ -399,6 +405,10 @@ impl Projection {
         place: &ValuePlace<'_>,
         is_end: bool,
     ) -> ReadOutcome {
+        if builder.is_too_large {
+            let problem = place.problem(ProblemKind::Limit, self.limits.too_large());
+            return ReadOutcome::Refused(problem);
+        }
         let cell = match (self.plan.native, self.plan.id) {
             (Some(native), _) => builder.event.get_mut(native.trace),
             (None, Some(id)) => builder.record.get_mut(id),
@@ -489,15 +499,18 @@ impl Projection {
     ///
     /// Meta fields, `id from` and `complete from` are read from `record`, fields from `events`. Values may hold
     /// stand-ins (see [`document`]); the cells that contain one are unknown.
+    ///
+    /// # Errors
+    /// The steps take too much memory.
     pub(crate) fn read_events(
         &self,
         record: &Value,
         events: &[Value],
         origin: &Origin,
         file: &FileName,
-    ) -> Record {
+    ) -> Result<Record, Problem> {
         let mut builder = RecordBuilder::default();
-        builder.begin(&self.plan, self.limits.problems);
+        builder.begin(&self.plan, &self.limits);
         let place = ValuePlace::of(origin, file);
         TreeExtractor {
             plan: &self.plan,
@@ -518,16 +531,9 @@ impl Projection {
         builder.found_list = true;
         builder.refused = false;
         match self.finish_record(&mut builder, &place) {
-            Some(ReadOutcome::Unit(Unit::Record(record))) => record,
-            // Not reached: the list was found and is not refused.
-            _ => Record {
-                origin: origin.clone(),
-                id: None,
-                complete: None,
-                meta: Box::default(),
-                steps: Vec::new(),
-                problems: Vec::new(),
-            },
+            Some(ReadOutcome::Unit(Unit::Record(record))) => Ok(record),
+            // The list was found, and no place of it is in doubt.
+            _ => Err(place.problem(ProblemKind::Limit, self.limits.too_large())),
         }
     }
 
@@ -535,7 +541,7 @@ impl Projection {
     pub fn read_value(&self, value: &Value, origin: &Origin, file: &FileName) -> ReadOutcome {
         let place = ValuePlace::of(origin, file);
         let mut builder = RecordBuilder::default();
-        builder.begin(&self.plan, self.limits.problems);
+        builder.begin(&self.plan, &self.limits);
         let walk = |builder: &mut RecordBuilder, level| {
             let mut walk = TreeExtractor {
                 plan: &self.plan,
@@ -566,7 +572,7 @@ impl Projection {
                 ));
             }
         }
-        builder.begin(&self.plan, self.limits.problems);
+        builder.begin(&self.plan, &self.limits);
         walk(&mut builder, LevelId::Event);
         let mut is_end = false;
         if let Some(native) = self.plan.native {

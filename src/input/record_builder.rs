@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 
 use super::cell::{CellResult, Trouble, absent, settle};
 use super::deferred::DeferredText;
+use super::limits::InputLimits;
 use super::plan::{FieldPlace, LevelId, Plan};
 use super::record::Step;
 use crate::problem::ProblemKind;
@@ -46,7 +47,11 @@ pub(crate) struct RecordBuilder {
     pub(crate) refused: bool,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) dropped: u64,
-    pub(crate) cap: usize,
+    limits: InputLimits,
+    /// Bytes of memory that further values may take.
+    pub(crate) left: usize,
+    /// Steps were left out: there was no memory for them.
+    pub(crate) is_too_large: bool,
     in_event: bool,
 }
 
@@ -57,7 +62,7 @@ fn reset(cells: &mut Vec<Option<Cell>>, len: usize) {
 
 impl RecordBuilder {
     /// Begins a record (or a single event).
-    pub(crate) fn begin(&mut self, plan: &Plan, cap: usize) {
+    pub(crate) fn begin(&mut self, plan: &Plan, limits: &InputLimits) {
         reset(&mut self.record, plan.record.slots.len());
         self.steps.clear();
         self.keys.clear();
@@ -67,7 +72,9 @@ impl RecordBuilder {
         self.refused = false;
         self.drafts.clear();
         self.dropped = 0;
-        self.cap = cap;
+        self.limits = *limits;
+        self.left = limits.record_memory;
+        self.is_too_large = false;
         self.in_event = false;
     }
 
@@ -79,13 +86,58 @@ impl RecordBuilder {
         self.each_unknown = false;
         self.passed.clear();
         self.in_event = true;
+        // First of all, so that whatever the event holds, it is a step.
+        if !self.is_too_large && !self.spend(plan.step_bytes()) {
+            self.lose_list(LevelId::Record);
+        }
     }
 
-    /// Begins an element of the event's `each`.
-    pub(crate) fn begin_row(&mut self, plan: &Plan) {
-        self.n_rows += 1;
-        let len = self.n_rows * plan.element.slots.len();
-        self.rows.resize(len, None);
+    /// Begins an element of the event's `each`. Returns `false` if the elements are unknown, so that it need not be read.
+    pub(crate) fn begin_row(&mut self, plan: &Plan) -> bool {
+        let width = plan.element.slots.len();
+        // A row becomes a step, with all cells of the event.
+        let bytes = width * size_of::<Cell>() + plan.step_bytes();
+        if !self.each_unknown && !self.spend(bytes) {
+            self.lose_list(LevelId::Event);
+        }
+        if !self.each_unknown {
+            self.n_rows += 1;
+            self.rows.resize(self.n_rows * width, None);
+        }
+        !self.each_unknown
+    }
+
+    /// Takes memory for values, if there is enough.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// Returns the reading of a field whose value takes too much memory.
+    pub(crate) fn too_large(&self) -> CellResult {
+        Err(Some(self.limit()))
+    }
+
+    fn limit(&self) -> Trouble {
+        Trouble {
+            kind: ProblemKind::Limit,
+            message: self.limits.too_large(),
+        }
+    }
+
+    /// Gives up the list below a level, which takes too much memory: the events of a record, which is then refused, or the
+    /// elements of an event, which are then unknown.
+    pub(crate) fn lose_list(&mut self, level: LevelId) {
+        if level == LevelId::Record {
+            self.is_too_large = true;
+            self.steps = Vec::new();
+        } else {
+            self.each_unknown = true;
+            (self.rows, self.n_rows) = (Vec::new(), 0);
+            let trouble = self.limit();
+            self.add_problem(trouble, None, 0);
+        }
     }
 
     /// Returns the cells of a level; of elements, the row that was begun last.
@@ -153,7 +205,7 @@ impl RecordBuilder {
 
     /// Keeps a problem.
     pub(crate) fn add_problem(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
-        if self.drafts.len() >= self.cap {
+        if self.drafts.len() >= self.limits.problems {
             self.dropped += 1;
             return;
         }
@@ -209,7 +261,9 @@ impl RecordBuilder {
 
     /// Ends an event: its steps.
     pub(crate) fn end_event(&mut self, plan: &Plan, at: usize) {
-        if plan.simple && self.n_rows <= 1 {
+        if self.is_too_large {
+            // The record is refused.
+        } else if plan.simple && self.n_rows <= 1 {
             // One step, and every field is a slot of the event, in order.
             // What stands twice, or below what does, is unknown.
             let event = &self.event;

@@ -33,6 +33,8 @@ pub(crate) enum FaultKind {
     End,
     /// Nested too deeply.
     Depth,
+    /// The tree of the value takes too much memory.
+    Memory,
 }
 
 /// The fault of a string that is not valid Unicode.

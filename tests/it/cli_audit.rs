@@ -644,3 +644,46 @@ fn a_number_that_is_too_large_for_a_float_is_not_absent() {
         assert!(run.out.contains(verdict), "{number}: {}", run.out);
     }
 }
+
+#[test]
+fn a_record_that_takes_too_much_memory_is_refused() {
+    let folder = folder();
+    let many = |item: &str| vec![item; 20_000].join(",");
+    let native = format!("{{\"id\":\"t\",\"events\":[{}]}}\n{GOOD}", many("{}"));
+    folder.write("native.jsonl", native);
+    let openai = format!(
+        "{{\"messages\":[{}]}}\n",
+        many("{\"role\":\"user\",\"content\":\"\"}")
+    );
+    folder.write("openai.jsonl", openai);
+    let codex = |n: usize| {
+        let head =
+            r#"{"timestamp":"2025-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}"#;
+        let line = "{\"timestamp\":\"2025-01-01T00:00:00Z\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[]}}\n";
+        format!("{head}\n{}", line.repeat(n))
+    };
+    folder.write("codex.jsonl", codex(20_000));
+    for (file, from, sound) in [
+        ("native.jsonl", "native", 2),
+        ("openai.jsonl", "openai", 0),
+        ("codex.jsonl", "codex", 0),
+    ] {
+        let run = |memory: &str| {
+            let args = ["audit", "a.guard", file, "--from", from, "--format", "json"];
+            let run = folder.guard(&[&args[..], &["--max-record-memory", memory]].concat());
+            let lines = lines(&run);
+            let about = |line: &&Value| {
+                let said = line["message"].as_str().unwrap_or_default();
+                said.contains("`record_memory`")
+            };
+            let limits = lines.iter().filter(about).count();
+            let traces = of_type(&lines, "summary")[0]["traces"].as_u64();
+            (traces, limits, run.code)
+        };
+        let (traces, limits, code) = run("1000000");
+        assert!(limits > 0 && code == 3, "{file}: {code}, {limits}");
+        assert_eq!(traces, Some(sound), "{file}");
+        let (traces, limits, _) = run("1000000000");
+        assert_eq!((traces, limits), (Some(sound + 1), 0), "{file}");
+    }
+}

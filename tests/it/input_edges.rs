@@ -874,3 +874,82 @@ fn decompression_is_limited_by_ratio_and_size() {
         assert!(why.contains("1048576 bytes"), "{why}");
     }
 }
+
+#[test]
+fn the_values_of_a_record_take_bounded_memory() {
+    let limits = InputLimits {
+        record_memory: 100_000,
+        ..InputLimits::default()
+    };
+    let list = |n: usize| format!("[{}{{}}]", "{},".repeat(n));
+    let mut fields = kind_and_n();
+    fields.push(field("x", "/x", Type::Json.nullable()));
+    for schema in [schema(fields.clone()), at("/events", fields.clone())] {
+        // More steps than there is memory for: the record is refused, and the next one is read.
+        for (n, read) in [(100, 2), (100_000, 1)] {
+            let text = format!(
+                "{{\"id\":\"t\",\"events\":{}}}\n{{\"events\":[{{}}]}}\n",
+                list(n)
+            );
+            let (units, report) = run_with(text, &schema, limits);
+            assert_eq!(units.len(), read);
+            let refused = [(1, ProblemKind::Limit)];
+            assert_eq!(kinds(&report), refused[..2 - read]);
+        }
+    }
+    // A value that is too large is unknown, and nothing else of its event is.
+    fields.push(field("first", "$.x[0]", Type::Json.nullable()));
+    for schema in [schema(fields[..3].to_vec()), schema(fields.clone())] {
+        let text = format!(
+            "{{\"kind\":\"a\",\"n\":7,\"x\":{}}}\n{{\"kind\":\"b\"}}\n",
+            list(10_000)
+        );
+        let (units, report) = run_with(text, &schema, limits);
+        let unknown = " ?".repeat(schema.fields.len() - 2);
+        let null = " null".repeat(schema.fields.len() - 1);
+        assert_eq!(
+            cells(&units),
+            [format!("0: \"a\" 7{unknown}"), format!("0: \"b\"{null}")]
+        );
+        assert_eq!(report.problems, []);
+        let found = unit_kinds(&units);
+        assert!(
+            found
+                .iter()
+                .all(|(line, kind, _)| (*line, *kind) == (1, ProblemKind::Limit))
+        );
+        assert_eq!(found.len(), schema.fields.len() - 2);
+    }
+    // So are the elements of one list that are too many to be a step each.
+    let schema = InputSchema {
+        layout: Layout {
+            each: Some(pointer("/x")),
+            ..Layout::default()
+        },
+        fields: vec![
+            field("kind", "/kind", Type::String),
+            each("e", "", Type::Json),
+        ],
+        ..InputSchema::default()
+    };
+    let text = format!(
+        "{{\"kind\":\"a\",\"x\":{}}}\n{{\"kind\":\"b\",\"x\":[1,2]}}\n",
+        list(10_000)
+    );
+    let (units, _) = run_with(text, &schema, limits);
+    assert_eq!(cells(&units), ["0: \"a\" ?", "0: \"b\" 1", "0: \"b\" 2"]);
+    assert_eq!(unit_kinds(&units).len(), 1);
+}
+
+#[test]
+fn many_values_on_a_line_are_read_in_linear_time() {
+    let read = |n: usize| {
+        let start = std::time::Instant::now();
+        let text = "{\"kind\":\"a\"}".repeat(n) + "\n";
+        let (units, report) = run(text, &schema(kind_and_n()));
+        assert_eq!((units.len(), report.problems.len()), (n, 0));
+        start.elapsed()
+    };
+    let short = read(20_000);
+    assert!(read(200_000) < short * 40, "{short:?}");
+}

@@ -159,6 +159,7 @@ impl World {
         let limits = Limits {
             entries: ENTRIES,
             bytes: 1 << 30,
+            ..Limits::default()
         };
         let mut world = World {
             dice: Dice(seed),

@@ -2,22 +2,66 @@
 
 use crate::support::skip;
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Runs a recipe against a daemon of its own; `None` if its language or package is not there.
-fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
+fn recipes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes")
+}
+
+/// Whether a program runs with these arguments.
+fn is_there(recipe: &str, program: &str, needs: &[&str]) -> bool {
     let there = Command::new(program)
         .args(needs)
         .stderr(Stdio::null())
         .status();
-    if !there.is_ok_and(|status| status.success()) {
+    let there = there.is_ok_and(|status| status.success());
+    if !there {
         skip(&format!("{recipe} needs {program} {}", needs.join(" ")));
-        return None;
     }
-    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
+    there
+}
+
+/// The folder of the packages for Node, of which these are needed. `GUARD_NODE_MODULES` names it.
+fn node_modules(recipe: &str, needed: &[&str]) -> Option<PathBuf> {
+    let modules = std::env::var_os("GUARD_NODE_MODULES").map(PathBuf::from);
+    let has = |modules: &PathBuf| needed.iter().all(|package| modules.join(package).exists());
+    let modules = modules.filter(has);
+    if modules.is_none() {
+        let needed = needed.join(", ");
+        skip(&format!("{recipe} needs GUARD_NODE_MODULES with {needed}"));
+    }
+    modules
+}
+
+/// Returns what a command prints.
+fn printed(command: &mut Command) -> String {
+    let output = command
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a recipe against a daemon of its own; `None` if its language or package is not there.
+fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
+    let recipes = recipes();
+    is_there(recipe, program, needs).then(|| {
+        served(
+            &recipes.join("refund.guard"),
+            program,
+            &recipes.join(recipe),
+        )
+    })
+}
+
+/// Runs a script against a daemon with this spec.
+fn served(spec: &Path, program: &str, script: &Path) -> String {
     let mut daemon = Command::new(env!("CARGO_BIN_EXE_guard"))
         .arg("serve")
-        .arg(recipes.join("refund.guard"))
+        .arg(spec)
         .args(["--listen", "127.0.0.1:0", "--no-token"])
         .stderr(Stdio::piped())
         .spawn()
@@ -27,17 +71,16 @@ fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
         .read_line(&mut said)
         .unwrap();
     let address = said.trim().rsplit('/').next().unwrap();
-    let output = Command::new(program)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg(recipes.join(recipe))
-        .arg(address)
-        .output()
-        .unwrap();
+    let mut command = Command::new(program);
+    let printed = printed(
+        command
+            .env("PYTHONPATH", recipes())
+            .arg(script)
+            .arg(address),
+    );
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{recipe}: {errors}");
-    Some(String::from_utf8(output.stdout).unwrap())
+    printed
 }
 
 const TOLD: &str = "\
@@ -77,16 +120,179 @@ print(passed)
 #[test]
 fn parallel_calls_of_the_client_never_pass_the_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let client = "docs/recipes/guard_client.py";
-    std::fs::copy(
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(client),
-        folder.path().join("guard_client.py"),
-    )
-    .unwrap();
     let race = folder.path().join("race.py");
     std::fs::write(&race, RACE).unwrap();
     let told = run("python3", race.to_str().unwrap(), &["--version"]);
     assert!(told.is_none_or(|told| told == "0\n"));
+}
+
+/// The limit is for each order, so that one trace has many rounds.
+const FEW: &str = r#"
+use std.agent
+predicate refunds(order: json) = kind == "call" and tool == "refund" and args.order == order
+property few = forall order: G (refunds(order) -> count(refunds(order)) <= 2)
+enforce few { violated => block "two refunds of an order" }
+"#;
+
+/// A folder with the spec for races and a script, whose rounds are `GUARD_ROUNDS`.
+fn race(name: &str, script: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (spec, path) = (folder.path().join("few.guard"), folder.path().join(name));
+    let rounds = std::env::var("GUARD_ROUNDS").unwrap_or_else(|_| "2".to_owned());
+    std::fs::write(&spec, FEW).unwrap();
+    std::fs::write(&path, script.replace("ROUNDS", &rounds)).unwrap();
+    (folder, spec, path)
+}
+
+/// One message of a model with eight calls, which LangGraph runs in parallel.
+#[test]
+fn parallel_calls_of_langgraph_never_pass_the_limit() {
+    if !is_there(
+        "langgraph_agent.py",
+        "python3",
+        &["-c", "import langchain, langgraph"],
+    ) {
+        return;
+    }
+    let script = r#"
+from langgraph_agent import *
+middleware = [GuardMiddleware(Guard("race", sys.argv[1]))]
+wrong = 0
+for order in range(ROUNDS):
+    calls = [call for number in range(8) for call in wants(f"{order}.{number}", "refund", order).tool_calls]
+    model = Scripted(messages=iter([AIMessage("", tool_calls=calls), AIMessage("done")]))
+    final = create_agent(model, [refund], middleware=middleware).invoke({"messages": [{"role": "user", "content": "refund"}]})
+    results = [message.status for message in final["messages"] if isinstance(message, ToolMessage)]
+    wrong += sorted(results) != ["error"] * 6 + ["success"] * 2
+print(wrong)
+"#;
+    let (_folder, spec, path) = race("race.py", script);
+    assert_eq!(served(&spec, "python3", &path), "0\n");
+}
+
+/// One answer of a model with eight calls.
+#[test]
+fn parallel_calls_of_openai_agents_never_pass_the_limit() {
+    if !is_there(
+        "openai_agent.py",
+        "python3",
+        &["-c", "import agents.tool_context"],
+    ) {
+        return;
+    }
+    let script = r#"
+from openai_agent import *
+class Many(Scripted):
+    async def get_response(self, *args, **kwargs):
+        return ModelResponse(output=next(self.script), usage=Usage(), response_id=None)
+async def race():
+    set_tracing_disabled(True)
+    tools = [guarded(Guard("race", sys.argv[1]), refund)]
+    wrong = 0
+    for order in range(ROUNDS):
+        calls = [wants(f"{order}.{number}", "refund", order) for number in range(8)]
+        result = await Runner.run(Agent(name="shop", tools=tools, model=Many([calls, [DONE]])), "refund")
+        outputs = [item.output for item in result.new_items if item.type == "tool_call_output_item"]
+        wrong += len(outputs) != 8 or outputs.count(f"refunded {order}") != 2
+    print(wrong)
+asyncio.run(race())
+"#;
+    let (_folder, spec, path) = race("race.py", script);
+    assert_eq!(served(&spec, "python3", &path), "0\n");
+}
+
+/// The client for JavaScript as the recipe has it, and eight calls at once.
+#[test]
+fn parallel_calls_of_javascript_never_pass_the_limit() {
+    if !is_there("plain.mjs", "node", &["--version"]) {
+        return;
+    }
+    let recipe = std::fs::read_to_string(recipes().join("plain.mjs")).unwrap();
+    let (client, _) = recipe.split_once("// what a model would ask for").unwrap();
+    let script = r#"
+const guard = new Guard("race", process.argv[2]);
+let wrong = 0;
+for (let order = 0; order < ROUNDS; order++) {
+  let made = 0;
+  const refund = async (_, number) => {
+    try {
+      await guard.call("refund", { order }, `${order}.${number}`, () => (made += 1));
+    } catch (error) {
+      if (!(error instanceof Denied)) throw error;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, refund));
+  wrong += made !== 2;
+}
+console.log(wrong);
+"#;
+    let (_folder, spec, path) = race("race.mjs", &format!("{client}{script}"));
+    assert_eq!(served(&spec, "node", &path), "0\n");
+}
+
+/// Eight calls at once of the official client for Python to the recipe's server.
+#[test]
+fn parallel_calls_of_mcp_never_pass_the_limit() {
+    let needs = ["-c", "import mcp.client.client, mcp.server.mcpserver"];
+    if !is_there("mcp_agent.py", "python3", &needs) {
+        return;
+    }
+    let script = r#"
+from mcp_agent import *
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+async def race():
+    args = ["proxy", sys.argv[2], "--", sys.executable, str(HERE), "serve"]
+    wrong = 0
+    async with Client(stdio_client(StdioServerParameters(command=sys.argv[1], args=args))) as client:
+        for order in range(ROUNDS):
+            results = await asyncio.gather(*(client.call_tool("refund", {"order": order}) for _ in range(8)))
+            wrong += sum(not result.is_error for result in results) != 2
+    print(wrong)
+asyncio.run(race())
+"#;
+    let (_folder, spec, path) = race("race.py", script);
+    let mut command = Command::new("python3");
+    let command = command.env("PYTHONPATH", recipes()).arg(path);
+    assert_eq!(
+        printed(command.arg(env!("CARGO_BIN_EXE_guard")).arg(spec)),
+        "0\n"
+    );
+}
+
+/// The same for TypeScript.
+#[test]
+fn parallel_calls_of_mcp_typescript_never_pass_the_limit() {
+    let needed = ["@modelcontextprotocol/sdk", "zod", ".bin/tsx"];
+    let Some(modules) = node_modules("mcp_agent.ts", &needed) else {
+        return;
+    };
+    let recipe = std::fs::read_to_string(recipes().join("mcp_agent.ts")).unwrap();
+    let (parts, _) = recipe.split_once("const [first, spec]").unwrap();
+    let script = r#"
+async function race(guard: string, spec: string): Promise<void> {
+  const server = [process.execPath, ...process.execArgv, HERE, "serve"];
+  const client = new Client({ name: "agent", version: "1.0.0" });
+  await client.connect(new StdioClientTransport({ command: guard, args: ["proxy", spec, "--", ...server] }));
+  let wrong = 0;
+  for (let order = 0; order < ROUNDS; order++) {
+    const refund = () => client.callTool({ name: "refund", arguments: { order } });
+    const results = await Promise.all(Array.from({ length: 8 }, refund));
+    wrong += results.filter((result) => !result.isError).length === 2 ? 0 : 1;
+  }
+  console.log(wrong);
+  await client.close();
+}
+const [first, spec] = process.argv.slice(2);
+await (first === "serve" ? serve() : race(first, spec));
+"#;
+    let (folder, spec, path) = race("race.ts", &format!("{parts}{script}"));
+    std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
+    std::os::unix::fs::symlink(&modules, folder.path().join("node_modules")).unwrap();
+    let mut command = Command::new(modules.join(".bin/tsx"));
+    let command = command.arg(path).arg(env!("CARGO_BIN_EXE_guard")).arg(spec);
+    assert_eq!(printed(command.current_dir(folder.path())), "0\n");
 }
 
 #[test]
@@ -112,40 +318,24 @@ fn plain_javascript() {
 /// The official SDK of MCP, as client and as server, around `guard proxy`.
 #[test]
 fn mcp() {
-    let there = Command::new("python3")
-        .args(["-c", "import mcp.client.client, mcp.server.mcpserver"])
-        .stderr(Stdio::null())
-        .status();
-    if !there.is_ok_and(|status| status.success()) {
-        skip("mcp_agent.py needs the package mcp, version 2");
+    let needs = ["-c", "import mcp.client.client, mcp.server.mcpserver"];
+    if !is_there("mcp_agent.py", "python3", &needs) {
         return;
     }
-    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
-    let output = Command::new("python3")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg(recipes.join("mcp_agent.py"))
-        .arg(env!("CARGO_BIN_EXE_guard"))
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let told = String::from_utf8(output.stdout).unwrap();
+    let mut command = Command::new("python3");
+    let command = command.arg(recipes().join("mcp_agent.py"));
+    let told = printed(command.arg(env!("CARGO_BIN_EXE_guard")));
     assert_eq!(told, format!("tools: look_up, refund\n{TOLD}"));
 }
 
-/// The same with the official SDK for TypeScript. `GUARD_NODE_MODULES` names the folder in which the packages are.
+/// The same with the official SDK for TypeScript.
 #[test]
 fn mcp_typescript() {
-    let there = std::env::var_os("GUARD_NODE_MODULES").map(std::path::PathBuf::from);
-    let has = |modules: &std::path::PathBuf| {
-        let needed = ["@modelcontextprotocol/sdk", "zod", ".bin/tsx"];
-        needed.iter().all(|package| modules.join(package).exists())
-    };
-    let Some(modules) = there.filter(has) else {
-        skip("mcp_agent.ts needs GUARD_NODE_MODULES with @modelcontextprotocol/sdk, zod and tsx");
+    let needed = ["@modelcontextprotocol/sdk", "zod", ".bin/tsx"];
+    let Some(modules) = node_modules("mcp_agent.ts", &needed) else {
         return;
     };
-    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
+    let recipes = recipes();
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(
         recipes.join("mcp_agent.ts"),
@@ -154,16 +344,10 @@ fn mcp_typescript() {
     .unwrap();
     std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
     std::os::unix::fs::symlink(&modules, folder.path().join("node_modules")).unwrap();
-    let output = Command::new(modules.join(".bin/tsx"))
-        .arg("mcp_agent.ts")
-        .arg(env!("CARGO_BIN_EXE_guard"))
-        .arg(recipes.join("refund.guard"))
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let told = String::from_utf8(output.stdout).unwrap();
+    let mut command = Command::new(modules.join(".bin/tsx"));
+    let command = command.arg("mcp_agent.ts").arg(env!("CARGO_BIN_EXE_guard"));
+    let command = command.arg(recipes.join("refund.guard"));
+    let told = printed(command.current_dir(folder.path()));
     assert_eq!(told, format!("tools: look_up, refund\n{TOLD}"));
 }
 

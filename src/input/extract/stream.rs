@@ -4,7 +4,7 @@ use jiter::Peek;
 
 use crate::input::cell::{self, Trouble, no_scalar, takes_tree};
 use crate::input::deferred::{MOST_FIELDS, SHORT};
-use crate::input::document::{self, Note, build};
+use crate::input::document::{self, Note, TreeBuilder};
 use crate::input::extract::tree::TreeExtractor;
 use crate::input::key_path_cache::KeyPathCache;
 use crate::input::keys::OpenKeys;
@@ -46,7 +46,13 @@ impl StreamExtractor<'_, '_> {
         if self.plan.level(level).wants_tree() {
             self.scan.peek()?;
             let start = self.scan.at();
-            let tree = self.tree()?.0;
+            let tree = match self.tree() {
+                Ok((tree, _)) => tree,
+                Err(fault) if fault.kind == FaultKind::Memory => {
+                    return self.too_large(level, start);
+                }
+                Err(fault) => return Err(fault),
+            };
             TreeExtractor {
                 plan: self.plan,
                 builder: self.builder,
@@ -234,9 +240,10 @@ impl StreamExtractor<'_, '_> {
         while next.is_some() {
             if level == LevelId::Record {
                 self.event()?;
-            } else {
-                self.builder.begin_row(self.plan);
+            } else if self.builder.begin_row(self.plan) {
                 self.whole(LevelId::Element)?;
+            } else {
+                self.skip_next()?;
             }
             next = self.scan.next_item()?;
         }
@@ -267,14 +274,16 @@ impl StreamExtractor<'_, '_> {
         }
         let field = &self.plan.level(level).slots[slot];
         let reading = match peek {
-            Peek::Object | Peek::Array if takes_tree(&field.ty) => {
-                let (tree, whole) = self.tree()?;
-                if whole && matches!(field.ty.non_null(), Type::Json) {
-                    Ok(tree)
-                } else {
-                    cell::from_value(field, &tree)
+            Peek::Object | Peek::Array if takes_tree(&field.ty) => match self.tree() {
+                Ok((tree, true)) if matches!(field.ty.non_null(), Type::Json) => Ok(tree),
+                Ok((tree, _)) => cell::from_value(field, &tree),
+                Err(fault) if fault.kind == FaultKind::Memory => {
+                    self.scan.seek(at);
+                    self.skip(peek)?;
+                    self.builder.too_large()
                 }
-            }
+                Err(fault) => return Err(fault),
+            },
             Peek::Object | Peek::Array => {
                 self.skip(peek)?;
                 no_scalar(field, peek)
@@ -326,16 +335,31 @@ impl StreamExtractor<'_, '_> {
     /// Returns the tree of the value here, and whether all of it is known. Damaged objects are reported; other losses are
     /// reported by the field that reads them.
     fn tree(&mut self) -> Result<(Value, bool), Fault> {
-        let mut notes = Vec::new();
-        let tree = build(&mut self.scan, self.depth, &mut notes)?;
-        let whole = notes.is_empty();
-        for Note { at, kind, message } in notes {
+        let mut trees = TreeBuilder::new(self.builder.left);
+        let tree = trees.value(&mut self.scan, self.depth)?;
+        self.builder.left = trees.left;
+        let whole = trees.notes.is_empty();
+        for Note { at, kind, message } in trees.notes {
             if kind == ProblemKind::DuplicateKey && !self.quiet {
                 self.builder
                     .add_problem(Trouble { kind, message }, None, at);
             }
         }
         Ok((tree, whole))
+    }
+
+    /// Passes over a value that is too large for the paths that need a tree: all that they read is unknown.
+    fn too_large(&mut self, level: LevelId, start: usize) -> Walked {
+        let plan = self.plan;
+        for (slot, _) in &plan.level(level).queries {
+            let reading = self.builder.too_large();
+            self.builder.put(plan, level, *slot, reading, start);
+        }
+        if plan.level(level).list.is_some() {
+            self.builder.lose_list(level);
+        }
+        self.scan.seek(start);
+        self.value(level, 0)
     }
 
     /// Tells of the objects that cannot be trusted.

@@ -41,8 +41,9 @@ impl TreeExtractor<'_> {
     }
 
     fn element(&mut self, element: &Value) {
-        self.builder.begin_row(self.plan);
-        self.whole(LevelId::Element, element);
+        if self.builder.begin_row(self.plan) {
+            self.whole(LevelId::Element, element);
+        }
     }
 
     /// Reads the paths that may have many nodes, which need a tree.

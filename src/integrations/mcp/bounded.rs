@@ -9,6 +9,8 @@ pub struct Limits {
     pub entries: usize,
     /// Bytes of all entries.
     pub bytes: usize,
+    /// Bytes of text in several strings up to which all of it is given twice, with and without line ends between the strings.
+    pub joined: usize,
 }
 
 impl Default for Limits {
@@ -16,6 +18,7 @@ impl Default for Limits {
         Limits {
             entries: 10_000,
             bytes: 64 << 20,
+            joined: 4 << 20,
         }
     }
 }
@@ -101,6 +104,7 @@ mod tests {
         let limits = Limits {
             entries: 2,
             bytes: 10,
+            joined: 0,
         };
         let mut kept = Bounded::new(limits);
         assert_eq!(kept.insert("a".to_owned(), 'a', 1), (1, vec![]));

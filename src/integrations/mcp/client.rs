@@ -48,14 +48,20 @@ impl Session {
         (id, method, params): (&str, String, Option<&str>),
         turn: &mut Turn,
     ) {
-        let asked = match self.asked(id, &method, params, judge.reads("args")) {
+        let (mut asked, args) = match self.asked(id, &method, params) {
             Ok(asked) => asked,
             Err((code, reason)) => return turn.back.push(message::error(id, code, &reason)),
         };
         if !PLAIN.contains(&method.as_str())
-            && let Err(reason) = self.call(judge, text, &asked, params, turn)
+            && let Err(reason) = self.call(judge, text, (&asked, args), params, turn)
         {
             return turn.back.push(asked.denial(&reason));
+        }
+        // Not before it is judged, which needs several times their memory. The call of an earlier attempt has its own.
+        if judge.reads("args")
+            && let Some(call) = Arc::get_mut(&mut asked.call)
+        {
+            call.args = args.to_owned();
         }
         let size = asked.size();
         let key = message::id_key(id);
@@ -68,14 +74,13 @@ impl Session {
             .push(message::ask(Some(&number.to_string()), &method, params));
     }
 
-    /// Reads what a request of the client asks for.
-    fn asked(
+    /// Reads what a request of the client asks for, and its arguments, which its call does not have yet.
+    fn asked<'p>(
         &mut self,
         id: &str,
         method: &str,
-        params: Option<&str>,
-        keeps_args: bool,
-    ) -> Result<Asked, (i32, String)> {
+        params: Option<&'p str>,
+    ) -> Result<(Asked, &'p str), (i32, String)> {
         if self.from_client.number(&message::id_key(id)).is_some() {
             let reason = "another request of this id is open";
             return Err((INVALID_REQUEST, reason.to_owned()));
@@ -88,25 +93,18 @@ impl Session {
             let offered = members.text("protocolVersion");
             self.typed_offered = offered.is_some_and(|version| is_typed(&version));
         }
-        // Arguments may be large.
-        let kept = |args: &str| {
-            if keeps_args {
-                args.to_owned()
-            } else {
-                String::new()
-            }
-        };
+        let mut args = params.unwrap_or("{}");
         let mut call = Call {
             tool: method.to_owned(),
-            args: kept(params.unwrap_or("{}")),
+            args: String::new(),
             id: Some(message::id_text(id)),
         };
         if method == "tools/call" {
             let tool = members.text("name");
             call.tool = tool.ok_or_else(|| invalid("a tool call needs a `name`".to_owned()))?;
-            call.args = match members.raw("arguments") {
-                None | Some("null") => kept("{}"),
-                Some(args) if args.starts_with('{') => kept(args),
+            args = match members.raw("arguments") {
+                None | Some("null") => "{}",
+                Some(args) if args.starts_with('{') => args,
                 Some(_) => {
                     return Err(invalid(
                         "expected `arguments` that are an object".to_owned(),
@@ -132,7 +130,7 @@ impl Session {
             call = Arc::clone(of);
         }
         let version = meta.text(VERSION);
-        Ok(Asked {
+        let asked = Asked {
             id: id.to_owned(),
             method: method.to_owned(),
             call,
@@ -140,7 +138,8 @@ impl Session {
             typed: version.map_or(self.typed, |version| is_typed(&version)),
             task: members.raw("task").is_some(),
             params: hash,
-        })
+        };
+        Ok((asked, args))
     }
 
     /// May the client make this call?
@@ -151,11 +150,14 @@ impl Session {
         &mut self,
         judge: &mut impl Judge,
         text: &str,
-        asked: &Asked,
+        (asked, args): (&Asked, &str),
         params: Option<&str>,
         turn: &mut Turn,
     ) -> Result<(), String> {
-        let about = asked.call.about();
+        let mut about = asked.call.about();
+        if about.args.is_empty() {
+            about.args = args;
+        }
         if let Some(answers) = Object::of(params).raw("inputResponses") {
             let event = self.message(judge, "assistant", about, &Text::of(answers), text);
             self.act(judge, event, turn)?;

@@ -119,6 +119,8 @@ pub struct Session {
     /// Whether client and server agreed on a version with typed results, and whether the client offered one.
     typed: bool,
     typed_offered: bool,
+    /// See [`Limits::joined`].
+    joined: usize,
 }
 
 impl Session {
@@ -133,6 +135,7 @@ impl Session {
             tasks: Bounded::new(limits),
             typed: false,
             typed_offered: false,
+            joined: limits.joined,
         }
     }
 
@@ -267,7 +270,7 @@ impl Session {
         event
     }
 
-    /// An event with what the spec reads of a message; its text is unknown if it is not given.
+    /// An event with what the spec reads of a message; its text is unknown if it is not given, or is too long in too many parts.
     fn event(
         &self,
         judge: &impl Judge,
@@ -276,10 +279,10 @@ impl Session {
         text: Option<&Text<'_>>,
         raw: &str,
     ) -> Event {
-        let text = text.filter(|_| judge.reads("text"));
+        let text = text.filter(|text| judge.reads("text") && !text.is_unknown(self.joined));
         // Room for all of it: moving large parts would need room for both copies.
         let parts = [
-            text.map_or(0, Text::estimate),
+            text.map_or(0, |text| text.estimate(self.joined)),
             about.args.len() * usize::from(judge.reads("args")),
             raw.len() * usize::from(judge.reads("raw")),
             raw.len() * usize::from(judge.reads("result")),
@@ -298,7 +301,7 @@ impl Session {
             event.raw("raw", raw);
         }
         if let Some(text) = text {
-            event.with("text", |line| text.push_to(line));
+            event.with("text", |line| text.push_to(line, self.joined));
         }
         event
     }
