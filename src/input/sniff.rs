@@ -77,7 +77,7 @@ struct Sampler {
 
 impl Sampler {
     fn spend(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(bytes + size_of::<Value>());
+        self.left = self.left.saturating_sub(bytes);
     }
 
     /// Returns the outline of the value at the scanner, which is passed over.
@@ -87,6 +87,8 @@ impl Sampler {
             at: scanner.at(),
             kind: FaultKind::Depth,
         };
+        // An empty list or object is not free: there may be many.
+        self.spend(size_of::<Value>() + size_of::<Object>());
         match peek {
             Peek::Object => {
                 let inner = depth.checked_sub(1).ok_or(too_deep)?;
@@ -135,7 +137,6 @@ impl Sampler {
                 Ok(Value::string(&kept))
             }
             _ => {
-                self.spend(0);
                 let scalar = scanner.scalar(peek).map(document::scalar)?;
                 Ok(scalar.unwrap_or_else(|_| document::unknown(ProblemKind::Number)))
             }
@@ -200,6 +201,22 @@ mod tests {
         };
         assert!(matches!(first.get("content"), Some(Value::String(text)) if text.len() < TEXT + 8));
         assert_eq!(object.get("after"), Some(&parsed("{\"kind\":1}")));
+    }
+
+    #[test]
+    fn many_empty_values_are_outlined() {
+        for (open, item, close) in [("[", "{}", "]"), ("{\"a\":[", "[]", "]}"), ("[", "0", "]")] {
+            let text = format!("{open}{}{close}", vec![item; 2_000_000].join(","));
+            let found = values(text.as_bytes(), true, 64);
+            let list = match found.first() {
+                Some(Value::Object(object)) => object.get("a").cloned(),
+                other => other.cloned(),
+            };
+            let Some(Value::List(items)) = list else {
+                unreachable!("a list");
+            };
+            assert!((ITEMS..400_000).contains(&items.len()), "{}", items.len());
+        }
     }
 
     #[test]

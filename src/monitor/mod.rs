@@ -43,6 +43,7 @@
 mod arms;
 mod decision;
 mod envelope;
+pub(crate) mod joined;
 pub mod journal;
 mod judge;
 mod kinds;

@@ -592,6 +592,11 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
             true,
         ),
         (r#"{"PRIVATE KEY":1}"#, true),
+        (
+            r#"[{"type":"text","text":"PRIV"},{"type":"text","text":"ATE KEY"}]"#,
+            true,
+        ),
+        (r#"[{"type":"image","data":"UFJJVkFURSBLRVk="}]"#, true),
     ] {
         let session = tainted(&[]);
         session.before("r", "Read", json!({}));

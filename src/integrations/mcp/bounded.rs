@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::monitor::joined;
+
 /// The limits on what a session keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -18,7 +20,7 @@ impl Default for Limits {
         Limits {
             entries: 10_000,
             bytes: 64 << 20,
-            joined: 4 << 20,
+            joined: joined::WHOLE,
         }
     }
 }

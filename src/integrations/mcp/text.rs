@@ -3,18 +3,12 @@
 //! Strings are taken whatever the kind of block that they stand in. Of members that the protocol does not name, and below
 //! `structuredContent`, `data` and `_meta`, keys and numbers are text too: clients show such values as JSON. Left out are the
 //! words of the protocol itself (`"type":"text"`) and encoded media, except for the text in those.
-//!
-//! A phrase may be split over several strings. The text of several strings is therefore given twice: with a line end between
-//! them, and with nothing between them. Of long texts the second copy has only what is near to where strings meet: a whole one
-//! would be held four times while it is judged. If too little of it would be left, the text is unknown.
+//! Text of several strings is given twice: see [`crate::monitor::joined`].
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use base64::Engine as _;
-use base64::alphabet::STANDARD as STANDARD_ALPHABET;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use crate::monitor::joined;
 
 /// Members that the protocol names: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -76,18 +70,6 @@ const WORDS: [(&str, &[&str]); 3] = [
 /// The longest string that can be a word of the protocol or a named key, in bytes and however it is escaped.
 const LONGEST_WORD: usize = 128;
 
-/// Of a text that is too long to be given twice as a whole: the most and the fewest bytes on each side of the place where two
-/// strings meet, about which is the longest phrase that is found if it is split.
-const NEAR: usize = 4 << 10;
-const NEAREST: usize = 128;
-
-/// The part of the limit on texts that are given twice as a whole which the second copy of a longer text may have.
-const SHARE: usize = 4;
-
-/// The fewest characters in a row that are text within bytes that are none: 16 random bytes are characters once in ten million
-/// times.
-const RUN: usize = 16;
-
 /// The text of a value, which stays where it is: results are large, and no part of them is copied before it is needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'j> {
@@ -114,26 +96,14 @@ impl<'j> Text<'j> {
         self.n_parts == 0 || self.n_parts == 1 && self.size == 0
     }
 
-    /// Returns how much of each end of a part is given again, all of it for `None`. A text of up to `whole` bytes is given twice
-    /// as a whole.
-    fn again(&self, whole: usize) -> Option<usize> {
-        let near = (whole / SHARE).checked_div(self.n_parts.saturating_mul(2));
-        (self.size > whole).then(|| near.unwrap_or_default().min(NEAR))
-    }
-
-    /// Returns whether too little of the text would be given again, so that it is unknown.
+    /// Returns whether the text is unknown, if a text of up to `whole` bytes is given twice as a whole.
     pub(super) fn is_unknown(&self, whole: usize) -> bool {
-        self.n_parts > 1 && self.again(whole).is_some_and(|near| near < NEAREST)
+        joined::is_unknown(self.n_parts, self.size, whole)
     }
 
     /// Returns about how many bytes [`Text::push_to`] adds.
     pub(super) fn estimate(&self, whole: usize) -> usize {
-        let again = match (self.n_parts, self.again(whole)) {
-            (0 | 1, _) => 0,
-            (_, None) => self.size,
-            (parts, Some(near)) => parts.saturating_mul(2 * near).min(self.size),
-        };
-        self.size + again + 2 * self.n_parts + 16
+        joined::estimate(self.n_parts, self.size, whole)
     }
 
     /// Adds the text to a line as a JSON string.
@@ -143,7 +113,7 @@ impl<'j> Text<'j> {
         if self.n_parts > 1 {
             line.push_str("\\n");
             let mut again = Parts::new(Some(line), "");
-            again.near = self.again(whole);
+            again.near = joined::near(self.n_parts, self.size, whole);
             again.read(self.json);
         }
         line.push('"');
@@ -158,7 +128,7 @@ struct Parts<'o> {
     n_parts: usize,
     /// Their bytes, without separators.
     size: usize,
-    /// How much of both ends of long parts is wanted; all of it for `None`.
+    /// The bytes of both ends of long parts that are wanted; all of them for `None`.
     near: Option<usize>,
 }
 
@@ -209,10 +179,7 @@ impl<'o> Parts<'o> {
             if self.n_parts > 0 {
                 out.push_str(self.separator);
             }
-            match self.near.and_then(|near| ends(part, near)) {
-                Some((head, tail)) => out.extend([head, "\\n", tail]),
-                None => out.push_str(part),
-            }
+            joined::push(out, part, self.near);
             place.end = out.len();
         }
         self.n_parts += 1;
@@ -222,12 +189,9 @@ impl<'o> Parts<'o> {
 
     /// Adds a text that was decoded.
     fn push_text(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            self.push(&joined::written(text));
         }
-        let json = serde_json::to_string(text).unwrap_or_default();
-        let end = json.len().saturating_sub(1);
-        self.push(json.get(1..end).unwrap_or_default());
     }
 
     /// Takes back a part of the innermost object: nothing but parts of that object follows it.
@@ -308,7 +272,7 @@ impl Level {
     /// Takes the content of a string as it is written.
     fn take(&mut self, written: &str, parts: &mut Parts<'_>) {
         let word = match written.len() <= LONGEST_WORD {
-            true => decoded(written),
+            true => joined::decoded(written),
             false => Cow::Borrowed(""),
         };
         if self.at_key {
@@ -331,85 +295,22 @@ impl Level {
             return;
         }
         if key == "blob" {
-            let encoded = decoded(written);
+            let (text, is_plain) = joined::in_bytes(&joined::decoded(written));
             // What some readers refuse, and others read, is both.
-            if STANDARD.decode(encoded.as_bytes()).is_err() {
+            if !is_plain {
                 parts.push(written);
             }
-            let bytes = lax_bytes(&encoded);
-            let text: String = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
-            parts.push_text(&text);
-            return;
+            return parts.push_text(&text);
         }
         if key != "data" {
             parts.push(written);
             return;
         }
-        let encoded = decoded(written);
-        let bytes = STANDARD.decode(encoded.as_bytes());
-        let (text, is_binary) = match bytes.map(String::from_utf8) {
-            Ok(Ok(text)) => (text, false),
-            Ok(Err(error)) => (runs(error.as_bytes()), true),
-            Err(_) => (runs(&lax_bytes(&encoded)), false),
-        };
+        let (text, is_binary) = joined::in_media(&joined::decoded(written));
         parts.push_text(&text);
         let part = parts.push(written);
         self.encoded = is_binary.then_some(part).or(self.encoded.take());
     }
-}
-
-/// Returns the texts within bytes that are something else, one a line.
-fn runs(bytes: &[u8]) -> String {
-    let mut found = String::new();
-    let is_between = |c: char| c.is_control() && !c.is_whitespace();
-    for chunk in bytes.utf8_chunks() {
-        for run in chunk.valid().split(is_between) {
-            if run.len() >= RUN && run.chars().count() >= RUN {
-                found.extend([run, "\n"]);
-            }
-        }
-    }
-    found
-}
-
-/// Returns what a lax reader decodes: whatever stands between the digits of either alphabet, and however it ends.
-fn lax_bytes(encoded: &str) -> Vec<u8> {
-    const LAX: GeneralPurpose = GeneralPurpose::new(
-        &STANDARD_ALPHABET,
-        GeneralPurposeConfig::new()
-            .with_decode_allow_trailing_bits(true)
-            .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-    );
-    let digits = encoded.bytes().filter_map(|byte| match byte {
-        b'-' => Some(b'+'),
-        b'_' => Some(b'/'),
-        b'+' | b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Some(byte),
-        _ => None,
-    });
-    let mut digits: Vec<u8> = digits.collect();
-    // One digit that is left over is no byte.
-    if digits.len() % 4 == 1 {
-        digits.pop();
-    }
-    LAX.decode(&digits).unwrap_or_default()
-}
-
-/// Returns both ends of a long part, cut between characters and escapes; `None` if it is short, or has no such places.
-fn ends(part: &str, near: usize) -> Option<(&str, &str)> {
-    /// As long as two escapes, which may be one character.
-    const ESCAPES: usize = 12;
-    let bytes = part.as_bytes();
-    // No escape that begins before such a place reaches it.
-    let is_between = |at: &usize| {
-        let before = bytes
-            .get(at.saturating_sub(ESCAPES)..*at)
-            .unwrap_or_default();
-        part.is_char_boundary(*at) && !before.contains(&b'\\')
-    };
-    let tail = part.len().checked_sub(near)?;
-    let head = (near..tail).find(is_between)?;
-    let tail = (head..tail).rev().find(is_between)?;
-    Some((part.get(..head)?, part.get(tail..)?))
 }
 
 /// Returns the end of a string whose content begins here: after its closing quote.
@@ -427,22 +328,10 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// The content of a string without its escapes.
-fn decoded(written: &str) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', written.as_bytes()).is_none() {
-        return Cow::Borrowed(written);
-    }
-    match serde_json::from_str::<String>(&format!("\"{written}\"")) {
-        Ok(decoded) => Cow::Owned(decoded),
-        Err(_) => Cow::Borrowed(written),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Text;
-
-    const WHOLE: usize = 4 << 20;
+    use crate::monitor::joined::WHOLE;
 
     fn of(json: &str) -> String {
         let text = Text::of(json);
