@@ -88,6 +88,11 @@ impl Readers {
         Ok(Readers { projection, choice })
     }
 
+    /// Whether some event that was read had a field of the schema, or may have had it.
+    pub(crate) fn was_found(&self, field: usize) -> bool {
+        self.projection.was_found(field)
+    }
+
     /// Whether a file is one trace, so that its end is the end of the trace.
     pub(crate) fn file_is_trace(&self) -> bool {
         self.choice == Choice::Paths && self.projection.by_lines()

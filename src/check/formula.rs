@@ -274,10 +274,12 @@ impl<'a> Checker<'a> {
             Some(written) => self.bound(scope, written),
             None => None,
         };
-        let mut operand = self.at_other_steps(|checker| checker.formula(scope, operand));
+        let written = operand;
+        let mut operand = self.at_other_steps(|checker| checker.formula(scope, written));
         let unary = match op {
             TemporalOp::Plain(op) => op,
             TemporalOp::Never => {
+                self.never_implies(written);
                 operand = self.spec.formulas.add(Formula::Not(operand));
                 Unary::Always
             }
@@ -285,6 +287,62 @@ impl<'a> Checker<'a> {
         self.spec
             .formulas
             .add(Formula::Unary(unary, bound, operand))
+    }
+
+    /// Warns of `never (a -> b)`, which requires `a` at every step.
+    fn never_implies(&mut self, expr: &ast::Expr) {
+        let ExprKind::Binary {
+            op: BinaryOp::Implies,
+            lhs,
+            rhs,
+            ..
+        } = &expr.kind
+        else {
+            return;
+        };
+        let (end, start) = (lhs.span.end, rhs.span.start);
+        let between = Span {
+            start: end,
+            end: start,
+            ..*expr.span
+        };
+        let Some(at) = self.sources.slice(between).find("->") else {
+            return;
+        };
+        let Ok(at) = u32::try_from(at) else {
+            return;
+        };
+        let arrow = Span {
+            start: end + at,
+            end: end + at + 2,
+            ..between
+        };
+        let mut edits = vec![(arrow, "and".to_owned())];
+        for operand in [lhs, rhs] {
+            let is_tail = match &operand.kind {
+                ExprKind::Chain { op, .. } => *op == ChainOp::Or,
+                ExprKind::Binary { op, .. } => matches!(op, BinaryOp::Implies | BinaryOp::Iff),
+                ExprKind::If { .. }
+                | ExprKind::Quantifier { .. }
+                | ExprKind::Temporal { .. }
+                | ExprKind::TemporalInfix { .. } => true,
+                _ => false,
+            };
+            if is_tail && operand.parens.0 == 0 {
+                edits.push((operand.span.before(), "(".to_owned()));
+                edits.push((operand.span.after(), ")".to_owned()));
+            }
+        }
+        self.report(
+            Diagnostic::new(
+                Code::G0925,
+                arrow,
+                "`never (a -> b)` requires `a` at every step, and `b` at none",
+            )
+            .label("an implication also holds wherever its left side does not")
+            .fix_all("forbid both together: write `and`", edits)
+            .note("if that is meant, write `always (a and not b)`"),
+        );
     }
 
     /// Returns a condition on the step: one atom.

@@ -12,6 +12,19 @@ use crate::syntax::ast;
 use crate::types::Type;
 use crate::value::Value;
 
+/// Temporal words that may be meant where a function is called.
+const TEMPORAL: [&str; 9] = [
+    "always",
+    "eventually",
+    "never",
+    "next",
+    "once",
+    "previously",
+    "historically",
+    "until",
+    "since",
+];
+
 /// Returns the names of the predefined functions.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let named = Builtin::NAMES.iter().map(|(name, _)| *name);
@@ -93,6 +106,59 @@ impl<'a> Checker<'a> {
         self.add(Expr::Replace(text.id, regex, with.id), ty, span)
     }
 
+    /// Returns how something is written that other languages have as a function: a sentence, and the text of a fix if the
+    /// call has all that is needed.
+    fn other_form(
+        &self,
+        name: &ast::Name,
+        args: &[&'a ast::Expr],
+    ) -> Option<(String, Option<String>)> {
+        let text = |arg: &&'a ast::Expr| self.sources.slice(*arg.span);
+        let word = match name.as_str() {
+            "any" | "all" | "count" => {
+                let [list, condition] = args else {
+                    let message = format!("write `{name} x in list: condition`");
+                    return Some((message, None));
+                };
+                let (list, condition) = (text(list), text(condition));
+                // The condition speaks of its own variable, which is its first name if that is a plain one.
+                let end = condition
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(condition.len());
+                let (var, rest) = condition.split_at(end);
+                let is_word = matches!(
+                    var,
+                    "not" | "true" | "false" | "null" | "if" | "any" | "all"
+                );
+                let named =
+                    var.starts_with(char::is_alphabetic) && !is_word && !rest.starts_with('(');
+                let var = if named { var } else { "x" };
+                let form = format!("{name} {var} in {list}: {condition}");
+                return Some((
+                    format!("write `{form}`"),
+                    named.then(|| format!("({form})")),
+                ));
+            }
+            "contains" | "includes" => "contains",
+            "starts_with" | "startswith" | "startsWith" => "starts_with",
+            "ends_with" | "endswith" | "endsWith" => "ends_with",
+            "matches" | "match" => "matches",
+            _ => return None,
+        };
+        let [subject, part] = args else {
+            return Some((format!("write `a {word} b`"), None));
+        };
+        let operand = |arg| {
+            let text: &str = text(arg);
+            match text.contains(char::is_whitespace) && !text.starts_with(['"', '/', '(']) {
+                true => format!("({text})"),
+                false => text.to_owned(),
+            }
+        };
+        let form = format!("{} {word} {}", operand(subject), operand(part));
+        Some((format!("write `{form}`"), Some(form)))
+    }
+
     /// Returns a predefined function.
     pub(super) fn function(
         &mut self,
@@ -128,11 +194,17 @@ impl<'a> Checker<'a> {
             let mut candidates: Vec<&str> = functions().filter(fits).collect();
             candidates.push("count");
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
+            candidates.extend(TEMPORAL);
             let near = alias(name).filter(fits);
             if let Some(module) = stdlib::module_of(&name.text) {
                 diagnostic = diagnostic.note(format!(
                     "the standard library declares it: `use std.{module}.{{{name}}}`"
                 ));
+            } else if let Some((message, text)) = self.other_form(name, args) {
+                diagnostic = match text {
+                    Some(text) => diagnostic.fix(message, span, text),
+                    None => diagnostic.note(message),
+                };
             } else if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             }
@@ -435,6 +507,7 @@ fn alias(name: &ast::Name) -> Option<&'static str> {
         "find" | "indexOf" => "index_of",
         "basename" | "realpath" | "normpath" => "path",
         "b64decode" | "base64_decode" => "base64",
+        "previous" | "prev" => "before",
         "unquote" | "urldecode" => "url_decode",
         _ => return None,
     })

@@ -83,7 +83,10 @@ impl<'a> Checker<'a> {
         let base_typed = self.value(scope, base, None);
         let nullable = base_typed.ty.may_be_null() && base_typed.ty != Type::Json;
         let ty = match base_typed.ty.non_null() {
-            Type::Json | Type::Null => Type::Json,
+            Type::Json | Type::Null => {
+                self.length_of_json(base, name, span);
+                Type::Json
+            }
             Type::Map(item) => item.as_ref().clone().nullable(),
             Type::Error => Type::Error,
             Type::Record(record) => match record
@@ -128,6 +131,24 @@ impl<'a> Checker<'a> {
             }
         };
         self.add(Expr::Member(base_typed.id, name.text.clone()), ty, span)
+    }
+
+    /// Hints at `args.to.length`, which reads a key of that name. An object of arguments may have one; what is below it rarely
+    /// does.
+    fn length_of_json(&mut self, base: &ast::Expr, name: &ast::Name, span: Span) {
+        if name.as_str() != "length" || !matches!(base.kind, ExprKind::Member { .. }) {
+            return;
+        }
+        let len = format!("len({})", self.sources.slice(base.span));
+        self.report(
+            Diagnostic::new(Code::G0926, name.span, "`.length` reads a key of an object")
+                .label("null if this is a list or a string")
+                .fix(
+                    format!("for the number of elements or characters, write `{len}`"),
+                    span,
+                    len.clone(),
+                ),
+        );
     }
 
     /// Returns a field of the record.

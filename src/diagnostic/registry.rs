@@ -157,6 +157,8 @@ codes! {
     G0922 Hint "absent-key" "a quantified name that null is never a value of";
     G0923 Warning "forgiven-window" "a bound that the end of the trace forgives without cutting it off";
     G0924 Warning "fails-open" "cast whose failure lets an action through";
+    G0925 Warning "never-implies" "implication that must never hold";
+    G0926 Hint "json-length" "key `length` of a value that may be a list";
     G0940 Warning "after-the-fact" "action that can only come after what it should prevent";
     G0941 Warning "mild-action" "action weaker than the severity of the property";
     G0942 Warning "only-the-end" "denial of a step that no step can trigger";

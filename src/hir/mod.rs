@@ -183,12 +183,17 @@ impl Spec {
     /// Whether a condition of the property is `todo`, also if a track or a range reads it. Such a property is never
     /// satisfied, and such an `exists` is not violated either.
     pub fn is_unwritten(&self, property: &Property) -> bool {
+        self.reads_of(property).todo
+    }
+
+    /// Returns what judging a property reads: its conditions, the ranges of its variables, and the filter of steps.
+    pub fn reads_of(&self, property: &Property) -> reads::Reads {
         let letters = self.formulas.atoms_of(property.formula);
         let letters = letters.into_iter().map(|letter| self.atom(letter).expr);
         let quantified = property.quantified.iter();
         let ranges =
             quantified.flat_map(|quantified| quantified.vars.iter().filter_map(|var| var.range));
-        reads::reads(self, letters.chain(ranges).chain(self.filter.step)).todo
+        reads::reads(self, letters.chain(ranges).chain(self.filter.step))
     }
 
     /// Returns the claim of this name.

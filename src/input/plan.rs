@@ -1,5 +1,8 @@
 //! A schema, compiled: which paths are walked at which level of a record.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use smol_str::SmolStr;
 
 use super::cell::{absent, settle};
@@ -79,6 +82,24 @@ pub(crate) enum FieldPlace {
     Element(usize),
 }
 
+/// The slots that some event had, of all that was read by one plan. A slot is written once, so that threads share the memory
+/// without waiting for each other.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) event: Box<[AtomicBool]>,
+    pub(crate) element: Box<[AtomicBool]>,
+}
+
+/// Notes that a slot was found.
+#[inline]
+pub(crate) fn note(found: &[AtomicBool], slot: usize) {
+    if let Some(found) = found.get(slot)
+        && !found.load(Ordering::Relaxed)
+    {
+        found.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The compiled schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -92,6 +113,8 @@ pub(crate) struct Plan {
     pub(crate) n_event: usize,
     /// For each, the cell if it is absent; `None` if that is a problem to report.
     pub(crate) absent: Vec<Option<Cell>>,
+    /// The fields that some event had so far.
+    pub(crate) found: Arc<Found>,
     /// Meta fields; their slots come first in the record level.
     pub(crate) n_meta: usize,
     pub(crate) origins: Vec<(usize, OriginField)>,
@@ -163,6 +186,7 @@ impl Plan {
             places: Vec::new(),
             n_event: 0,
             absent: Vec::new(),
+            found: Arc::default(),
             n_meta: schema.meta.len(),
             origins: Vec::new(),
             id: None,
@@ -190,6 +214,11 @@ impl Plan {
             });
         }
         plan.n_event = plan.event.slots.len();
+        let flags = |slots: &[Field]| slots.iter().map(|_| AtomicBool::new(false)).collect();
+        plan.found = Arc::new(Found {
+            event: flags(&plan.event.slots),
+            element: flags(&plan.element.slots),
+        });
         let absent = plan.event.slots.iter().map(|field| settle(absent(field)));
         plan.absent = absent
             .map(|(cell, trouble)| trouble.is_none().then_some(cell))
@@ -247,6 +276,16 @@ impl Plan {
         plan.simple = plan.element.slots.is_empty() && plan.order_by.is_empty();
         plan.defers = plan.simple && layout.each.is_none();
         Ok(plan)
+    }
+
+    /// Whether some event so far had a field of the schema, or may have had it.
+    pub(crate) fn was_found(&self, field: usize) -> bool {
+        let flag = match self.places.get(field) {
+            Some(FieldPlace::Event(slot)) => self.found.event.get(*slot),
+            Some(FieldPlace::Element(slot)) => self.found.element.get(*slot),
+            None => None,
+        };
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     #[inline]

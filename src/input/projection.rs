@@ -123,6 +123,11 @@ impl Projection {
         &self.limits
     }
 
+    /// Whether some event so far had a field of the schema, or may have had it.
+    pub(crate) fn was_found(&self, field: usize) -> bool {
+        self.plan.was_found(field)
+    }
+
     /// Whether every line is an event, so that files are split at line ends alone.
     pub(crate) fn by_lines(&self) -> bool {
         self.plan.mode == Mode::Lines

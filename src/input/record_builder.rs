@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::cell::{CellResult, Trouble, absent, settle};
 use super::deferred::DeferredText;
 use super::limits::InputLimits;
-use super::plan::{FieldPlace, LevelId, Plan};
+use super::plan::{FieldPlace, LevelId, Plan, note};
 use super::record::Step;
 use crate::problem::ProblemKind;
 use crate::value::{Cell, Value};
@@ -273,6 +273,9 @@ impl RecordBuilder {
             let mut cells = Vec::with_capacity(plan.n_event);
             for (slot, absent) in plan.absent.iter().enumerate() {
                 let found = self.event.get_mut(slot).and_then(Option::take);
+                if found.is_some() {
+                    note(&plan.found.event, slot);
+                }
                 let cell = match found.or_else(|| absent.clone()) {
                     Some(cell) => cell,
                     None => self.miss(plan, slot, at),
@@ -315,6 +318,8 @@ impl RecordBuilder {
                     absent(&plan.event.slots[slot]),
                     at,
                 );
+            } else {
+                note(&plan.found.event, slot);
             }
         }
         let known_rows = if self.each_unknown { 0 } else { self.n_rows };
@@ -327,6 +332,8 @@ impl RecordBuilder {
                     if let Some(trouble) = trouble {
                         self.add_problem(trouble, Some(plan.element.slots[slot].name.clone()), at);
                     }
+                } else {
+                    note(&plan.found.element, slot);
                 }
             }
         }

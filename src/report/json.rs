@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use smol_str::SmolStr;
 
-use super::tally::{Input, per_property, round4, score};
+use super::tally::{AbsentField, Input, per_property, round4, score};
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
@@ -117,6 +117,8 @@ struct SummaryLine<'a> {
     properties: Properties<'a>,
     problems: &'a std::collections::BTreeMap<ProblemKind, u64>,
     input: Input,
+    #[serde(skip_serializing_if = "<[AbsentField]>::is_empty")]
+    absent_fields: &'a [AbsentField],
 }
 
 /// The object of `properties`, in order of declaration.
@@ -345,6 +347,7 @@ impl<W: Write> Reporter for Json<'_, W> {
             properties: Properties { headings, summary },
             problems: &summary.problems,
             input: summary.input,
+            absent_fields: &summary.absent_fields,
         })?;
         self.out.flush()
     }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 pub use paint::Paint;
-pub use tally::{Counts, Input, Summary, UnequalSummaries};
+pub use tally::{AbsentField, Counts, Input, Summary, UnequalSummaries};
 
 use crate::hir::{PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;

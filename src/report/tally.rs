@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
@@ -23,6 +24,18 @@ pub struct Summary {
     pub problems: BTreeMap<ProblemKind, u64>,
     /// The accounting of the input.
     pub input: Input,
+    /// Fields that the properties read and no event had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent_fields: Vec<AbsentField>,
+}
+
+/// A field that no event had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbsentField {
+    /// Its name in the spec.
+    pub field: SmolStr,
+    /// The path at which it was looked for.
+    pub from: String,
 }
 
 /// The accounting of the input. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`,
@@ -109,6 +122,13 @@ impl Summary {
                 self.properties.len(),
                 other.properties.len(),
             ));
+        }
+        // A part without steps says nothing of fields.
+        if self.events == 0 {
+            self.absent_fields.clone_from(&other.absent_fields);
+        } else if other.events > 0 {
+            let is_shared = |field: &AbsentField| other.absent_fields.contains(field);
+            self.absent_fields.retain(is_shared);
         }
         self.traces += other.traces;
         self.violating += other.violating;

@@ -507,6 +507,57 @@ fn own_fields_read_the_canonical_event() {
     );
 }
 
+/// The spec that shows canonical events prints a call of Chat Completions as the page has it.
+#[test]
+fn canonical_calls_are_printed() {
+    let blocks = blocks_of(&root().join("docs/formats.md"));
+    let spec = blocks
+        .iter()
+        .find(|block| block.text.contains("property shown"))
+        .unwrap();
+    let call = serde_json::json!({"id": "1", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a\"}"}});
+    let message =
+        serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call.clone()]});
+    let trace = serde_json::json!({"messages": [{"role": "user", "content": "go"}, message]});
+    let folder = Folder::new(&[
+        ("calls.guard", &spec.text),
+        ("runs.jsonl", &trace.to_string()),
+    ]);
+    let run = folder.guard(&[
+        "audit",
+        "calls.guard",
+        "--from",
+        "openai",
+        "runs.jsonl",
+        "--format",
+        "json",
+    ]);
+    let lines = run.out.lines().map(timeless);
+    let shown: Vec<String> = lines
+        .filter_map(|line| {
+            Some(
+                line["message"]
+                    .as_str()?
+                    .replace(": ", ":")
+                    .replace(", ", ","),
+            )
+        })
+        .collect();
+    assert_eq!(shown.len(), 1, "{run:?}");
+    assert!(
+        shown[0].starts_with("1 read args={\"path\":\"a\"} call=1 raw={"),
+        "{shown:?}"
+    );
+    assert!(
+        shown[0].contains("raw={\"id\":\"1\",\"type\":\"function\""),
+        "{shown:?}"
+    );
+    assert!(
+        shown[0].contains("item={\"role\":\"assistant\",\"content\":null,\"tool_calls\":["),
+        "{shown:?}"
+    );
+}
+
 #[test]
 fn a_clock_that_runs_back_gains_no_time() {
     let spec = "event { kind: string  at: time from \"/t\" }\n\

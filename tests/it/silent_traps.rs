@@ -380,3 +380,75 @@ fn a_step_that_is_not_there_cannot_be_expected() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains("steps 0 to 1"), "{}", run.err);
 }
+
+/// A path that no event has is said; a field that some event has, or that must be there, is not.
+#[test]
+fn a_path_that_no_event_has_is_noted() {
+    let spec = "event { kind: string  input: string? from \"/action/inptu\"  rare: string?  none: json from \"$.a[*].b\" = unknown
+  all: list<string> from \"$.a[*].c\" = []  void: string?  unread: string?  must: string }
+track seen: bool = false when all == [\"x\"] then true
+property p = never (input == \"rm\" or rare == \"rm\" or seen or void == \"x\")
+property q = never (none == 1 or must == \"x\")\n";
+    let with = |event: &str| {
+        format!("{{\"events\":[{{\"kind\":\"a\",\"action\":{{\"input\":\"rm\"}}}},{event}]}}\n")
+    };
+    let traces = with("{\"kind\":\"b\",\"rare\":\"x\",\"void\":null}")
+        + &with("{\"kind\":\"c\",\"a\":[{\"c\":\"x\"}]}");
+    let lines = audit(spec, &traces);
+    let absent = |lines: &[Value]| lines.last().unwrap()["absent_fields"].clone();
+    let wanted = serde_json::json!([
+        {"field": "input", "from": "/action/inptu"},
+        {"field": "none", "from": "$.a[*].b"}
+    ]);
+    assert_eq!(absent(&lines), wanted);
+    let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", &traces)]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl"]);
+    let note = "note: field `input` (`/action/inptu`) was absent at all 4 steps of 2 traces\n";
+    assert!(run.out.contains(note), "{}", run.out);
+    // Only what the audited properties read.
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--property", "p"]);
+    assert!(!run.out.contains("`none`"), "{}", run.out);
+    // One event that has the field is enough, also where it is damaged or not a step, and in any file.
+    let one = "{\"events\":[{\"kind\":\"a\",\"action\":{\"inptu\":3},\"a\":[{\"b\":null}]}]}\n";
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--format", "json"]);
+    assert!(run.out.contains("absent_fields"));
+    assert!(absent(&audit(spec, &(traces.clone() + one))).is_null());
+    // Without steps there is nothing to say.
+    assert!(absent(&audit(spec, "{\"events\":[]}\n")).is_null());
+}
+
+/// The note holds for elements of `each` too, and for canonical events of a format.
+#[test]
+fn elements_that_have_no_such_field_are_noted() {
+    let spec = "trace { events from \"/log\" each \"/calls\" }
+event { name: string? from each \"/name\"  path: string? from each \"/args/pth\" }
+property p = never (name == \"rm\" and path == \"/\")\n";
+    let traces = "{\"log\":[{\"calls\":[{\"name\":\"ls\",\"args\":{\"path\":\"/\"}},{\"name\":\"rm\"}]},{\"n\":1}]}\n";
+    let lines = audit(spec, traces);
+    let wanted = serde_json::json!([{"field": "path", "from": "/args/pth"}]);
+    assert_eq!(lines.last().unwrap()["absent_fields"], wanted);
+    let spec = "trace { format openai }
+event { kind: string?  tool: string?  typo: string? from \"/args/pth\" }
+property p = never (kind == \"call\" and tool == \"rm\" and typo == \"/\")\n";
+    let traces = r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"ls","arguments":"{\"path\":\"/\"}"}}]}]}"#;
+    let lines = audit(spec, traces);
+    let wanted = serde_json::json!([{"field": "typo", "from": "/args/pth"}]);
+    assert_eq!(lines.last().unwrap()["absent_fields"], wanted, "{lines:?}");
+}
+
+/// What an `any` compares its elements with is what decides.
+#[test]
+fn reasons_show_what_a_quantifier_compares_with() {
+    let spec = "event { host: string  args: json }
+predicate whitelisted = any h in [\"a.example\", \"b.example\"]: host == h or (args.via as string) ends_with h
+property p = always whitelisted\n";
+    let lines = audit(
+        spec,
+        "{\"events\":[{\"host\":\"evil.example\",\"args\":{\"via\":\"proxy\"}}]}\n",
+    );
+    let of = |line: &&Value| line["type"] == "verdict";
+    let why = lines.iter().find(of).unwrap()["why"]["reasons"][0]["values"].to_string();
+    assert!(why.contains("\"term\":\"host\""), "{why}");
+    assert!(why.contains("evil.example"), "{why}");
+    assert!(why.contains("proxy"), "{why}");
+}

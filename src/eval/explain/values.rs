@@ -3,9 +3,10 @@
 //! The parts are found like causes of formulas: of a false conjunction the false operands, of a true `any` the first element
 //! that satisfies it. Values are evaluated again, so nothing is kept for conditions without an explanation.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
-use crate::eval::code::{Node, NodeId};
+use crate::eval::code::{Code, Node, NodeId};
 use crate::eval::compiled::Compiled;
 use crate::eval::expr::Eval;
 use crate::eval::text;
@@ -186,7 +187,13 @@ impl Search<'_> {
                     self.field(eval, *field);
                 }
             }
-            Node::Quantifier { over, .. } => self.term(eval, *over, node),
+            Node::Quantifier { over, body, .. } => {
+                self.term(eval, *over, node);
+                // Every element decides, and with each of them what the body reads beside it.
+                for term in free(code, node, *body) {
+                    self.term(eval, term, node);
+                }
+            }
             _ => {
                 let operands = code.operands(node);
                 if operands.is_empty() || matches!(code.node(node), Node::Register(_)) {
@@ -327,6 +334,38 @@ fn is_name(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
     let rest = text.get(end.unwrap_or(text.len())..).unwrap_or_default();
     rest.is_empty() || (rest.starts_with('(') && rest.ends_with(')'))
+}
+
+/// Returns the largest parts of a quantifier's body that do not depend on an element.
+fn free(code: &Code, quantifier: NodeId, body: NodeId) -> Vec<NodeId> {
+    let mut bound = FxHashSet::default();
+    let mut todo = vec![quantifier];
+    while let Some(node) = todo.pop() {
+        if let Node::Quantifier { local, .. } = code.node(node) {
+            bound.insert(*local);
+        }
+        todo.extend(code.operands(node));
+    }
+    let depends = |node: NodeId| {
+        let mut todo = vec![node];
+        while let Some(node) = todo.pop() {
+            if matches!(code.node(node), Node::Local(local) if bound.contains(local)) {
+                return true;
+            }
+            todo.extend(code.operands(node));
+        }
+        false
+    };
+    let mut found = Vec::new();
+    let mut todo = vec![body];
+    while let Some(node) = todo.pop() {
+        if depends(node) {
+            todo.extend(code.operands(node).into_iter().rev());
+        } else {
+            found.push(node);
+        }
+    }
+    found
 }
 
 /// Whether a node is a condition.

@@ -6,6 +6,7 @@ use crate::input::path::{Query, follow, follow_all};
 use crate::input::plan::{LevelId, Plan};
 use crate::input::record_builder::RecordBuilder;
 use crate::input::trie::NodeId;
+use crate::input_schema::Absent;
 use crate::problem::ProblemKind;
 use crate::types::Type;
 use crate::value::Value;
@@ -58,6 +59,14 @@ impl TreeExtractor<'_> {
                 // A list without elements is a list; only where there is none, data is missing.
                 (Type::List(_) | Type::Set(_), None) if query.has_root(value) => {
                     cell::from_value(field, &Value::list(nodes))
+                }
+                // Left open for the end of the event, which tells what was found from what was not.
+                (_, None)
+                    if level != LevelId::Record
+                        && field.absent != Absent::Error
+                        && (level == LevelId::Element || *slot < self.plan.n_event) =>
+                {
+                    continue;
                 }
                 (_, None) => cell::absent(field),
                 (Type::List(_) | Type::Set(_), _) => cell::from_value(field, &Value::list(nodes)),

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub(crate) use steps::write_steps;
 pub(crate) use why::why;
 
-use super::tally::per_property;
+use super::tally::{AbsentField, per_property};
 use super::text::{cut, folded, plural, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
@@ -251,6 +251,16 @@ impl<W: Write> Reporter for Human<'_, W> {
             _ => {}
         }
         table::write(&mut self.out, self.paint, self.headings, summary)?;
+        for AbsentField { field, from } in &summary.absent_fields {
+            writeln!(
+                self.out,
+                "{}: field `{field}` (`{}`) was absent at all {} of {}",
+                self.paint.open("note"),
+                inert(from),
+                plural(summary.events, "step", "steps"),
+                plural(summary.traces, "trace", "traces")
+            )?;
+        }
         self.out.flush()
     }
 }

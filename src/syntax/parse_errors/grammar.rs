@@ -31,14 +31,23 @@ pub(in crate::syntax) fn grammar(
         } else {
             format!("expected {expected}, found the end of the {whole}")
         };
-        return Diagnostic::new(Code::G0101, at, what).label(format!("expected {expected}"));
+        let diagnostic =
+            Diagnostic::new(Code::G0101, at, what).label(format!("expected {expected}"));
+        let rule = tokens.iter().any(|lexeme| lexeme.token == Token::Rule);
+        return if rule && expected.has("within") && tokens.iter().any(|t| t.token == Token::Then) {
+            diagnostic.note("a rule says how soon the response must come: `then b within 5 steps`")
+        } else {
+            diagnostic
+        };
     };
     let text = if span.is_empty() {
         "the end of the line".to_owned()
     } else {
         shown(b, span, token)
     };
-    if let Some(diagnostic) = known(b, &expected, span, token) {
+    if let Some(diagnostic) =
+        known(b, &expected, span, token).or_else(|| elsewhere(b, &expected, span, token, tokens))
+    {
         return diagnostic;
     }
     if token.begins_item() && expected.is_operator() && first_on_line(tokens, span) {
@@ -121,6 +130,135 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
     })
 }
 
+/// Operators and forms of other languages.
+fn elsewhere(
+    b: &Builder<'_>,
+    expected: &Expected,
+    span: Span,
+    token: Token,
+    tokens: &[Lexeme],
+) -> Option<Diagnostic> {
+    let at = tokens
+        .iter()
+        .position(|lexeme| lexeme.start == span.start)?;
+    let before = at.checked_sub(1).map(|index| &tokens[index]);
+    let joined = before.filter(|before| before.end == span.start);
+    let pair = joined.map(|before| b.span(before.start, span.end));
+    Some(match (joined.map(|before| before.token), token) {
+        (Some(Token::Less), Token::Greater) if expected.is_value() => {
+            let pair = pair?;
+            Diagnostic::new(Code::G0110, pair, "`<>` is not an operator").fix(
+                "write `!=`",
+                pair,
+                "!=",
+            )
+        }
+        (Some(Token::Star), Token::Star) if expected.is_value() => {
+            Diagnostic::new(Code::G0110, pair?, "`**` is not an operator")
+                .note("there are no powers: write the product, as in `n * n`")
+        }
+        (_, Token::Question) if expected.is_operator() => {
+            Diagnostic::new(Code::G0110, span, "`? :` is not an operator")
+                .note("write `if condition then a else b`; a value in place of null is `a ?? b`")
+        }
+        (_, Token::Comma) if expected.is_operator() => {
+            let open = opening(tokens, at)?;
+            let word = open.checked_sub(1).map(|index| tokens[index].token)?;
+            if tokens[open].token != Token::LParen || !matches!(word, Token::In | Token::NotIn) {
+                return None;
+            }
+            let open = b.span(tokens[open].start, tokens[open].end);
+            let diagnostic = Diagnostic::new(Code::G0101, span, "lists are written in `[ ]`")
+                .label("`( )` encloses one value")
+                .also(open, "opened here");
+            match closing(tokens, at) {
+                Some(close) => {
+                    let close = b.span(close.start, close.end);
+                    let edits = vec![(open, "[".to_owned()), (close, "]".to_owned())];
+                    diagnostic.fix_all("write `[ ]`", edits)
+                }
+                None => diagnostic,
+            }
+        }
+        (_, Token::Dot) if expected.has("#string") || expected.has(":") || expected.has("=") => {
+            let name = before.filter(|name| name.token == Token::Name)?;
+            if at != 2 || !tokens[0].token.begins_item() {
+                return None;
+            }
+            let rest = tokens[at..].iter().take_while(|lexeme| {
+                matches!(
+                    lexeme.token,
+                    Token::Dot | Token::Name | Token::Int | Token::Float
+                )
+            });
+            let end = rest.last().map_or(span.end, |lexeme| lexeme.end);
+            let whole = b.span(name.start, end);
+            let dotted = b.slice(name.start, end);
+            let plain = dotted.replace('.', "_");
+            let start = b.span(tokens[0].start, tokens[0].end).before();
+            let edits = vec![
+                (start, format!("@id(\"{dotted}\")\n")),
+                (whole, plain.clone()),
+            ];
+            Diagnostic::new(Code::G0101, whole, "names have no dots")
+                .label("expected a name")
+                .fix_all(
+                    format!("name it `{plain}` and write `@id(\"{dotted}\")` above"),
+                    edits,
+                )
+        }
+        (_, _) if b.slice(span.start, span.end) == "from" => {
+            let from = tokens.get(at + 1).filter(|t| t.token == Token::String)?;
+            let equals = tokens[..at]
+                .iter()
+                .rev()
+                .find(|t| t.token == Token::Assign)?;
+            let default = b.slice(equals.end, span.start).trim();
+            if default.contains('\n') || !matches!(tokens[0].token, Token::Event | Token::Trace) {
+                return None;
+            }
+            let path = b.slice(from.start, from.end);
+            let turned = format!("from {path} = {default}");
+            Diagnostic::new(Code::G0101, span, "`from` stands before the default")
+                .label("after the default")
+                .fix(
+                    format!("write `{turned}`"),
+                    b.span(equals.start, from.end),
+                    turned.clone(),
+                )
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the index of the bracket that is open before the token at `index`.
+fn opening(tokens: &[Lexeme], index: usize) -> Option<usize> {
+    let mut depth = 0u32;
+    for (place, lexeme) in tokens[..index].iter().enumerate().rev() {
+        match lexeme.token {
+            Token::RParen | Token::RBracket | Token::RBrace => depth += 1,
+            Token::LParen | Token::LBracket | Token::LBrace if depth == 0 => return Some(place),
+            Token::LParen | Token::LBracket | Token::LBrace => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the bracket that closes what is open at the token at `index`.
+fn closing(tokens: &[Lexeme], index: usize) -> Option<&Lexeme> {
+    let mut depth = 0u32;
+    for lexeme in &tokens[index..] {
+        match lexeme.token {
+            Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
+            Token::RParen | Token::RBracket | Token::RBrace if depth == 0 => return Some(lexeme),
+            Token::RParen | Token::RBracket | Token::RBrace => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 fn with_notes(
     b: &Builder<'_>,
     diagnostic: Diagnostic,
@@ -152,7 +290,15 @@ fn with_notes(
     match text {
         "implies" => diagnostic.fix("imply with `->`", span, "->"),
         "iff" => diagnostic.fix("write `<->`", span, "<->"),
-        "is" => diagnostic.fix("compare with `==`", span, "=="),
+        "is" => match tokens.iter().find(|lexeme| lexeme.start >= span.end) {
+            Some(not) if not.token == Token::Not => {
+                diagnostic.fix("compare with `!=`", b.span(span.start, not.end), "!=")
+            }
+            Some(word) if matches!(word.token, Token::In | Token::NotIn) => {
+                diagnostic.fix("remove `is`", b.span(span.start, word.start), "")
+            }
+            _ => diagnostic.fix("compare with `==`", span, "=="),
+        },
         "within" => diagnostic
             .note("`within` is part of `rule` and of `a leads to b within 60s or end`")
             .note(
