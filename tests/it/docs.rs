@@ -515,14 +515,10 @@ fn canonical_calls_are_printed() {
         .iter()
         .find(|block| block.text.contains("property shown"))
         .unwrap();
-    let call = serde_json::json!({"id": "1", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a\"}"}});
-    let message =
-        serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call.clone()]});
-    let trace = serde_json::json!({"messages": [{"role": "user", "content": "go"}, message]});
-    let folder = Folder::new(&[
-        ("calls.guard", &spec.text),
-        ("runs.jsonl", &trace.to_string()),
-    ]);
+    let call = r#"{"id":"1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\"}"}}"#;
+    let message = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}}"#);
+    let trace = format!(r#"{{"messages":[{{"role":"user","content":"go"}},{message}]}}"#);
+    let folder = Folder::new(&[("calls.guard", &spec.text), ("runs.jsonl", &trace)]);
     let run = folder.guard(&[
         "audit",
         "calls.guard",
