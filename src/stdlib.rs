@@ -41,6 +41,7 @@ macro_rules! modules {
 
 modules! {
     "agent"
+    "consent"
     "drift"
     "driving"
     "household"

@@ -98,7 +98,8 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     }
     let mut document = Document::of(made, accept, grounding);
     if !args.traces.is_empty() {
-        document.observe(draft_traces::count(&document.conditions(), &args.traces)?);
+        let (preamble, conditions) = (document.preamble(), document.conditions());
+        document.observe(draft_traces::count(&preamble, &conditions, &args.traces)?);
     }
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use guard_english::language_model::{ANSWER_BYTES, Question};
 use serde_json::{Value, json};
+#[cfg(feature = "https")]
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use url::{Host, Url};
 
 /// Bytes of a response that are read: the answer is escaped, and is not alone.
@@ -26,15 +28,39 @@ pub(super) struct Endpoint {
     model: String,
     /// Never printed, and never logged.
     key: Option<String>,
+    /// The certificate authorities whose servers are trusted.
+    #[cfg(feature = "https")]
+    roots: RootCerts,
+}
+
+/// The variable that names a file of certificate authorities, as for OpenSSL, curl and Python.
+const ROOTS: &str = "SSL_CERT_FILE";
+
+/// Reads a file of certificates in PEM.
+#[cfg(feature = "https")]
+fn roots(path: &str) -> Result<RootCerts, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("`{ROOTS}`: `{path}`: {error}");
+    let text = std::fs::read(path).map_err(|error| fault(&error))?;
+    let mut found = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| fault(&error))? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() {
+        return Err(fault(&"expected certificates in PEM, found none"));
+    }
+    Ok(RootCerts::new_with_certs(&found))
 }
 
 impl Endpoint {
     /// Reads an address. Without a path to an interface, the usual one is added. The key comes from `GUARD_MODEL_KEY`, or at the hosts of
-    /// the two companies from their own variables; no other host is sent those.
+    /// the two companies from their own variables; no other host is sent those. Servers are trusted by the authorities of Mozilla, or those
+    /// of the file that `SSL_CERT_FILE` names.
     ///
     /// # Errors
     /// The address is not one of HTTP, or of HTTPS in a build without it; it has a password or a query; it would take the key over the
-    /// network without encryption.
+    /// network without encryption; or the file of authorities cannot be read.
     pub(super) fn new(address: &str, model: &str) -> Result<Endpoint, String> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let endpoint = Endpoint::with_keys(address, model, &variable)?;
@@ -83,13 +109,14 @@ impl Endpoint {
             _ => None,
         };
         let key = variable("GUARD_MODEL_KEY").or(own);
+        let secure = url.scheme() == "https";
         let local = match url.host() {
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => false,
         };
-        if key.is_some() && url.scheme() == "http" && !local {
+        if key.is_some() && !secure && !local {
             return Err(format!(
                 "`--model`: the key would be sent to {host} without encryption; use `https`"
             ));
@@ -99,6 +126,11 @@ impl Endpoint {
             dialect,
             model: model.to_owned(),
             key,
+            #[cfg(feature = "https")]
+            roots: match variable(ROOTS).filter(|_| secure) {
+                Some(path) => roots(&path)?,
+                None => RootCerts::WebPki,
+            },
         })
     }
 
@@ -129,9 +161,10 @@ impl Endpoint {
             .timeout_global(Some(patience))
             .http_status_as_error(false)
             .max_redirects(0)
-            .user_agent("guard")
-            .build();
-        let mut request = ureq::Agent::from(config)
+            .user_agent("guard");
+        #[cfg(feature = "https")]
+        let config = config.tls_config(TlsConfig::builder().root_certs(self.roots.clone()).build());
+        let mut request = ureq::Agent::from(config.build())
             .post(self.url.as_str())
             .header("content-type", "application/json");
         if self.dialect == Dialect::Anthropic {
@@ -149,7 +182,7 @@ impl Endpoint {
                 ureq::Error::Timeout(_) => {
                     format!("no answer within {} seconds", patience.as_secs())
                 }
-                error => format!("the endpoint cannot be asked: {error}"),
+                error => refused(&error),
             })?;
         let status = response.status().as_u16();
         let text = response
@@ -222,6 +255,19 @@ impl Endpoint {
                 (!texts.is_empty()).then(|| texts.concat())
             }
         }
+    }
+}
+
+/// Returns the message for a request that was not answered.
+fn refused(error: &ureq::Error) -> String {
+    let text = error.to_string();
+    // The error of a failed handshake reaches this place as one of input and output.
+    match text.split_once("certificate: ") {
+        Some((_, reason)) => format!(
+            "the certificate of the endpoint is not trusted: {reason}: if an authority of your own signed it, name the file of that \
+             authority in `{ROOTS}`"
+        ),
+        None => format!("the endpoint cannot be asked: {text}"),
     }
 }
 

@@ -144,18 +144,19 @@ impl<F: FnMut(&Problem)> Listener<Counts> for Sums<F> {
     }
 }
 
-/// Returns for each condition, by its name, how often it is true on the traces, in words.
+/// Returns for each condition, by its name, how often it is true on the traces, in words. The conditions speak of what `preamble` declares.
 ///
 /// # Errors
 /// The traces cannot be found.
 pub(super) fn count(
+    preamble: &str,
     conditions: &[(String, String)],
     traces: &[String],
 ) -> Result<BTreeMap<String, String>, Failure> {
     if conditions.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let (spec, observed, places) = probes(conditions)?;
+    let (spec, observed, places) = probes(preamble, conditions)?;
     let limits = eval::Limits::default();
     let readers = audit::Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -197,8 +198,8 @@ type Probes = (Arc<Spec>, Vec<ExprId>, Vec<Range<usize>>);
 
 /// Returns a spec with a property for each condition, and the expressions of the conditions: the parts of a conjunction are separate
 /// atomic propositions.
-fn probes(conditions: &[(String, String)]) -> Result<Probes, Failure> {
-    let mut text = "use std.agent\n".to_owned();
+fn probes(preamble: &str, conditions: &[(String, String)]) -> Result<Probes, Failure> {
+    let mut text = preamble.to_owned();
     for (at, (_, condition)) in conditions.iter().enumerate() {
         text.push_str(&format!("property probe_{at} = eventually ({condition})\n"));
     }

@@ -12,6 +12,7 @@ use crate::source::FileId;
 use crate::stdlib;
 use crate::syntax::ast::{self, Item, ItemKind, TraceClauseKind, TypeKind};
 use crate::syntax::token::{LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words};
+use guard_english::controlled::{SITUATION, Vocabulary, continuations};
 
 /// The kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,6 +122,7 @@ impl Analysis {
                 self.visible(&mut found, |kind| matches!(kind, Kind::Enum | Kind::Record));
                 found.words(TYPES.iter().copied());
             }
+            Wanted::Sentence(text) => self.sentence(&text, &mut found),
             Wanted::Expression { compared, words } => {
                 self.expression(offset, &mut found);
                 found.words(words.iter().copied());
@@ -336,6 +338,52 @@ impl Analysis {
                 ..Candidate::new(self.sources().slice(name), CandidateKind::Name(part.kind))
             };
             found.by_name.insert(candidate.name.clone(), candidate);
+        }
+    }
+
+    /// Adds what may follow the beginning of a sentence of controlled English: its words, and the predicates that it can speak of.
+    fn sentence(&self, text: &str, found: &mut Found) {
+        let modules = self.checked.project.modules.first();
+        let predicates: Vec<&Item> = modules
+            .into_iter()
+            .flat_map(|module| &module.tree.items)
+            .filter(
+                |item| matches!(&item.kind, ItemKind::Predicate(item) if item.params.is_empty()),
+            )
+            .collect();
+        let mut vocabulary = Vocabulary::default();
+        for name in predicates.iter().filter_map(|item| item.kind.name()) {
+            vocabulary.add(name.as_str(), "");
+        }
+        // A name that is open, or the word that is being written, does not decide what may stand here.
+        let quoted = text.matches('`').count() % 2 == 1;
+        let end = match quoted {
+            true => text.rfind('`'),
+            false => Some(
+                text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_')
+                    .len(),
+            ),
+        };
+        for expected in continuations(&text[..end.unwrap_or(0)], &vocabulary) {
+            if let Some(words) = expected.strip_prefix('`') {
+                if !quoted {
+                    let words = words.trim_end_matches('`').replace(" ,", ",");
+                    found.add(&words, CandidateKind::Word);
+                }
+                continue;
+            }
+            if expected != SITUATION {
+                continue;
+            }
+            for item in &predicates {
+                let Some(name) = item.kind.name() else {
+                    continue;
+                };
+                self.declared(name.as_str(), item, Kind::Function, found);
+                if let Some(candidate) = found.by_name.get_mut(name.as_str()).filter(|_| !quoted) {
+                    candidate.snippet = Some(format!("`{}`", name.as_str()));
+                }
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) enum Wanted {
     Model,
     /// The name of a type.
     Type,
+    /// More of the sentence of a requirement, which begins so.
+    Sentence(String),
     /// An expression.
     Expression {
         /// The name that the expression is compared with.
@@ -104,7 +106,7 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
         )
     });
     if in_comment || in_text {
-        return Wanted::Nothing;
+        return sentence(before, &lexed).map_or(Wanted::Nothing, Wanted::Sentence);
     }
     let mut tokens: &[Lexeme] = &lexed.tokens;
     let mut start = before.len();
@@ -132,6 +134,18 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
         begins_line: before[line..start].trim().is_empty(),
     };
     before.wanted()
+}
+
+/// Returns the text of a string that has no end yet, if it is the sentence of a requirement.
+fn sentence(text: &str, lexed: &lexer::Lexed) -> Option<String> {
+    let open = lexed.errors.last()?;
+    let [.., word, _name] = lexed.tokens.get(..open.index)? else {
+        return None;
+    };
+    let starts =
+        open.kind == lexer::LexErrorKind::UnterminatedString && word.token == Token::Requirement;
+    let inner = text.get(open.start as usize..)?.strip_prefix('"')?;
+    starts.then(|| inner.replace("\\\"", "\""))
 }
 
 impl Before<'_> {

@@ -411,3 +411,134 @@ fn endpoints_that_fail_are_a_note() {
     );
     assert!(note(&run).contains("cannot be asked"), "{}", run.out);
 }
+
+/// Only a build with HTTPS asks over it: `cargo test --features https --test it draft_model::`.
+#[cfg(feature = "https")]
+mod https {
+    use super::*;
+
+    /// A child process that ends with its test.
+    struct Child(std::process::Child);
+
+    impl Drop for Child {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// Authorities and certificates of `localhost`: good, of another name, and out of date.
+    const CERTIFICATES: &str = r#"set -e
+openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=Company -addext basicConstraints=critical,CA:TRUE
+openssl req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.pem -days 2 -subj /CN=Other -addext basicConstraints=critical,CA:TRUE
+sign() {
+  openssl req -newkey rsa:2048 -nodes -keyout $1.key -out $1.csr -subj /CN=$1
+  printf "subjectAltName=$2\nbasicConstraints=CA:FALSE\n" > $1.ext
+  openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out $1.pem -extfile $1.ext $3
+}
+sign good DNS:localhost,IP:127.0.0.1 "-days 2"
+sign name DNS:elsewhere.example "-days 2"
+sign old DNS:localhost,IP:127.0.0.1 "-days 0"
+"#;
+
+    const SERVER: &str = r#"
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        body = open("response", "rb").read()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1] + ".pem", sys.argv[1] + ".key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"#;
+
+    /// An HTTPS server with a certificate of the folder, and its address.
+    fn https(folder: &Path, certificate: &str) -> (Child, String) {
+        let mut child = std::process::Command::new("python3")
+            .args(["-c", SERVER, certificate])
+            .current_dir(folder)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .map(Child)
+            .unwrap();
+        let mut port = String::new();
+        let out = child.0.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut port).unwrap();
+        (child, format!("https://localhost:{}", port.trim()))
+    }
+
+    /// A server is trusted by the authorities of Mozilla, or by those that `SSL_CERT_FILE` names and no others.
+    #[test]
+    fn certificates_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let made = std::process::Command::new("sh")
+            .args(["-c", CERTIFICATES])
+            .current_dir(folder)
+            .output();
+        let python = std::process::Command::new("python3")
+            .args(["-c", "import ssl"])
+            .status();
+        if !made.is_ok_and(|made| made.status.success())
+            || !python.is_ok_and(|status| status.success())
+        {
+            println!("skipped: `openssl` and `python3` with `ssl` are needed");
+            return;
+        }
+        let body =
+            serde_json::json!({"choices": [{"message": {"role": "assistant", "content": GOOD}}]});
+        std::fs::write(folder.join("response"), body.to_string()).unwrap();
+        let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let ask = |address: &str, variables: &[(&str, &str)]| {
+            let _ = std::fs::remove_file(folder.join("rules.draft.jsonl"));
+            draft(
+                folder,
+                &["--model", address, "--model-name", "m"],
+                variables,
+            )
+        };
+        let (_good, address) = https(folder, "good");
+        let (ca, other) = (file("ca.pem"), file("other.pem"));
+        let run = ask(&address, &[("SSL_CERT_FILE", &ca)]);
+        assert_eq!(run.out["by_model"], true, "{} {}", run.out, run.err);
+        let untrusted = "the certificate of the endpoint is not trusted: UnknownIssuer: if an authority of your own signed it, name the file of that authority in `SSL_CERT_FILE`";
+        for variables in [
+            &[("SSL_CERT_FILE", other.as_str())][..],
+            &[("SSL_CERT_FILE", "")],
+        ] {
+            let run = ask(&address, variables);
+            assert!(note(&run).contains(untrusted), "{}", run.out);
+            assert_eq!(run.out["by_model"], false);
+        }
+        let (_name, wrong) = https(folder, "name");
+        let run = ask(&wrong, &[("SSL_CERT_FILE", &ca)]);
+        assert!(
+            note(&run).contains("is not trusted: ") && note(&run).contains("not valid for name"),
+            "{}",
+            run.out
+        );
+        let (_old, late) = https(folder, "old");
+        let run = ask(&late, &[("SSL_CERT_FILE", &ca)]);
+        assert!(note(&run).contains("expired"), "{}", run.out);
+        for (name, reason) in [
+            ("missing.pem", "No such file"),
+            ("response", "expected certificates in PEM"),
+        ] {
+            let run = ask(&address, &[("SSL_CERT_FILE", &file(name))]);
+            assert_eq!(run.code, 2, "{}", run.err);
+            assert!(
+                run.err.contains("SSL_CERT_FILE") && run.err.contains(reason),
+                "{}",
+                run.err
+            );
+        }
+    }
+}

@@ -363,6 +363,66 @@ fn candidates_fit_the_place() {
     }
 }
 
+/// Within the sentence of a requirement, the words that controlled English has there, and the predicates it can speak of.
+#[test]
+fn sentences_of_requirements_are_completed() {
+    let spec = |sentence: &str| {
+        format!(
+            "event {{ tool: string }}\npredicate pays = tool == \"pay\"\npredicate asks(x: string) = tool == x\n\
+             requirement R \"{sentence}\" {{\n  formal always pays\n}}\n"
+        )
+    };
+    for (sentence, there, absent) in [
+        (
+            "¦",
+            vec!["whenever", "pays", "before"],
+            vec!["asks", "must", "always"],
+        ),
+        ("Whenever ¦", vec!["pays"], vec!["asks", "whenever", "must"]),
+        (
+            "Whenever `pa¦` happens",
+            vec!["pays"],
+            vec!["happens", "must"],
+        ),
+        ("`pays` m¦", vec!["must", "may"], vec!["happens", "pays"]),
+        (
+            "`pays` must ¦",
+            vec!["never", "not", "hold", "happen"],
+            vec!["pays", "before"],
+        ),
+        (
+            "`pays` may happen at most ¦ in a run",
+            vec!["once", "twice"],
+            vec!["pays"],
+        ),
+        ("\\\"a phrase\\\" must ¦", vec!["never"], vec!["pays"]),
+        ("Be nice to ¦", vec![], vec!["pays", "must", "whenever"]),
+    ] {
+        let (text, offset) = marked(&spec(sentence));
+        let found = analyse(&text).candidates(offset, &[]);
+        let found = names(&found);
+        for name in there {
+            assert!(
+                found.contains(&name),
+                "{sentence}: no `{name}` in {found:?}"
+            );
+        }
+        for name in absent {
+            assert!(!found.contains(&name), "{sentence}: `{name}` in {found:?}");
+        }
+    }
+    let (text, offset) = marked(&spec("Whenever ¦"));
+    let found = analyse(&text).candidates(offset, &[]);
+    let pays = found
+        .iter()
+        .find(|candidate| candidate.name == "pays")
+        .unwrap();
+    assert_eq!(pays.snippet.as_deref(), Some("`pays`"));
+    // Other texts are free.
+    let (text, offset) = marked("predicate a = tool == \"Whenever ¦\"");
+    assert_eq!(analyse(&text).candidates(offset, &[]), []);
+}
+
 #[test]
 fn what_fits_best_comes_first_and_words_are_explained() {
     let (text, offset) = marked(

@@ -7,6 +7,7 @@
 )]
 
 use guard_english::controlled::{Vocabulary, forms, normal, read};
+use guard_english::draft::equivalent;
 use guard_english::words::{Binary, Logic, Ratio, Unary, Unit, Window, formula, sentence};
 
 /// Numbers that look random and are always the same.
@@ -376,6 +377,174 @@ fn predicates_need_no_quotation_marks() {
         assert_eq!(
             sentence(&found.logic, &|atom| format!("`{}`", names[atom])),
             "Whenever `wire_transfer` holds, `approval` must have held at that step or an earlier one."
+        );
+    }
+}
+
+/// Verbs of calling are said of calls: a name, however the sentence speaks of its call, is one situation, and what is said of several is
+/// said of each, as two calls are two steps.
+#[test]
+fn names_are_called() {
+    for (sentence, same) in [
+        (
+            "`a` may be called at most once.",
+            "`a` may hold at most once.",
+        ),
+        ("`a` must never be invoked.", "`a` must never happen."),
+        (
+            "`a` must not be called unless `u` was called before.",
+            "`a` must not happen unless `u` has happened.",
+        ),
+        (
+            "`a` must not be used unless `u` has been run.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "`a` may only be called after `u` was called.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "`a` may be executed only if `u` has been called.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "The agent may call `a` only after `u`.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "The agent may only call the tool `a` if the agent has called `u`.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "Whenever `a` is called, `b` must be called.",
+            "Whenever `a` happens, `b` must happen.",
+        ),
+        (
+            "Whenever the agent calls `a`, it must call `b`.",
+            "Whenever `a` happens, `b` must happen.",
+        ),
+        (
+            "Whenever `a` is called, `u` must have been called.",
+            "`a` may happen only after `u`.",
+        ),
+        (
+            "After `a` is called, `b` must never be called.",
+            "After `a`, `b` must never happen.",
+        ),
+        (
+            "After calling `a`, the agent must never call `b`.",
+            "After `a`, `b` must never happen.",
+        ),
+        (
+            "Before a call of `a`, `u` must be called.",
+            "Before `a`, `u` must happen.",
+        ),
+        (
+            "The `a` tool must never be called.",
+            "`a` must never happen.",
+        ),
+        // Lists
+        (
+            "`a`, `b` or `c` may happen only after `u`.",
+            "(`a` or `b` or `c`) may happen only after `u`.",
+        ),
+        (
+            "Before `a`, `b` or `c`, `u` must happen.",
+            "Before (`a` or `b` or `c`), `u` must happen.",
+        ),
+        (
+            "Before `a`, `b`, or `c` is called, `u` must be called.",
+            "Before (`a` or `b` or `c`), `u` must happen.",
+        ),
+        // The first of a list is no scope, and a scope is not the first of a list.
+        (
+            "Before `a`, `b` or `c` must happen.",
+            "Before `a`, (`b` or `c`) must happen.",
+        ),
+        (
+            "Before `a`, `b`, `c` or `d` must happen.",
+            "Before `a`, (`b` or `c` or `d`) must happen.",
+        ),
+        (
+            "After `a`, `b` and `c` must never hold.",
+            "After `a`, (`b` and `c`) must never hold.",
+        ),
+        (
+            "Whenever `a` is followed by `b`, `c` or `d` must happen.",
+            "Whenever `a` is followed by `b`, (`c` or `d`) must happen.",
+        ),
+        (
+            "`p` must not hold until `a`, `b` or `c` holds.",
+            "`p` must not hold until (`a` or `b` or `c`) holds.",
+        ),
+        // Each of several calls
+        (
+            "`a` and `b` must never be called.",
+            "`a` must never happen. `b` must never happen.",
+        ),
+        (
+            "`a`, `b` and `c` may be called at most once.",
+            "`a` may hold at most once. `b` may hold at most once. `c` may hold at most once.",
+        ),
+        (
+            "`a` and `b` may be called only after `u` and `v`.",
+            "`a` may happen only after `u`. `a` may happen only after `v`. `b` may happen only after `u`. `b` may happen only after `v`.",
+        ),
+        (
+            "`a` must not be called unless `u` and `v` have been called.",
+            "`a` may happen only after `u`. `a` may happen only after `v`.",
+        ),
+        (
+            "Whenever `a` happens, `u` and `v` must have been called.",
+            "`a` may happen only after `u`. `a` may happen only after `v`.",
+        ),
+        (
+            "The agent must never call `a` and `b`.",
+            "`a` must never happen. `b` must never happen.",
+        ),
+        (
+            "`a` and `b` must never be called together.",
+            "(`a` and `b`) must never hold.",
+        ),
+        // What has not happened
+        (
+            "`a` may be called only if `b` has not been called.",
+            "`b` must never be followed by `a`, at the same step or later.",
+        ),
+        (
+            "`a` must not happen unless `b` has not happened.",
+            "`b` must never be followed by `a`, at the same step or later.",
+        ),
+    ] {
+        let one = read(sentence, &Vocabulary::default())
+            .unwrap_or_else(|fault| panic!("{sentence}: {fault}"));
+        let two =
+            read(same, &Vocabulary::default()).unwrap_or_else(|fault| panic!("{same}: {fault}"));
+        let number = |phrase: &str| {
+            one.situations
+                .iter()
+                .position(|known| known.phrase == phrase)
+                .unwrap()
+        };
+        let renamed = two
+            .logic
+            .renamed(&|atom| number(&two.situations[atom].phrase));
+        assert_eq!(
+            equivalent(&one.logic, &renamed),
+            Some(true),
+            "{sentence}: {:?}",
+            one.logic
+        );
+    }
+    for sentence in [
+        "Whenever `a` and `b` are called, `c` must happen.",
+        "After `a` and `b` have been called, `c` must never happen.",
+        "`a` may happen only if `b` does not happen.",
+        "`a` must not happen unless `b` does not happen.",
+    ] {
+        assert!(
+            read(sentence, &Vocabulary::default()).is_err(),
+            "{sentence}"
         );
     }
 }

@@ -27,6 +27,7 @@ mod vocabulary;
 pub use fault::Fault;
 pub(crate) use forms::spoken;
 pub use forms::{Form, forms, normal};
+pub use parser::SITUATION;
 pub use vocabulary::{Situation, Vocabulary};
 pub(crate) use vocabulary::{identifier, is_reserved};
 
@@ -71,6 +72,21 @@ pub struct Controlled {
 /// Parentheses are nested at most [`DEPTH`] deep, and a text has at most [`TOKENS`] words.
 pub fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
     parser::read(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
+}
+
+/// Returns what may follow the beginning of a text, as [`Fault::expected`] has it: words in backquotes, and descriptions. Returns an empty list
+/// if no text of controlled English begins so.
+///
+/// ```
+/// use guard_english::controlled::{Vocabulary, continuations};
+/// let next = continuations("`a` must", &Vocabulary::default());
+/// assert!(next.contains(&"`never`".to_owned()));
+/// ```
+///
+/// # Limits
+/// As of [`read`].
+pub fn continuations(text: &str, vocabulary: &Vocabulary) -> Vec<String> {
+    parser::continuations(text, vocabulary)
 }
 
 /// As [`read`], without looking for the nearest sentences of the language.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::fault::{Fault, distance};
+use super::rule::AGENTS;
 use super::token::{Kind, Token, small_number, tokens};
 use super::vocabulary::{Situation, Vocabulary, identifier};
 use super::{Chance, Controlled, DEPTH, TOKENS};
@@ -10,7 +11,14 @@ use crate::words::formula::and;
 use crate::words::{Logic, Ratio};
 
 /// Describes a situation among the expected alternatives of a [`Fault`].
-pub(super) const SITUATION: &str = "a situation in backquotes or quotation marks";
+pub const SITUATION: &str = "a situation in backquotes or quotation marks";
+
+/// Words before a situation that mean nothing of their own.
+const ARTICLES: &str = "a|an|the|every|each|any|another";
+/// What says of a quoted name that it is called, without and with whoever calls it.
+const CALLING: &str = "calling|invoking|using|running|executing|a call of|a call to|any call of|any call to|every call of|every call to|\
+    the call of|the call to|calls of|calls to|the tool|a use of|use of|the use of";
+const CALLS: &str = "calls|call|has called|called|invokes|has invoked|invoked|uses|has used|used|runs|has run|executes|has executed|executed";
 
 /// Rules whose results are kept by place, so that parsing stays linear however deep parentheses are nested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,19 +46,7 @@ pub(super) struct Parser<'v> {
 
 /// Reads a whole text.
 pub(super) fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
-    let tokens = tokens(text);
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        furthest: 0,
-        expected: Vec::new(),
-        stuck: None,
-        situations: Vec::new(),
-        vocabulary,
-        kept: HashMap::new(),
-        depth: 0,
-        scoped: false,
-    };
+    let mut parser = Parser::new(text, vocabulary);
     if parser.tokens.len() > TOKENS {
         return Err(parser.fault(text, TOKENS, vec![format!("at most {TOKENS} words")]));
     }
@@ -63,6 +59,34 @@ pub(super) fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fa
                 parser.fault(text, parser.furthest, expected)
             }
         }),
+    }
+}
+
+/// Returns what may follow the beginning of a text; empty if it is no beginning.
+pub(super) fn continuations(text: &str, vocabulary: &Vocabulary) -> Vec<String> {
+    let mut parser = Parser::new(text, vocabulary);
+    let length = parser.tokens.len();
+    if length <= TOKENS {
+        let _ = parser.text();
+    }
+    let begins = parser.furthest == length && parser.stuck.is_none();
+    if begins { parser.expected } else { Vec::new() }
+}
+
+impl<'v> Parser<'v> {
+    fn new(text: &str, vocabulary: &'v Vocabulary) -> Parser<'v> {
+        Parser {
+            tokens: tokens(text),
+            at: 0,
+            furthest: 0,
+            expected: Vec::new(),
+            stuck: None,
+            situations: Vec::new(),
+            vocabulary,
+            kept: HashMap::new(),
+            depth: 0,
+            scoped: false,
+        }
     }
 }
 
@@ -209,6 +233,16 @@ impl Parser<'_> {
             .position(|words| self.word(words).is_some())
     }
 
+    /// The number of words of the first of these, with bars between them, that is here. Nothing is read or expected.
+    pub(super) fn here(&self, choices: &str) -> Option<usize> {
+        choices.split('|').find_map(|words| {
+            let words: Vec<&str> = words.split(' ').collect();
+            let here = self.tokens.get(self.at..self.at + words.len())?;
+            let same = here.iter().zip(&words).all(|(token, word)| token.is(word));
+            same.then_some(words.len())
+        })
+    }
+
     /// Tries a rule; if it fails, nothing was read.
     pub(super) fn attempt<T>(&mut self, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let at = self.at;
@@ -262,16 +296,10 @@ impl Parser<'_> {
 
     /// A situation: a quoted phrase, or words of the vocabulary, with or without an article.
     pub(super) fn situation(&mut self) -> Option<Logic> {
-        const ARTICLES: [&str; 7] = ["a", "an", "the", "every", "each", "any", "another"];
         let from = self.at;
-        let article = self.tokens.get(from).is_some_and(|token| {
-            token.kind == Kind::Plain && ARTICLES.contains(&token.low.as_str())
-        });
-        for skip in [false, true] {
-            if skip && !article {
-                break;
-            }
-            self.at = from + usize::from(skip);
+        let called = self.called();
+        for skip in [called, Some(0), self.here(ARTICLES)].into_iter().flatten() {
+            self.at = from + skip;
             if let Some(atom) = self.named() {
                 return Some(Logic::Atom(atom));
             }
@@ -279,6 +307,21 @@ impl Parser<'_> {
         self.at = from;
         self.expect(SITUATION);
         None
+    }
+
+    /// The number of words that say of a quoted name that it is called: `calling`, `a call of`, `the agent has called`.
+    fn called(&mut self) -> Option<usize> {
+        let from = self.at;
+        let agent = self.here(AGENTS).unwrap_or(0);
+        self.at += agent;
+        let verbs = if agent > 0 { CALLS } else { CALLING };
+        let length = self.here(verbs).map(|verb| agent + verb);
+        self.at = from;
+        let quoted = |length: &usize| {
+            let token = self.tokens.get(from + length);
+            token.is_some_and(|token| matches!(token.kind, Kind::Quoted(_)))
+        };
+        length.filter(quoted)
     }
 
     fn named(&mut self) -> Option<usize> {
@@ -292,6 +335,8 @@ impl Parser<'_> {
                     phrase: phrase.clone(),
                 };
                 self.at += 1;
+                // the `x` tool
+                self.at += self.here("tool").unwrap_or(0);
                 situation
             }
             Kind::Plain => {

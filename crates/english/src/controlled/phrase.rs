@@ -13,8 +13,45 @@ fn binary(op: Binary, window: Option<crate::words::Window>, a: Logic, b: Logic) 
 }
 
 impl Parser<'_> {
-    /// Reads the subject of a sentence: a situation, several that `and` or `or` joins, or a phrase in parentheses.
+    /// Reads what limits a duty: a situation, or several.
+    ///
+    /// A list that the verb of a duty follows begins with the subject of that duty: *before `a`, `b` or `c` must happen*.
+    pub(super) fn limit(&mut self) -> Option<Logic> {
+        let from = self.at;
+        let set = self.set()?;
+        let verbs = "must|may|shall|has to|have to|requires|require|needs|leads to";
+        if self.here(verbs).is_some() {
+            self.at = from;
+            return self.plain_set();
+        }
+        Some(set)
+    }
+
+    /// Reads the subject of a sentence: a situation, several in a list or joined by `and` or `or`, or a phrase in parentheses.
     pub(super) fn set(&mut self) -> Option<Logic> {
+        self.attempt(Self::enumeration).or_else(|| self.plain_set())
+    }
+
+    /// `a`, `b` or `c`: three or more, so that the first comma is no end of a scope.
+    fn enumeration(&mut self) -> Option<Logic> {
+        let first = self.part()?;
+        self.word(",")?;
+        let second = self.part()?;
+        let mut parts = vec![first, second];
+        loop {
+            let last = self.one_of(", and|, or|and|or");
+            if last.is_none() {
+                self.word(",")?;
+            }
+            parts.push(self.part()?);
+            if let Some(last) = last {
+                return Some(if last % 2 == 0 { and(parts) } else { or(parts) });
+            }
+        }
+    }
+
+    /// A situation, several joined by `and` or `or`, or a phrase in parentheses.
+    fn plain_set(&mut self) -> Option<Logic> {
         self.kept(Kept::Set, |parser| {
             for (words, join) in [
                 ("all of", and as fn(Vec<Logic>) -> Logic),

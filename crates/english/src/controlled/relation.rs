@@ -1,7 +1,7 @@
 //! Duties beside `must`: permission, order, numbers.
 
 use super::parser::Parser;
-use super::rule::{Class, Force, Rule, Timing};
+use super::rule::{AGENTS, Class, Force, Rule, Timing, each};
 use crate::words::formula::{
     always, and, eventually, implies, never, next, not, once, previously, since, unless, until,
 };
@@ -13,6 +13,7 @@ impl Parser<'_> {
         for rule in [
             Self::some as Rule,
             Self::own,
+            Self::permitted_agent,
             Self::one_at_a_time,
             Self::number_of,
         ] {
@@ -169,7 +170,7 @@ impl Parser<'_> {
             return Some(always(implies(what, once(Some(window), first))));
         }
         self.one_of("beforehand|before");
-        Some(self.only_after(what, first))
+        Some(self.only_after(&what, vec![first]))
     }
 
     /// `may happen only after \`b\``, `may hold at most twice`
@@ -181,6 +182,45 @@ impl Parser<'_> {
         let may = self.one_of("may|must")? == 0;
         let early = self.has("only");
         let class = self.base()?;
+        self.permission(what, sequence, may, early, class)
+    }
+
+    /// `The agent may call \`a\` only after \`b\``
+    fn permitted_agent(&mut self) -> Option<Logic> {
+        self.one_of(AGENTS)?;
+        self.word("may")?;
+        let early = self.has("only");
+        let class = self.doing();
+        let what = self.set()?;
+        self.permission(what, None, true, early, class)
+    }
+
+    /// Reads the rest of a permission; of several calls, it is that of each.
+    fn permission(
+        &mut self,
+        what: Logic,
+        sequence: Option<Logic>,
+        may: bool,
+        early: bool,
+        class: Class,
+    ) -> Option<Logic> {
+        let at = self.at;
+        let mut duties = Vec::new();
+        for what in each(class, what) {
+            self.at = at;
+            duties.push(self.permission_of(what, sequence.clone(), may, early, class)?);
+        }
+        Some(and(duties))
+    }
+
+    fn permission_of(
+        &mut self,
+        what: Logic,
+        sequence: Option<Logic>,
+        may: bool,
+        early: bool,
+        class: Class,
+    ) -> Option<Logic> {
         if !early {
             if let Some(timing) = self.attempt(Self::counted) {
                 if may && !matches!(timing, Timing::AtMost(_) | Timing::AtMostIn(..)) {
@@ -214,18 +254,22 @@ impl Parser<'_> {
                 }) {
                     return Some(self.after_both(what, first, then));
                 }
-                let verb = self.verb();
-                let (first, state) = match verb {
+                let class = match self.verb() {
                     Some((Class::State, false, denied)) if word == 7 => {
-                        (if denied { not(first) } else { first }, true)
+                        self.word("at that step");
+                        let state = if denied { not(first) } else { first };
+                        return Some(always(implies(what, state)));
                     }
-                    Some((_, _, true)) => (not(first), false),
-                    _ => (first, false),
+                    Some((_, true, true)) if word == 7 => {
+                        return Some(Self::only_before(what, first));
+                    }
+                    Some((.., true)) => {
+                        self.expect("`has happened` or `has not happened`");
+                        return None;
+                    }
+                    Some((Class::Call, ..)) => Class::Call,
+                    _ => class,
                 };
-                if state {
-                    self.word("at that step");
-                    return Some(always(implies(what, first)));
-                }
                 if let Some(revoked) = self.attempt(|parser| {
                     parser.word("and")?;
                     let revoked = parser.set()?;
@@ -240,7 +284,7 @@ impl Parser<'_> {
                         eventually(None, and([what.clone(), next(eventually(None, second))]));
                     return Some(implies(chain, until(not(what), first)));
                 }
-                Some(self.only_after(what, first))
+                Some(self.only_after(&what, each(class, first)))
             }
         }
     }

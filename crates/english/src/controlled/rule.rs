@@ -13,7 +13,14 @@ use crate::words::{Logic, UNLESS_CUT_OFF, Window};
 pub(super) enum Class {
     State,
     Action,
+    /// An action that is called. A step has one call, so what is said of several is said of each.
+    Call,
 }
+
+/// The participles of calling.
+const CALLED: &str = "called|invoked|used|run|executed";
+/// Whoever acts in sentences of EARS and FRETish.
+pub(super) const AGENTS: &str = "the agent|the system|the assistant|the component|the software|the controller|the model|the robot|the server|the client|it";
 
 /// The modal force of a duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +70,10 @@ pub(super) enum Timing {
     AgainUntil(Logic),
     /// Except at steps where something holds.
     UnlessHolds(Logic),
-    /// Except after something.
-    UnlessHeld(Logic),
+    /// Except after all of these.
+    UnlessHeld(Vec<Logic>),
+    /// Only as long as something has not happened.
+    OnceHeld(Logic),
 }
 
 pub(super) type Rule<'v> = fn(&mut Parser<'v>) -> Option<Logic>;
@@ -219,15 +228,28 @@ impl<'v> Parser<'v> {
 
     /// A situation, with or without a verb that says that it is there.
     pub(super) fn holding(&mut self) -> Option<Logic> {
-        let what = self.set()?;
-        Some(match self.verb() {
+        let what = self.limit()?;
+        let verb = self.verb();
+        self.at_one_step(what, verb)
+    }
+
+    /// A situation with its verb, at one step.
+    fn at_one_step(&mut self, what: Logic, verb: Option<Verb>) -> Option<Logic> {
+        if let (Some((Class::Call, ..)), Logic::And(_)) = (verb, &what) {
+            self.stuck = Some((
+                self.at.saturating_sub(1),
+                "one call, or several joined by `or`, as two calls are two steps".to_owned(),
+            ));
+            return None;
+        }
+        Some(match verb {
             Some((_, _, true)) => not(what),
             _ => what,
         })
     }
 
-    /// `holds`, `has not happened`: the class, whether it looks back, and whether it is denied.
-    pub(super) fn verb(&mut self) -> Option<(Class, bool, bool)> {
+    /// `holds`, `has not happened`, `was called`.
+    pub(super) fn verb(&mut self) -> Option<Verb> {
         use Class::{Action, State};
         const HOLD: &str = "holds|hold|is true|are true";
         const HELD: &str = "has held|have held|has been true";
@@ -248,23 +270,28 @@ impl<'v> Parser<'v> {
         let found = verbs
             .into_iter()
             .find(|(words, ..)| self.one_of(words).is_some());
-        found.map(|(_, class, back, denied)| (class, back, denied))
+        if let Some((_, class, back, denied)) = found {
+            return Some((class, back, denied));
+        }
+        self.attempt(|parser| {
+            let forms = "is not|are not|is|are|has not been|have not been|was not|were not|has been|have been|was|were";
+            let form = parser.one_of(forms)?;
+            parser.one_of(CALLED)?;
+            Some((Class::Call, form > 3, matches!(form, 0 | 1 | 4..=7)))
+        })
     }
 
     /// `Whenever \`a\` holds,`: the steps that it is about.
     fn condition(&mut self) -> Option<Logic> {
         let words = "whenever|when|if|where|each time|every time|in case|upon";
         let word = self.one_of(words)?;
-        let what = self.set()?;
-        let begins = word == 7 || self.has("begins|becomes true");
-        Some(if begins {
+        let what = self.limit()?;
+        if word == 7 || self.has("begins|becomes true") {
             let before = Logic::Unary(Unary::WeakPreviously, None, Box::new(not(what.clone())));
-            and([what, before])
-        } else if let Some((_, _, true)) = self.verb() {
-            not(what)
-        } else {
-            what
-        })
+            return Some(and([what, before]));
+        }
+        let verb = self.verb();
+        self.at_one_step(what, verb)
     }
 
     /// A condition, and duties at the steps that it is about.
@@ -295,7 +322,7 @@ impl<'v> Parser<'v> {
         self.one_of("whenever|when|if")?;
         let first = self.set()?;
         self.word("is followed by")?;
-        let second = self.set()?;
+        let second = self.limit()?;
         self.word(",")?;
         let answer = self.set()?;
         self.modal()?;
@@ -343,7 +370,7 @@ impl<'v> Parser<'v> {
         }
         let (force, class, back) = self.attempt(Self::forced)?;
         if back {
-            return self.looking_back(&what, force);
+            return self.looking_back(each(class, what), force);
         }
         let timing = self.timing(triggered)?;
         self.timed(what, force, class, timing, triggered)
@@ -368,20 +395,33 @@ impl<'v> Parser<'v> {
         self.modal()?;
         let force = self.force();
         if self.has("have") {
-            let class = match self.one_of("held|been true|happened|occurred")? {
+            let class = match self.one_of("held|been true|happened|occurred|been")? {
                 0 | 1 => Class::State,
-                _ => Class::Action,
+                2 | 3 => Class::Action,
+                _ => self.one_of(CALLED).map(|_| Class::Call)?,
             };
             return Some((force, class, true));
         }
         Some((force, self.base()?, false))
     }
 
-    /// `hold`, `happen`
+    /// `hold`, `happen`, `be called`
     pub(super) fn base(&mut self) -> Option<Class> {
-        match self.one_of("hold|be true|stay true|happen|occur|come")? {
+        match self.one_of("hold|be true|stay true|happen|occur|come|be")? {
             0..=2 => Some(Class::State),
-            _ => Some(Class::Action),
+            3..=5 => Some(Class::Action),
+            _ => self.one_of(CALLED).map(|_| Class::Call),
+        }
+    }
+
+    /// `satisfy`, `do`, `call`: the verbs of an agent.
+    pub(super) fn doing(&mut self) -> Class {
+        match self
+            .one_of("satisfy|ensure|keep|maintain|do|perform|make|run|call|invoke|use|execute")
+        {
+            Some(0..=3) => Class::State,
+            Some(7..) => Class::Call,
+            _ => Class::Action,
         }
     }
 
@@ -401,16 +441,12 @@ impl<'v> Parser<'v> {
 
     /// `The agent must within 5 steps do \`a\``
     fn of_agent(&mut self, triggered: bool) -> Option<Logic> {
-        let agents = "the agent|the system|the assistant|the component|the software|the controller|the model|the robot|the server|the client|it";
-        self.one_of(agents)?;
+        self.one_of(AGENTS)?;
         self.modal()?;
         let force = self.force();
         let early = self.timing(triggered)?;
         self.word(",");
-        let class = match self.one_of("satisfy|ensure|keep|maintain|do|perform|make|run|call") {
-            Some(0..=3) => Class::State,
-            _ => Class::Action,
-        };
+        let class = self.doing();
         let what = self.set()?;
         let timing = match early {
             Timing::Unsaid => self.timing(triggered)?,
@@ -491,18 +527,19 @@ impl<'v> Parser<'v> {
         }
         if self.has("unless") {
             let what = self.set()?;
-            let (state, denied) = match self.verb() {
-                Some((Class::State, false, denied)) => (true, denied),
-                Some((_, _, denied)) => (false, denied),
-                None => (false, false),
+            let timing = match self.verb() {
+                Some((Class::State, false, false)) => Timing::UnlessHolds(what),
+                Some((Class::State, false, true)) => Timing::UnlessHolds(not(what)),
+                Some((_, true, true)) => Timing::OnceHeld(what),
+                Some((_, false, true)) => {
+                    self.expect("`has not happened` or `does not hold`");
+                    return None;
+                }
+                Some((class, _, false)) => Timing::UnlessHeld(each(class, what)),
+                None => Timing::UnlessHeld(vec![what]),
             };
             self.one_of("at that step|beforehand|before");
-            let what = if denied { not(what) } else { what };
-            return Some(if state {
-                Timing::UnlessHolds(what)
-            } else {
-                Timing::UnlessHeld(what)
-            });
+            return Some(timing);
         }
         if let Some(timing) = self.attempt(|parser| parser.counted()) {
             return Some(timing);
@@ -528,28 +565,28 @@ impl<'v> Parser<'v> {
     }
 
     /// Reads a duty that looks back from the steps of a condition.
-    fn looking_back(&mut self, what: &Logic, force: Force) -> Option<Logic> {
-        let what = what.clone();
+    fn looking_back(&mut self, what: Vec<Logic>, force: Force) -> Option<Logic> {
         if force == Force::Always {
-            return Some(Logic::Unary(Unary::Historically, None, Box::new(what)));
+            return Some(Logic::Unary(Unary::Historically, None, Box::new(and(what))));
         }
-        let held = if self.has("in the step before|at the step before|directly before") {
-            previously(what)
-        } else if self.has("at an earlier step") {
-            previously(once(None, what))
-        } else if self.has("since the last|since") {
-            let last = self.holding()?;
-            previously(since(not(last), what))
-        } else if let Some(window) = self.back() {
-            once(Some(window), what)
-        } else {
-            self.one_of("at that step or an earlier one|beforehand|before|earlier");
-            once(None, what)
-        };
-        Some(match force {
-            Force::Must => held,
-            _ => not(held),
-        })
+        let held: Box<dyn Fn(Logic) -> Logic> =
+            if self.has("in the step before|at the step before|directly before") {
+                Box::new(previously)
+            } else if self.has("at an earlier step") {
+                Box::new(|what| previously(once(None, what)))
+            } else if self.has("since the last|since") {
+                let last = self.holding()?;
+                Box::new(move |what| previously(since(not(last.clone()), what)))
+            } else if let Some(window) = self.back() {
+                Box::new(move |what| once(Some(window), what))
+            } else {
+                self.one_of("at that step or an earlier one|beforehand|before|earlier");
+                Box::new(|what| once(None, what))
+            };
+        Some(and(what.into_iter().map(|what| match force {
+            Force::Must => held(what),
+            _ => not(held(what)),
+        })))
     }
 
     /// The formula of a duty: at the step of a trigger, or of the whole run.
@@ -561,6 +598,14 @@ impl<'v> Parser<'v> {
         timing: Timing,
         triggered: bool,
     ) -> Option<Logic> {
+        if class == Class::Call
+            && !matches!(timing, Timing::Together)
+            && matches!(what, Logic::And(_))
+        {
+            let duties = each(class, what).into_iter();
+            let duty = |what| self.timed(what, force, Class::Action, timing.clone(), triggered);
+            return duties.map(duty).collect::<Option<Vec<_>>>().map(and);
+        }
         let denied = matches!(force, Force::MustNot | Force::Never);
         let signed = |what: Logic| if denied { not(what) } else { what };
         let weak_until = |what: Logic, end: Logic| unless(signed(what), end);
@@ -573,6 +618,7 @@ impl<'v> Parser<'v> {
                 | Timing::AgainUntil(_)
                 | Timing::UnlessHolds(_)
                 | Timing::UnlessHeld(_)
+                | Timing::OnceHeld(_)
         );
         let lasting = matches!(
             timing,
@@ -586,7 +632,9 @@ impl<'v> Parser<'v> {
             Timing::Unsaid => match (force, class, triggered) {
                 (Force::Always, _, false) | (Force::Must, Class::State, false) => always(what),
                 (Force::Never | Force::MustNot, _, false) => never(what),
-                (Force::Must, Class::Action, _) => eventually(None, what),
+                (Force::Must, _, false) | (Force::Must, Class::Action | Class::Call, true) => {
+                    eventually(None, what)
+                }
                 (Force::Must, Class::State, true) => what,
                 (Force::MustNot, Class::State, true) => not(what),
                 (Force::MustNot | Force::Never | Force::Always, _, true) => {
@@ -627,7 +675,8 @@ impl<'v> Parser<'v> {
                 always(implies(what, closed))
             }
             Timing::UnlessHolds(state) if denied => always(implies(what, state)),
-            Timing::UnlessHeld(first) if denied => self.only_after(what, first),
+            Timing::UnlessHeld(firsts) if denied => self.only_after(&what, firsts),
+            Timing::OnceHeld(first) if denied => Self::only_before(what, first),
             _ => {
                 self.expect("a time that fits the duty");
                 return None;
@@ -636,13 +685,29 @@ impl<'v> Parser<'v> {
         Some(duty)
     }
 
-    /// `G (what -> O first)`; within a scope, order is counted from its beginning.
-    pub(super) fn only_after(&self, what: Logic, first: Logic) -> Logic {
-        if self.scoped {
-            unless(not(what), first)
-        } else {
-            always(implies(what, once(None, first)))
-        }
+    /// `G (what -> O first)` for each of the first ones; within a scope, order is counted from its beginning.
+    pub(super) fn only_after(&self, what: &Logic, firsts: Vec<Logic>) -> Logic {
+        let after = |first: Logic| match self.scoped {
+            true => unless(not(what.clone()), first),
+            false => always(implies(what.clone(), once(None, first))),
+        };
+        and(firsts.into_iter().map(after))
+    }
+
+    /// `!F (first & F what)`
+    pub(super) fn only_before(what: Logic, first: Logic) -> Logic {
+        never(and([first, eventually(None, what)]))
+    }
+}
+
+/// A verb: its class, whether it looks back, and whether it is denied.
+type Verb = (Class, bool, bool);
+
+/// The situations that something is said of, each by itself: calls that `and` joins, which are at steps of their own.
+pub(super) fn each(class: Class, what: Logic) -> Vec<Logic> {
+    match what {
+        Logic::And(parts) if class == Class::Call => parts,
+        what => vec![what],
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Situation {
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     entries: Vec<Entry>,
+    /// Whether consent of the user is known to be a state.
+    pub(crate) has_consent: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::example::{self, Trace};
-use super::ground::Grounding;
+use super::ground::{self, Grounding};
 use super::input::{Line, lines};
 use super::result::{Draft, Status};
 use super::spec::literal;
@@ -39,10 +39,20 @@ pub(super) struct Predicate {
     pub(super) key: Option<String>,
 }
 
-/// Names of fields of the event, which predicates do not have: those of a drafted event, and the others of `std.agent`.
+/// Names of fields of the event, which predicates do not have: those of a drafted event, and the other names of a spec with tools.
 const FIELDS: [&str; 4] = ["kind", "tool", "args", "at"];
-const AGENT_FIELDS: [&str; 9] = [
-    "index", "role", "text", "call", "result", "error", "agent", "raw", "item",
+const AGENT_FIELDS: [&str; 11] = [
+    "index",
+    "role",
+    "text",
+    "call",
+    "result",
+    "error",
+    "agent",
+    "raw",
+    "item",
+    "consent",
+    ground::USER_TEXT,
 ];
 
 /// The proposals that count as chosen without asking.
@@ -153,6 +163,19 @@ impl Document {
             (known.name.clone(), body)
         };
         self.predicates.iter().map(condition).collect()
+    }
+
+    /// Returns the declarations that the conditions need.
+    #[must_use]
+    pub fn preamble(&self) -> String {
+        let conditions = self.conditions();
+        let consent = conditions
+            .iter()
+            .any(|(_, body)| body.contains(ground::USER_TEXT));
+        format!(
+            "use std.agent\n{}",
+            if consent { ground::CONSENT } else { "" }
+        )
     }
 
     /// Adds remarks to predicates, by name: how often they are true on recorded traces.

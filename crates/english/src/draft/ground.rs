@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::compare::stem;
+use super::speech::Speech;
 use crate::controlled::Vocabulary;
 
 /// A tool that an agent can call.
@@ -26,9 +27,12 @@ pub struct Grounding {
 const EMPTY: &str = "a an the any some this that its their his her another new is are be been being was were has have had do does did \
     agent assistant system model it call calls called calling use uses used using run runs invoke invokes invoked tool tools function \
     of for to";
-/// Words for people who speak to an agent, and for what they say.
-const SPEAKERS: &str = "user users customer customers client person human caller";
-const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain";
+/// What a drafted spec declares if a condition speaks of [`USER_TEXT`].
+pub(super) const CONSENT: &str = "use std.consent\n\n\
+    /// The latest message of the user; null before the first one.\n\
+    track user_text: string? = null when kind == \"message\" and role == \"user\" then text\n";
+/// The track of the user's latest message.
+pub(super) const USER_TEXT: &str = "user_text";
 
 impl Grounding {
     /// Reads a list of tools: of MCP (`tools/list`, or its result), of OpenAI, or of Anthropic.
@@ -51,7 +55,10 @@ impl Grounding {
     /// Returns the tools as predicates that sentences can speak of.
     #[must_use]
     pub fn vocabulary(&self) -> Vocabulary {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = Vocabulary {
+            has_consent: true,
+            ..Vocabulary::default()
+        };
         for tool in &self.tools {
             vocabulary.add(&tool.name, &tool.description);
         }
@@ -87,8 +94,26 @@ impl Grounding {
                 parts.push("call == x".to_owned());
                 tied = true;
             }
-        } else if spoken_by_user(phrase) {
-            parts.push("kind == \"message\" and role == \"user\"".to_owned());
+        } else if let Some(names) = self.others(phrase) {
+            parts.push("kind == \"call\"".to_owned());
+            let names: Vec<String> = names.into_iter().map(literal).collect();
+            if !names.is_empty() {
+                parts.push(format!("tool not in [{}]", names.join(", ")));
+            }
+            open = false;
+        } else if let Some(speech) = Speech::of(phrase) {
+            let says = speech.says();
+            open = !speech.consents && !(speech.whole && says.is_some());
+            match (speech.consents, says) {
+                (true, None) => parts.push(format!("consent.agrees({USER_TEXT})")),
+                (true, Some(says)) => parts.push(format!(
+                    "{USER_TEXT} {says} and not consent.refuses({USER_TEXT})"
+                )),
+                (false, says) => {
+                    parts.push("kind == \"message\" and role == \"user\"".to_owned());
+                    parts.extend(says.map(|says| format!("text {says}")));
+                }
+            }
         }
         if open {
             parts.push(format!("todo({})", literal(phrase)));
@@ -100,6 +125,24 @@ impl Grounding {
             ));
         }
         parts.join(" and ")
+    }
+
+    /// Returns the tools that a phrase excepts, which says that any other one is called; none of `a tool is called`.
+    fn others<'p>(&self, phrase: &'p str) -> Option<Vec<&'p str>> {
+        let (any, excepted) = phrase.split_once(" other than ").unwrap_or((phrase, ""));
+        let split = |text: &'p str| {
+            let words =
+                text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
+            words.filter(|word| !word.is_empty())
+        };
+        let speaks = split(any).any(|word| listed("tool tools", &word.to_lowercase()));
+        if !speaks || !split(any).all(|word| is_empty(&word.to_lowercase())) {
+            return None;
+        }
+        let names = split(excepted).filter(|word| !is_empty(word) && !listed("or and", word));
+        let known = |name: &&str| self.tools.iter().any(|tool| tool.name == *name);
+        let names: Vec<&str> = names.collect();
+        (names.iter().all(known) && names.is_empty() == excepted.is_empty()).then_some(names)
     }
 
     /// Returns the tool that a phrase names, and whether the phrase says no more than that.
@@ -159,7 +202,12 @@ fn tool(value: &Value) -> Result<Tool, String> {
     })
 }
 
-fn listed(list: &str, word: &str) -> bool {
+/// Whether a word says nothing about what is called.
+pub(super) fn is_empty(word: &str) -> bool {
+    listed(EMPTY, word)
+}
+
+pub(super) fn listed(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
@@ -177,7 +225,7 @@ fn stems(text: &str) -> Vec<String> {
     }
     let words = spaced.split_whitespace().map(str::to_lowercase);
     let mut out: Vec<String> = words
-        .filter(|word| !listed(EMPTY, word))
+        .filter(|word| !is_empty(word))
         .map(|word| stem(&word).to_owned())
         .collect();
     out.sort_unstable();
@@ -186,7 +234,7 @@ fn stems(text: &str) -> Vec<String> {
 }
 
 /// Whether two words without their endings are forms of one: `cancell` and `cancel`, `sent` and `send`.
-fn alike(a: &str, b: &str) -> bool {
+pub(super) fn alike(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let bent = |word: &str| {
         word.strip_suffix(['d', 't'])
@@ -195,20 +243,6 @@ fn alike(a: &str, b: &str) -> bool {
     };
     short.len() > 2 && long.strip_prefix(short).is_some_and(|rest| rest.len() < 3)
         || bent(a).is_some() && bent(a) == bent(b)
-}
-
-/// Whether a phrase says that a user speaks.
-fn spoken_by_user(phrase: &str) -> bool {
-    let words: Vec<String> = phrase
-        .split(|c: char| !c.is_alphanumeric())
-        .map(str::to_lowercase)
-        .collect();
-    let speaks = |word: &String| {
-        SPEECH
-            .split_whitespace()
-            .any(|verb| alike(stem(word), stem(verb)))
-    };
-    words.iter().any(|word| listed(SPEAKERS, word)) && words.iter().any(speaks)
 }
 
 #[cfg(test)]
@@ -257,11 +291,34 @@ mod tests {
             body("the weather is fine", None),
             "todo(\"the weather is fine\")"
         );
-        let said = body("the user has confirmed", None);
-        assert_eq!(
-            said,
-            "kind == \"message\" and role == \"user\" and todo(\"the user has confirmed\")"
-        );
+        let message = "kind == \"message\" and role == \"user\"";
+        for (phrase, condition) in [
+            (
+                "the user has confirmed",
+                "consent.agrees(user_text)".to_owned(),
+            ),
+            (
+                "the user have confirmed ('yes')",
+                "user_text matches /(?i)\\byes\\b/ and not consent.refuses(user_text)".to_owned(),
+            ),
+            (
+                "the user says 'stop'",
+                format!("{message} and text matches /(?i)\\bstop\\b/"),
+            ),
+            (
+                "the user complains",
+                format!("{message} and todo(\"the user complains\")"),
+            ),
+            ("any tool is called", "kind == \"call\"".to_owned()),
+            (
+                "a tool other than think or `send_email` is called",
+                "kind == \"call\" and tool not in [\"think\", \"send_email\"]".to_owned(),
+            ),
+        ] {
+            assert_eq!(body(phrase, None), condition);
+        }
+        let open = body("a tool other than hammer is called", None);
+        assert!(open.contains("todo("), "{open}");
     }
 
     #[test]

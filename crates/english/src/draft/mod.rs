@@ -16,6 +16,7 @@ mod json;
 mod reading;
 mod result;
 mod spec;
+mod speech;
 
 pub(crate) use compare::stem;
 pub use compare::{Difference, difference};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::input::{Line, Role};
 use super::reading::{Reading, Telling};
+use super::speech::Speech;
 use crate::controlled::{Vocabulary, read};
 use crate::propose::{Outcome, propose};
 
@@ -118,7 +119,9 @@ impl Draft {
                 return draft;
             }
         };
-        let outcome = propose(composed.as_deref().unwrap_or(&line.text));
+        let outcome = propose(composed.as_deref().unwrap_or(&line.text), &|phrase| {
+            vocabulary.has_consent && Speech::of(phrase).is_some_and(|speech| speech.consents)
+        });
         draft.composed = composed;
         match outcome {
             Outcome::Proposed(sentences) => draft.propose(&sentences, vocabulary),

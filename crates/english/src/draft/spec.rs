@@ -56,7 +56,8 @@ impl Document {
     /// The fields that the requirements need beside the usual ones.
     fn event(&self, out: &mut String) {
         if self.grounding.is_some() {
-            out.push_str("use std.agent\n\n");
+            out.push_str(&self.preamble());
+            out.push('\n');
             return;
         }
         out.push_str("event {\n  kind: string\n  tool: string?\n  args: json?\n");

@@ -14,7 +14,8 @@ use crate::words::Writer;
 pub(super) static INSTRUCTIONS: LazyLock<String> = LazyLock::new(|| {
     let mut out = include_str!("instructions.txt").to_owned();
     let mut seen = BTreeSet::new();
-    for form in forms() {
+    // Sentences about calls are other words for the same formulas.
+    for form in forms().into_iter().filter(|form| form.group != "Calls") {
         let names = &form.names;
         let formula = Writer { names, rich: true }.write(&form.logic);
         // Scopes combine with every duty: a form of each is enough, and so is a sentence for each formula.

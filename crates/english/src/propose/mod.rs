@@ -37,6 +37,8 @@ static CONNECTIVES: LazyLock<Vec<&str>> =
     LazyLock::new(|| words_in(include_str!("../data/connectives.txt")));
 static IMPERATIVES: LazyLock<Vec<&str>> =
     LazyLock::new(|| words_in(include_str!("../data/imperatives.txt")));
+static CALLING: LazyLock<Vec<&str>> =
+    LazyLock::new(|| words_in(include_str!("../data/calling.txt")));
 static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words_in(include_str!("../data/actors.txt")));
 
 fn words_in(text: &str) -> Vec<&str> {
@@ -57,8 +59,9 @@ static VAGUE: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the proposals for a sentence, or the reason why there are none.
-pub(crate) fn propose(text: &str) -> Outcome {
+/// Returns the proposals for a sentence, or the reason why there are none. `consents` says of a phrase whether it is known to be a state:
+/// that the latest message of the user agrees.
+pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
     let text = text.trim();
     let mut tokens = tokens(text);
     while tokens
@@ -79,6 +82,7 @@ pub(crate) fn propose(text: &str) -> Outcome {
     let sentence = Sentence {
         text,
         tokens: &tokens,
+        consents,
     };
     if !sentence.asks() {
         return Outcome::NoRequirement("it asks for nothing, and forbids nothing".to_owned());
@@ -102,6 +106,7 @@ pub(crate) fn propose(text: &str) -> Outcome {
 struct Sentence<'t> {
     text: &'t str,
     tokens: &'t [Token],
+    consents: &'t dyn Fn(&str) -> bool,
 }
 
 impl Sentence<'_> {
@@ -312,22 +317,38 @@ impl Sentence<'_> {
         }
     }
 
-    /// The sentences that a rule gives, the one about a state first where the condition is a state.
+    /// The sentences that a rule gives, the one about a state first where the condition is a state. Those about consent are given only of
+    /// consent.
     fn meanings(&self, rule: &Rule, slots: &Slots) -> Vec<String> {
         let mut meanings: Vec<(bool, String)> = rule
             .meanings
             .iter()
-            .map(|meaning| {
+            .filter_map(|meaning| {
+                let agrees = meaning.contains("?agrees}");
+                let stated = [
+                    self.stated(meaning, "?agrees}", slots),
+                    self.stated(meaning, "?is}", slots),
+                ];
+                let consent = stated
+                    .iter()
+                    .flatten()
+                    .any(|phrase| (self.consents)(phrase));
                 let state = meaning.contains("?is}")
                     && slots
                         .last()
                         .is_some_and(|(_, range)| self.is_state(range.clone()));
-                (state, self.filled(meaning, slots))
+                (consent || !agrees).then(|| (consent || state, self.filled(meaning, slots)))
             })
             .collect();
         // Stable: otherwise in the order of the rule.
         meanings.sort_by_key(|(first, _)| !first);
         meanings.into_iter().map(|(_, meaning)| meaning).collect()
+    }
+
+    /// The phrase of the slot of a meaning that ends so.
+    fn stated(&self, meaning: &str, end: &str, slots: &Slots) -> Option<String> {
+        let (_, slot) = meaning.split_once(end)?.0.rsplit_once('{')?;
+        Some(self.slot(slot, slots))
     }
 
     /// Whether a condition is there for a while: *the sandbox is active*, *the chain has been approved*, *a valid token*; and not *a person
@@ -370,7 +391,7 @@ impl Sentence<'_> {
                 .map(|(_, range)| range.clone())
         };
         let (names, verb) = slot.split_once('?').unwrap_or((slot, ""));
-        let mut words: Vec<String> = Vec::new();
+        let mut spans: Vec<Range<usize>> = Vec::new();
         for name in names.split(' ').filter_map(|name| name.chars().next()) {
             let Some(range) = range(name) else { continue };
             match name {
@@ -380,15 +401,50 @@ impl Sentence<'_> {
                 'k' => return number(self.tokens.get(range.start)).unwrap_or_default(),
                 // Whoever acts throughout is not repeated in every situation.
                 's' if names.len() > 1 && self.is_actor(range.clone()) => {}
-                _ => words.push(self.phrase(range)),
+                _ => spans.push(range),
             }
         }
+        let calls = self.calls(&spans);
         let verb = match verb {
             "has" => " has happened",
-            "is" => " holds",
+            "is" | "agrees" => " holds",
+            // Without names, nothing is another tool: no sentence.
+            "other" => {
+                let names = calls.unwrap_or_default().replace(['`', '(', ')'], "");
+                return format!("\"a tool other than {names} is called\"");
+            }
             _ => "",
         };
-        format!("\"{}\"{verb}", words.join(" "))
+        let phrase = calls.unwrap_or_else(|| {
+            let words: Vec<String> = spans.into_iter().map(|range| self.phrase(range)).collect();
+            format!("\"{}\"", words.join(" "))
+        });
+        phrase + verb
+    }
+
+    /// The names in backquotes, if these words say no more than that one of them is called.
+    fn calls(&self, spans: &[Range<usize>]) -> Option<String> {
+        let mut names = Vec::new();
+        let mut both = false;
+        for at in spans.iter().cloned().flatten() {
+            let token = self.tokens.get(at)?;
+            match &token.kind {
+                Kind::Quoted(name) if self.text[token.span.clone()].starts_with('`') => {
+                    names.push(format!("`{name}`"));
+                }
+                Kind::Plain if [",", "or"].contains(&token.low.as_str()) => {}
+                Kind::Plain if token.low == "and" => both = true,
+                Kind::Plain if CALLING.contains(&token.low.as_str()) => {}
+                _ => return None,
+            }
+        }
+        match names.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            // Two calls are two steps; which of them is meant is not said.
+            _ if both => None,
+            several => Some(format!("({})", several.join(" or "))),
+        }
     }
 
     fn is_actor(&self, range: Range<usize>) -> bool {

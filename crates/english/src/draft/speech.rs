@@ -1,0 +1,170 @@
+//! Phrases about what a user says: consent, and words in quotation marks.
+
+use super::compare::stem;
+use super::ground::{alike, is_empty, listed};
+
+/// Words for people who speak to an agent, and for what they say.
+const SPEAKERS: &str = "user users customer customers client person human caller";
+const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain";
+/// The beginnings of words of consent.
+const CONSENT: [&str; 5] = ["confirm", "approv", "agree", "consent", "permission"];
+/// Words beside those of consent that add nothing to it.
+const PLAIN: &str = "explicit explicitly express expressly clear clearly verbal verbally give gives given gave obtain obtained get got receive \
+    received s it they them their by from in or say says said write writes wrote message action";
+
+/// What a phrase says of a user's message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Speech {
+    /// The words that the message has, one of them: what the phrase has in quotation marks.
+    pub(super) literals: Vec<String>,
+    /// It is consent, and nothing else.
+    pub(super) consents: bool,
+    /// Nothing is said beyond the literals.
+    pub(super) whole: bool,
+}
+
+impl Speech {
+    /// Reads a phrase. Returns `None` if it does not speak of what a user says.
+    pub(super) fn of(phrase: &str) -> Option<Speech> {
+        let (literals, rest) = literals(phrase);
+        let words: Vec<String> = rest
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let speaker = |word: &String| listed(SPEAKERS, word);
+        let consent = |word: &String| CONSENT.iter().any(|begin| word.starts_with(begin));
+        let speech = |word: &String| {
+            let mut verbs = SPEECH.split_whitespace();
+            consent(word) || verbs.any(|verb| alike(stem(word), stem(verb)))
+        };
+        // *The user is asked to confirm*: somebody else speaks.
+        let spoken_to = |pair: &[String]| {
+            listed("is are was were be been", &pair[0]) && listed("asked told", &pair[1])
+        };
+        if !words.iter().any(speaker)
+            || !words.iter().any(speech)
+            || words.windows(2).any(spoken_to)
+        {
+            return None;
+        }
+        let only = |plain: &dyn Fn(&String) -> bool| {
+            let mut words = words.iter();
+            words.all(|word| speaker(word) || is_empty(word) || listed(PLAIN, word) || plain(word))
+        };
+        Some(Speech {
+            consents: words.iter().any(consent) && only(&consent),
+            whole: only(&speech),
+            literals,
+        })
+    }
+
+    /// Returns the condition on a text that has one of the literals as whole words, in any case; absent without literals.
+    pub(super) fn says(&self) -> Option<String> {
+        let one = |literal: &String| {
+            let words: Vec<String> = literal.split_whitespace().map(escaped).collect();
+            // A sign is its own boundary.
+            let bound = |c: Option<char>| {
+                if c.is_some_and(char::is_alphanumeric) {
+                    "\\b"
+                } else {
+                    ""
+                }
+            };
+            let (first, last) = (literal.chars().next(), literal.chars().next_back());
+            format!("{}{}{}", bound(first), words.join("\\s+"), bound(last))
+        };
+        let all: Vec<String> = self.literals.iter().map(one).collect();
+        (!all.is_empty()).then(|| format!("matches /(?i){}/", all.join("|")))
+    }
+}
+
+/// A word as a regular expression.
+fn escaped(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for char in word.chars() {
+        if "\\.+*?()|[]{}^$/".contains(char) {
+            out.push('\\');
+        }
+        out.push(char);
+    }
+    out
+}
+
+/// The words of a phrase in quotation marks, and the phrase without them. The apostrophe of *user's* is no quotation mark.
+fn literals(phrase: &str) -> (Vec<String>, String) {
+    let (mut found, mut rest) = (Vec::new(), String::new());
+    let mut left = phrase;
+    while let Some(open) = left.find(['\'', '"']) {
+        let (before, after) = left.split_at(open);
+        let inner = &after[1..];
+        let begins = !before.ends_with(char::is_alphanumeric);
+        let close = inner.match_indices(&after[..1]).find(|(at, _)| {
+            let next = inner[at + 1..].chars().next();
+            *at > 0 && !next.is_some_and(char::is_alphanumeric)
+        });
+        rest.push_str(before);
+        match close.filter(|_| begins) {
+            Some((at, _)) => {
+                found.push(inner[..at].trim().to_owned());
+                left = &inner[at + 1..];
+            }
+            None => {
+                rest.push(' ');
+                left = inner;
+            }
+        }
+    }
+    rest.push_str(left);
+    found.retain(|literal| literal.chars().any(char::is_alphanumeric));
+    (found, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Speech;
+
+    #[test]
+    fn consent_is_told_from_other_speech() {
+        for phrase in [
+            "the user has confirmed",
+            "the user have confirmed ('yes')",
+            "the user's explicit consent",
+            "the customer agrees to it",
+            "explicit user confirmation",
+            "the agent has obtained the user's approval",
+        ] {
+            assert!(Speech::of(phrase).unwrap().consents, "{phrase}");
+        }
+        for phrase in [
+            "the user has not confirmed",
+            "the user has confirmed the refund",
+            "the user refuses to confirm",
+            "the user says 'stop'",
+        ] {
+            assert!(!Speech::of(phrase).unwrap().consents, "{phrase}");
+        }
+        assert_eq!(Speech::of("a supervisor has approved"), None);
+        assert_eq!(Speech::of("the user is young"), None);
+        assert_eq!(Speech::of("the user is asked to confirm"), None);
+    }
+
+    #[test]
+    fn quoted_words_are_conditions() {
+        let says = |phrase: &str| {
+            let speech = Speech::of(phrase).unwrap();
+            (speech.says().unwrap_or_default(), speech.whole)
+        };
+        let stop = "matches /(?i)\\bstop\\b/".to_owned();
+        assert_eq!(says("the user says 'stop'"), (stop.clone(), true));
+        assert_eq!(
+            says("the user's message says \"stop\" twice"),
+            (stop, false)
+        );
+        assert_eq!(
+            says("the user replies 'go  ahead' or 'a/b!'").0,
+            "matches /(?i)\\bgo\\s+ahead\\b|\\ba\\/b!/"
+        );
+        assert_eq!(says("the user's agent says no"), (String::new(), false));
+    }
+}
