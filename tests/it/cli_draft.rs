@@ -1,4 +1,6 @@
 //! `guard draft` on real files, and what it makes checked again.
+use std::collections::BTreeMap;
+
 use assert_cmd::Command;
 use guard_english::draft::{Accept, Document};
 use guard_lang::diagnostic::Code;
@@ -353,11 +355,15 @@ fn tools_ground_predicates() {
     };
     assert_eq!(verdict(&wrong, "R1"), "violated");
     assert_eq!(verdict(&wrong, "R2"), "violated");
-    // Nothing that a user said is no confirmation, whatever the condition is to be; something may be one.
     assert_eq!(verdict(&wrong, "R3"), "violated");
-    let said = r#"{"kind":"message","role":"user","text":"Yes."}"#.to_owned();
-    let open = run("open.jsonl", &[said, event("cancel_reservation", "B")]);
-    assert_eq!(verdict(&open, "R3"), "unknown");
+    for (text, expected) in [
+        ("Yes.", "presumably_satisfied"),
+        ("No, do not proceed.", "violated"),
+    ] {
+        let said = format!(r#"{{"kind":"message","role":"user","text":"{text}"}}"#);
+        let said = run("said.jsonl", &[said, event("cancel_reservation", "B")]);
+        assert_eq!(verdict(&said, "R3"), expected, "{text}");
+    }
     assert_eq!(verdict(&right, "R2"), "presumably_satisfied");
     // How often each predicate is true on recorded runs.
     let (out, err, code) = guard(
@@ -391,5 +397,181 @@ fn tools_ground_predicates() {
             code == 2 && err.contains(reason) && err.contains("broken.json"),
             "{err}"
         );
+    }
+}
+
+/// The drafted spec of a page of `examples/desks`, with the first proposal of each sentence.
+fn desk(name: &str, folder: &std::path::Path) -> (String, String) {
+    let spec = folder.join(format!("{name}.guard"));
+    let spec = spec.to_str().unwrap().to_owned();
+    let page = format!("examples/desks/{name}.md");
+    let tools = format!("examples/desks/{name}_tools.json");
+    let arguments = [
+        "draft", &page, "--tools", &tools, "--accept", "first", "-o", &spec,
+    ];
+    let (out, err, code) = guard(&arguments, "");
+    assert_eq!(code, 0, "{out}{err}");
+    let text = std::fs::read_to_string(&spec).unwrap();
+    (spec, text)
+}
+
+/// The verdicts of a spec on events, by property.
+fn verdicts(spec: &str, events: &[serde_json::Value]) -> BTreeMap<String, String> {
+    let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
+    let run = format!("{spec}.jsonl");
+    std::fs::write(&run, format!("{}\n", lines.join("\n"))).unwrap();
+    let arguments = ["audit", spec, &run, "--from", "native", "--format", "json"];
+    let (out, err, _) = guard(&arguments, "");
+    let lines = out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let found: BTreeMap<String, String> = lines
+        .filter_map(|line| {
+            let name = line["property"].as_str()?.to_owned();
+            Some((name, line["verdict"].as_str()?.to_owned()))
+        })
+        .collect();
+    assert!(!found.is_empty(), "{out}{err}");
+    found
+}
+
+fn call(tool: &str, id: &str) -> serde_json::Value {
+    serde_json::json!({"kind": "call", "role": "assistant", "tool": tool, "args": {"reservation_id": id, "order_id": id}})
+}
+
+fn says(text: &str) -> serde_json::Value {
+    serde_json::json!({"kind": "message", "role": "user", "text": text})
+}
+
+/// The policy pages of two desks are drafted without a `todo`: every predicate is a condition on calls, or on the words of the user.
+#[test]
+fn policies_of_desks_need_no_predicate_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let (airline, text) = desk("airline", folder.path());
+    let (retail, other) = desk("retail", folder.path());
+    for (spec, text, rules) in [(&airline, &text, 6), (&retail, &other, 6)] {
+        assert!(!text.contains("todo("), "{text}");
+        assert_eq!(text.matches("\nrequirement ").count(), rules, "{text}");
+        let (out, err, code) = guard(&["check", spec, "--deny", "warnings"], "");
+        assert_eq!(code, 0, "{out}{err}{text}");
+    }
+    let broken = |spec: &str, events: &[serde_json::Value]| -> Vec<String> {
+        let found = verdicts(spec, events).into_iter();
+        found
+            .filter(|(_, verdict)| verdict == "violated")
+            .map(|(name, _)| name)
+            .collect()
+    };
+    let booked = |said: &[&str]| -> Vec<serde_json::Value> {
+        let mut events = vec![call("get_user_details", "")];
+        events.extend(said.iter().map(|text| says(text)));
+        events.push(call("book_reservation", ""));
+        events
+    };
+    let one = "R1".to_owned();
+    assert_eq!(broken(&airline, &booked(&["Yes, please."])), [""; 0]);
+    // The latest message has to agree, and what is negated does not.
+    for said in [
+        &["Yes, please.", "Wait."][..],
+        &["No, do not proceed."],
+        &["I'm not sure."],
+        &[],
+    ] {
+        assert_eq!(broken(&airline, &booked(said)), [one.clone()], "{said:?}");
+    }
+    for (events, rule) in [
+        (vec![says("yes"), call("book_reservation", "")], "R2"),
+        (
+            vec![
+                call("get_reservation_details", "A"),
+                says("yes"),
+                call("cancel_reservation", "B"),
+            ],
+            "R3",
+        ),
+        (
+            vec![
+                call("transfer_to_human_agents", ""),
+                call("transfer_to_human_agents", ""),
+            ],
+            "R4",
+        ),
+        (
+            vec![call("transfer_to_human_agents", ""), call("think", "")],
+            "R5",
+        ),
+        (vec![call("send_certificate", "")], "R6"),
+    ] {
+        assert_eq!(broken(&airline, &events), [rule], "{events:?}");
+    }
+    let details = call("get_order_details", "A");
+    for (events, rules) in [
+        (vec![says("Yes"), call("cancel_pending_order", "A")], vec![]),
+        // The page says which word it has to be.
+        (
+            vec![says("Go ahead"), call("cancel_pending_order", "A")],
+            vec!["R1"],
+        ),
+        (vec![call("get_user_details", "")], vec!["R2"]),
+        (
+            vec![
+                call("find_user_id_by_email", ""),
+                call("get_user_details", ""),
+            ],
+            vec![],
+        ),
+        (
+            vec![
+                says("yes"),
+                details.clone(),
+                call("return_delivered_order_items", "A"),
+            ],
+            vec![],
+        ),
+        (
+            vec![
+                says("yes"),
+                details,
+                call("exchange_delivered_order_items", "B"),
+            ],
+            vec!["R4"],
+        ),
+        (
+            vec![
+                says("Stop! Stop it."),
+                says("yes"),
+                call("cancel_pending_order", "A"),
+            ],
+            vec!["R5"],
+        ),
+    ] {
+        assert_eq!(broken(&retail, &events), rules, "{events:?}");
+    }
+}
+
+/// On recorded runs of an airline desk, which are not part of the package, the drafted rule about consent is violated in the runs of the
+/// published answer, and so are the rules about details and transfers.
+#[test]
+fn a_drafted_policy_answers_published_questions() {
+    let Some(data) = crate::support::shared("data/tau-bench") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (spec, _) = desk("airline", folder.path());
+    let runs = data.join("gpt-4o-airline.json");
+    let (out, err, _) = guard(
+        &["audit", &spec, runs.to_str().unwrap(), "--format", "json"],
+        "",
+    );
+    let answers = std::fs::read_to_string(data.join("answers.json")).unwrap();
+    let answers: serde_json::Value = serde_json::from_str(&answers).unwrap();
+    for (rule, question) in [("R1", 0), ("R3", 1), ("R5", 2)] {
+        let violated = out
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .filter(|line| line["property"] == rule && line["verdict"] == "violated")
+            .count();
+        let published = &answers["questions"][question]["violating_count"];
+        assert_eq!(serde_json::json!(violated), *published, "{rule}: {err}");
     }
 }

@@ -1,7 +1,7 @@
 //! Duties beside `must`: permission, order, numbers.
 
 use super::parser::Parser;
-use super::rule::{AGENTS, Class, Force, Rule, Timing, each};
+use super::rule::{AGENTS, Class, Force, LOOKING_BACK, Rule, Timing, each};
 use crate::words::formula::{
     always, and, eventually, implies, never, next, not, once, previously, since, unless, until,
 };
@@ -264,7 +264,7 @@ impl Parser<'_> {
                         return Some(Self::only_before(what, first));
                     }
                     Some((.., true)) => {
-                        self.expect("`has happened` or `has not happened`");
+                        self.expect(LOOKING_BACK);
                         return None;
                     }
                     Some((Class::Call, ..)) => Class::Call,

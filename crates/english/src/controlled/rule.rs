@@ -17,6 +17,8 @@ pub(super) enum Class {
     Call,
 }
 
+/// Describes the verbs of a denial after `unless` and `only if`: *does not happen* does not say when.
+pub(super) const LOOKING_BACK: &str = "a verb that looks back, such as `has not happened`";
 /// The participles of calling.
 const CALLED: &str = "called|invoked|used|run|executed";
 /// Whoever acts in sentences of EARS and FRETish.
@@ -532,7 +534,7 @@ impl<'v> Parser<'v> {
                 Some((Class::State, false, true)) => Timing::UnlessHolds(not(what)),
                 Some((_, true, true)) => Timing::OnceHeld(what),
                 Some((_, false, true)) => {
-                    self.expect("`has not happened` or `does not hold`");
+                    self.expect(LOOKING_BACK);
                     return None;
                 }
                 Some((class, _, false)) => Timing::UnlessHeld(each(class, what)),

@@ -27,6 +27,14 @@ struct Entry {
 }
 
 impl Vocabulary {
+    /// Returns a vocabulary without predicates in which consent of the user is a state.
+    pub(crate) fn with_consent() -> Vocabulary {
+        Vocabulary {
+            has_consent: true,
+            ..Vocabulary::default()
+        }
+    }
+
     /// Adds a predicate: it can be called by its name, by the words of its name, and by the first sentence of its comment.
     pub fn add(&mut self, name: &str, comment: &str) {
         let words = |text: &str| -> Vec<String> {

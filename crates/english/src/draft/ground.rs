@@ -55,10 +55,7 @@ impl Grounding {
     /// Returns the tools as predicates that sentences can speak of.
     #[must_use]
     pub fn vocabulary(&self) -> Vocabulary {
-        let mut vocabulary = Vocabulary {
-            has_consent: true,
-            ..Vocabulary::default()
-        };
+        let mut vocabulary = Vocabulary::with_consent();
         for tool in &self.tools {
             vocabulary.add(&tool.name, &tool.description);
         }
@@ -78,7 +75,14 @@ impl Grounding {
         let mut parts = Vec::new();
         let mut open = true;
         let mut tied = key.is_none();
-        if let Some((tool, whole)) = self.tool(phrase) {
+        if let Some(names) = self.others(phrase) {
+            parts.push("kind == \"call\"".to_owned());
+            let names: Vec<String> = names.into_iter().map(literal).collect();
+            if !names.is_empty() {
+                parts.push(format!("tool not in [{}]", names.join(", ")));
+            }
+            open = false;
+        } else if let Some((tool, whole)) = self.tool(phrase) {
             parts.push(format!(
                 "kind == \"call\" and tool == {}",
                 literal(&tool.name)
@@ -94,13 +98,6 @@ impl Grounding {
                 parts.push("call == x".to_owned());
                 tied = true;
             }
-        } else if let Some(names) = self.others(phrase) {
-            parts.push("kind == \"call\"".to_owned());
-            let names: Vec<String> = names.into_iter().map(literal).collect();
-            if !names.is_empty() {
-                parts.push(format!("tool not in [{}]", names.join(", ")));
-            }
-            open = false;
         } else if let Some(speech) = Speech::of(phrase) {
             let says = speech.says();
             open = !speech.consents && !(speech.whole && says.is_some());
@@ -136,7 +133,9 @@ impl Grounding {
             words.filter(|word| !word.is_empty())
         };
         let speaks = split(any).any(|word| listed("tool tools", &word.to_lowercase()));
-        if !speaks || !split(any).all(|word| is_empty(&word.to_lowercase())) {
+        let one = |word: &str| listed("the this that its their his her new", &word.to_lowercase());
+        if !speaks || split(any).any(one) || !split(any).all(|word| is_empty(&word.to_lowercase()))
+        {
             return None;
         }
         let names = split(excepted).filter(|word| !is_empty(word) && !listed("or and", word));
@@ -317,6 +316,11 @@ mod tests {
         ] {
             assert_eq!(body(phrase, None), condition);
         }
+        let but = body("a tool other than cancel_reservation is called", None);
+        assert_eq!(
+            but,
+            "kind == \"call\" and tool not in [\"cancel_reservation\"]"
+        );
         let open = body("a tool other than hammer is called", None);
         assert!(open.contains("todo("), "{open}");
     }

@@ -5,7 +5,7 @@ use super::ground::{alike, is_empty, listed};
 
 /// Words for people who speak to an agent, and for what they say.
 const SPEAKERS: &str = "user users customer customers client person human caller";
-const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain";
+const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain replies replied";
 /// The beginnings of words of consent.
 const CONSENT: [&str; 5] = ["confirm", "approv", "agree", "consent", "permission"];
 /// Words beside those of consent that add nothing to it.

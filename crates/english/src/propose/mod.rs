@@ -348,7 +348,7 @@ impl Sentence<'_> {
     /// The phrase of the slot of a meaning that ends so.
     fn stated(&self, meaning: &str, end: &str, slots: &Slots) -> Option<String> {
         let (_, slot) = meaning.split_once(end)?.0.rsplit_once('{')?;
-        Some(self.slot(slot, slots))
+        Some(self.slot(slot, slots).trim_matches('"').to_owned())
     }
 
     /// Whether a condition is there for a while: *the sandbox is active*, *the chain has been approved*, *a valid token*; and not *a person
@@ -408,10 +408,12 @@ impl Sentence<'_> {
         let verb = match verb {
             "has" => " has happened",
             "is" | "agrees" => " holds",
-            // Without names, nothing is another tool: no sentence.
+            // Other than what, only names say: without them there is no sentence.
             "other" => {
-                let names = calls.unwrap_or_default().replace(['`', '(', ')'], "");
-                return format!("\"a tool other than {names} is called\"");
+                let names = calls.map(|names| names.replace(['`', '(', ')'], ""));
+                return names.map_or_else(String::new, |names| {
+                    format!("\"a tool other than {names} is called\"")
+                });
             }
             _ => "",
         };
