@@ -37,6 +37,7 @@ impl<'a> Checker<'a> {
                         name: test.name.value.clone(),
                         meta,
                         steps,
+                        step_spans: events_of(given).iter().map(|event| *event.span).collect(),
                         expects: std::mem::take(&mut before),
                         span: **given_span,
                     });
@@ -423,6 +424,23 @@ impl<'a> Checker<'a> {
             at: None,
             span: *expect.span,
         })
+    }
+}
+
+/// Returns the events of a `given`; of several `events:` the last one.
+fn events_of(given: &ast::Expr) -> &[ast::Expr] {
+    match &given.kind {
+        ExprKind::List(events) => events,
+        ExprKind::Record(entries) => {
+            let mut named = entries.iter().rev();
+            named
+                .find_map(|entry| match (entry.key.as_str(), &entry.value.kind) {
+                    ("events", ExprKind::List(events)) => Some(events.as_slice()),
+                    _ => None,
+                })
+                .unwrap_or_default()
+        }
+        _ => &[],
     }
 }
 

@@ -6,7 +6,7 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::outline::{Arm, Cases};
+use crate::hir::outline::{Arm, Cases, Definition};
 use crate::hir::{self, Expr, reads};
 use crate::ids::{ExprId, TrackId};
 use crate::source::Span;
@@ -230,12 +230,16 @@ impl<'a> Checker<'a> {
         self.generic = !def.params.is_empty();
         if self.is_temporal(&inner, &def.value) {
             self.formula(&inner, &def.value);
-        } else if let Some(ty) = &def.ty {
-            let ty = self.ty(scope, ty);
-            self.typed_as(&inner, &def.value, &ty);
         } else {
-            let typed = self.operand(&inner, &def.value, None);
-            self.infer(&def.name, &typed.ty);
+            let typed = if let Some(ty) = &def.ty {
+                let ty = self.ty(scope, ty);
+                self.typed_as(&inner, &def.value, &ty)
+            } else {
+                let typed = self.operand(&inner, &def.value, None);
+                self.infer(&def.name, &typed.ty);
+                typed
+            };
+            self.value_of_steps(item_ref, &def.name, typed.id, false);
         }
         self.generic = false;
         self.leave();
@@ -256,9 +260,28 @@ impl<'a> Checker<'a> {
         if self.is_temporal(&inner, &def.value) {
             self.formula(&inner, &def.value);
         } else {
-            self.boolean(&inner, &def.value);
+            let condition = self.boolean(&inner, &def.value);
+            self.value_of_steps(item_ref, &def.name, condition, true);
         }
         self.generic = false;
         self.leave();
+    }
+
+    /// Notes the value of a definition that was checked by itself, if it has no parameters.
+    fn value_of_steps(
+        &mut self,
+        item_ref: ItemRef,
+        name: &ast::Name,
+        expr: ExprId,
+        is_predicate: bool,
+    ) {
+        if !self.generic {
+            self.spec.outline.values.push(Definition {
+                name: name.text.clone(),
+                span: *self.names.item(item_ref).span,
+                expr,
+                is_predicate,
+            });
+        }
     }
 }

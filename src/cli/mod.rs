@@ -15,6 +15,7 @@ mod calibrate;
 mod chain;
 mod check;
 mod compile;
+mod dap;
 mod diff;
 mod doc;
 mod draft;
@@ -30,6 +31,7 @@ mod export;
 mod failure;
 mod fmt;
 mod foreign;
+mod frames;
 mod hook;
 mod hook_session;
 mod http;
@@ -125,6 +127,8 @@ enum Verb {
     Doc(doc::DocArgs),
     /// Run a language server on the standard input and output
     Lsp(lsp::LspArgs),
+    /// Run a debug adapter, which steps through recorded traces, on the standard input and output
+    Dap(dap::DapArgs),
 }
 
 /// Runs the command with the arguments of the process.
@@ -195,6 +199,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Learn(args) => learn::run(args),
         Verb::Hook(args) => hook::run(args),
         Verb::Lsp(args) => lsp::run(args),
+        Verb::Dap(args) => dap::run(args),
         Verb::Proxy(args) => proxy::run(args),
         Verb::Serve(args) => serve::run(args),
         Verb::Test(args) => test::run(args),

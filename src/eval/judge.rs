@@ -93,7 +93,7 @@ impl Program {
     }
 
     /// Returns the name of a trace.
-    pub(super) fn name(&self, source: &TraceSource) -> SmolStr {
+    pub(crate) fn name(&self, source: &TraceSource) -> SmolStr {
         if let Some(message) = &self.compiled.filter.id {
             return SmolStr::from(self.fill(message, &source.meta));
         }

@@ -134,8 +134,16 @@ pub struct Track {
 impl Spec {
     /// Removes what an audit does not judge: conditions of tests, and the tests and clauses that name properties by number.
     pub(crate) fn retain_judged(&mut self) {
-        self.properties
-            .retain(|property| property.kind != PropertyKind::Condition);
+        self.retain_properties(|_, property| property.kind != PropertyKind::Condition);
+    }
+
+    /// Keeps some properties, and removes the tests and clauses that name properties by number.
+    pub(crate) fn retain_properties(&mut self, keep: impl Fn(PropertyId, &Property) -> bool) {
+        let mut next = 0;
+        self.properties.retain(|property| {
+            next += 1;
+            keep(PropertyId::new(next - 1), property)
+        });
         self.tests.clear();
         self.enforces.clear();
     }

@@ -29,6 +29,9 @@ pub struct Outline {
     pub lenient_casts: Vec<LenientCast>,
     /// Every predicate with its comment, which sentences of requirements may call it by.
     pub predicates: Vec<(SmolStr, SmolStr)>,
+    /// The predicates and definitions of the spec itself that have a value at each step: those without parameters that are not
+    /// formulas, in order of declaration.
+    pub values: Vec<Definition>,
     /// The names of definitions without parameters, by what they stand for (without casts); not of conditions and paths, which
     /// say more than their names.
     pub definitions: FxHashMap<ExprId, SmolStr>,
@@ -45,6 +48,19 @@ impl Outline {
             .flat_map(|(_, names)| names)
             .map(SmolStr::as_str)
     }
+}
+
+/// A predicate or definition that has a value at each step.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name.
+    pub name: SmolStr,
+    /// The whole item.
+    pub span: Span,
+    /// Its value.
+    pub expr: ExprId,
+    /// Whether it is a predicate, so that its value is Boolean.
+    pub is_predicate: bool,
 }
 
 /// `e as T?` or `e as T? ?? d` at a place.

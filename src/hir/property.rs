@@ -122,6 +122,8 @@ pub struct Test {
     pub meta: Vec<Cell>,
     /// Cells of the steps, one per field.
     pub steps: Vec<Vec<Cell>>,
+    /// The spans of the steps in the source.
+    pub step_spans: Vec<Span>,
     /// The expected results.
     pub expects: Vec<Expect>,
     /// The whole test.

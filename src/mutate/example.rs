@@ -70,6 +70,7 @@ pub(super) fn case(
             .iter()
             .map(|event| cells(&schema.fields, &event.fields))
             .collect(),
+        step_spans: Vec::new(),
         expects: Vec::new(),
         span: spec.property(property).span,
     };

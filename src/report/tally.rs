@@ -258,7 +258,7 @@ pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
 }
 
 /// Returns one verdict per property: of several, the gravest.
-pub(super) fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
+pub(crate) fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
     fn gravity(verdict: Verdict) -> u8 {
         match verdict {
             Verdict::Satisfied => 0,

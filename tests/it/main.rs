@@ -27,6 +27,7 @@ mod cli_test;
 mod cli_verify;
 mod compiled_models;
 mod conformance;
+mod dap;
 mod deferred_texts;
 mod diff;
 mod differential;

@@ -4,7 +4,7 @@
 //! cannot be read is reported and skipped.
 
 use std::collections::HashSet;
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -14,6 +14,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value as Json;
 
 use crate::cli::failure::warn;
+use crate::cli::frames;
 
 /// The requests that the client no longer waits for.
 #[derive(Clone, Debug, Default)]
@@ -72,13 +73,14 @@ pub(super) fn start() -> (Connection, Cancelled, thread::JoinHandle<io::Result<(
 /// Reads the next message that can be read; `None` at the end of the input.
 fn next(input: &mut impl BufRead) -> Option<Message> {
     loop {
-        match Message::read(input) {
-            Ok(message) => return message.map(mended),
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
-                warn(&format!("skipped a message that cannot be read: {error}"));
-            }
-            Err(_) => return None,
-        }
+        let why = match frames::read(input).ok()?? {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(message) => return Some(mended(message)),
+                Err(error) => error.to_string(),
+            },
+            Err(why) => why,
+        };
+        warn(&format!("skipped a message that cannot be read: {why}"));
     }
 }
 

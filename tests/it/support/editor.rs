@@ -1,6 +1,6 @@
 //! Projects in memory, and editors that speak the protocol with `guard lsp`.
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -125,22 +125,7 @@ impl Editor {
     }
 
     pub(crate) fn receive(&mut self) -> Value {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            assert!(
-                self.from.read_line(&mut line).unwrap() > 0,
-                "the server ended"
-            );
-            match line.trim_end().split_once(": ") {
-                Some(("Content-Length", value)) => length = value.parse().unwrap(),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        let mut text = vec![0; length];
-        self.from.read_exact(&mut text).unwrap();
-        serde_json::from_slice(&text).unwrap()
+        read_message(&mut self.from)
     }
 
     pub(crate) fn tell(&mut self, method: &str, params: Value) {
@@ -239,6 +224,23 @@ impl Editor {
         drop(self.to.take());
         self.server.wait().unwrap().code()
     }
+}
+
+/// The next message with its length before it.
+pub(crate) fn read_message(from: &mut impl BufRead) -> Value {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        assert!(from.read_line(&mut line).unwrap() > 0, "the server ended");
+        match line.trim_end().split_once(": ") {
+            Some(("Content-Length", value)) => length = value.parse().unwrap(),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut text = vec![0; length];
+    from.read_exact(&mut text).unwrap();
+    serde_json::from_slice(&text).unwrap()
 }
 
 pub(crate) fn address(path: &Path) -> String {
