@@ -54,6 +54,7 @@ mod serve;
 mod sources;
 mod spec;
 mod test;
+mod trace_search;
 mod verify;
 mod view;
 

@@ -26,6 +26,7 @@ mod fixes;
 mod highlight;
 mod hints;
 mod hover;
+mod lens;
 mod meaning;
 mod navigate;
 mod outline;
@@ -34,14 +35,18 @@ mod project;
 mod rename;
 mod selection;
 mod signature;
+mod values;
 mod vocabulary;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
+use crate::hir::Spec;
 use crate::ids::PropertyId;
 use crate::modules::Loader;
+use crate::replay::Timeline;
 use crate::report::explanation::{self, Summary};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::ast::ItemKind;
@@ -53,6 +58,8 @@ pub use complete::Candidate;
 pub(crate) use complete::CandidateKind;
 pub use declaration::Kind;
 pub use fixes::Fix;
+pub use hints::Hint;
+pub use lens::Lens;
 
 pub(crate) use outline::{Symbol, items};
 pub use project::{Place, Workspace};
@@ -66,6 +73,8 @@ pub struct Analysis {
     declarations: Declarations,
     /// The results about properties so far.
     summaries: RefCell<HashMap<PropertyId, Summary>>,
+    /// The values of tests by step so far; `None` for tests beyond the limits.
+    timelines: RefCell<HashMap<usize, Option<Rc<Timeline>>>>,
 }
 
 /// The limits of automata that an editor asks for while somebody types: about a twentieth of a second each.
@@ -91,6 +100,7 @@ impl Analysis {
             checked,
             declarations,
             summaries: RefCell::default(),
+            timelines: RefCell::default(),
         }
     }
 
@@ -108,6 +118,11 @@ impl Analysis {
     /// Returns all texts that took part; file 0 is the spec.
     pub fn sources(&self) -> &SourceMap {
         &self.checked.sources
+    }
+
+    /// Returns the core form; `None` if the spec has errors.
+    pub(crate) fn spec(&self) -> Option<&Spec> {
+        self.checked.spec.as_ref()
     }
 
     /// Returns the text that was analysed.

@@ -65,6 +65,7 @@ mod language_forms;
 mod learn;
 mod lint_properties;
 mod lsp;
+mod lsp_commands;
 mod markov_analysis;
 mod message_memory;
 mod model_corpora;

@@ -1,8 +1,11 @@
-// Starts `guard lsp` for `.guard` files, and leaves those of CloudFormation Guard alone.
+// Starts `guard lsp` for `.guard` files, shows their tests and traces, and leaves files of CloudFormation Guard alone.
 
-import { commands, ExtensionContext, languages, TextDocument, window, workspace } from "vscode";
+import { commands, ExtensionContext, languages, TextDocument, Uri, window, workspace } from "vscode";
+import { registerDebugger } from "./debugger";
 import { isCloudFormation } from "./foreign";
 import { Server } from "./server";
+import { Tests } from "./tests";
+import { TracePanel } from "./traces";
 
 let server: Server | undefined;
 
@@ -26,7 +29,27 @@ export async function activate(context: ExtensionContext): Promise<void> {
   async function start(context: ExtensionContext): Promise<void> {
     const started = new Server(output);
     server = started;
+    const tests = new Tests();
+    const panel = new TracePanel();
+    // A lens names the text; a command of the palette is about the editor.
+    const about = (uri: string | Uri | undefined): Uri | undefined =>
+      typeof uri === "string" ? Uri.parse(uri) : (uri ?? window.activeTextEditor?.document.uri);
+    const audit = async (uri?: string | Uri, property?: string, files?: string[]): Promise<void> => {
+      const spec = about(uri);
+      if (spec !== undefined) {
+        await panel.audit(spec, property, files);
+      }
+    };
     context.subscriptions.push(
+      tests,
+      panel,
+      registerDebugger(),
+      commands.registerCommand("guard.runTest", (uri: string, name: string) => tests.runOne(Uri.parse(uri), name)),
+      commands.registerCommand("guard.debugTest", (uri: string, name: string) => tests.debugOne(Uri.parse(uri), name)),
+      commands.registerCommand("guard.auditTraces", audit),
+      commands.registerCommand("guard.debugTrace", () => panel.debugShown()),
+      commands.registerCommand("guard.nextStep", () => panel.move("ArrowRight")),
+      commands.registerCommand("guard.previousStep", () => panel.move("ArrowLeft")),
       commands.registerCommand("guard.restart", () => started.restart()),
       commands.registerCommand("guard.showOutput", () => output.show()),
       workspace.onDidChangeConfiguration((event) => {

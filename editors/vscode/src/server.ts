@@ -1,9 +1,20 @@
 // The language server: `guard lsp`, started when a trusted folder or file is open, and again when its setting changes.
 
-import { access, constants } from "node:fs/promises";
-import * as path from "node:path";
-import { commands, OutputChannel, window, workspace } from "vscode";
-import { LanguageClient, State } from "vscode-languageclient/node";
+import { commands, OutputChannel, window } from "vscode";
+import { LanguageClient, State, StaticFeature } from "vscode-languageclient/node";
+import { findProgram, wantedProgram } from "./program";
+
+/** The commands that lenses of the server may name, since this extension carries them out. */
+export const COMMANDS = ["guard.runTest", "guard.debugTest", "guard.auditTraces"];
+
+const lenses: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { ...capabilities.experimental, commands: { commands: COMMANDS } };
+  },
+  initialize: () => {},
+  getState: () => ({ kind: "static" }),
+  clear: () => {},
+};
 
 const HOW_TO_INSTALL = "cargo install --path . --locked";
 
@@ -37,7 +48,7 @@ export class Server {
 
   private async replace(): Promise<void> {
     await this.end();
-    const wanted = workspace.getConfiguration("guard").get<string>("path")?.trim() || "guard";
+    const wanted = wantedProgram();
     const command = await findProgram(wanted);
     if (command === undefined) {
       void this.explain(wanted);
@@ -53,6 +64,7 @@ export class Server {
       { command, args: ["lsp"] },
       { documentSelector: selector, outputChannel: this.output },
     );
+    this.client.registerFeature(lenses);
     await this.client.start();
   }
 
@@ -69,23 +81,4 @@ export class Server {
       this.output.show();
     }
   }
-}
-
-/** Returns the path of a program, searched on the path if it is a name; `undefined` if there is none. */
-export async function findProgram(wanted: string): Promise<string | undefined> {
-  const named = wanted.includes("/") || wanted.includes(path.sep);
-  const folders = named ? [""] : (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
-  const endings = process.platform === "win32" ? ["", ".exe"] : [""];
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const file = path.join(folder, wanted + ending);
-      try {
-        await access(file, constants.X_OK);
-        return file;
-      } catch {
-        // Not here.
-      }
-    }
-  }
-  return undefined;
 }

@@ -5,19 +5,14 @@ use std::path::{Path, PathBuf};
 use smol_str::SmolStr;
 
 use super::messages::LaunchArguments;
-use crate::audit::{self, Progress, Readers, Records, test_record};
+use crate::audit::test_record;
 use crate::cli::limits::{LimitArgs, explain};
+use crate::cli::trace_search::{self, Sought};
 use crate::diagnostic::{self, RenderOptions, Severity};
-use crate::eval::Wanted;
 use crate::hir::{PropertyKind, Spec, Test};
 use crate::ids::PropertyId;
-use crate::input::formats::FormatChoice;
-use crate::input::limits::Accounting;
-use crate::input::open::Selection;
-use crate::input::record::Record;
 use crate::load::Loaded;
-use crate::problem::Problem;
-use crate::replay::{self, Replay, Timeline, Watch};
+use crate::replay::{self, Timeline, Watch};
 use crate::source::Span;
 use crate::verdict::Verdict;
 
@@ -26,9 +21,6 @@ pub(super) const SHOWN: replay::Limits = replay::Limits {
     steps: 20_000,
     value: 4_000,
 };
-
-/// The names of other traces that are listed if the requested one is not found.
-const NAMES: usize = 10;
 
 /// A spec with one trace, stepped through.
 #[derive(Debug)]
@@ -92,7 +84,14 @@ impl Recording {
             (Some(test), _) => test_record(test, &loaded.sources),
             (None, runs) => {
                 let runs = runs.as_deref().unwrap_or_default();
-                find_trace(&replay, &spec, runs, asked, focus, limits)?
+                let runs = absolute(runs)?.display().to_string();
+                let sought = Sought {
+                    runs: &runs,
+                    trace: asked.trace.as_deref(),
+                    from: asked.from.as_deref(),
+                    property: focus,
+                };
+                trace_search::find(&replay, sought, limits)?
             }
         };
         let origin = test.is_none().then(|| {
@@ -162,114 +161,6 @@ fn find_test(spec: &Spec, name: &str) -> Result<Test, String> {
             names => format!("the spec has no test {name:?}; it has {}", names.join(", ")),
         }
     })
-}
-
-/// Returns the record of a trace: the one of the name, or the first that violates the property (any, if none is requested), or
-/// the first.
-fn find_trace(
-    replay: &Replay,
-    spec: &Spec,
-    runs: &str,
-    asked: &LaunchArguments,
-    focus: Option<PropertyId>,
-    limits: &LimitArgs,
-) -> Result<Record, String> {
-    let from = match &asked.from {
-        Some(from) => from.parse().map_err(|error| format!("`from`: {error}"))?,
-        None => FormatChoice::Auto,
-    };
-    let readers =
-        Readers::new(&spec.schema, from, limits.input()).map_err(|error| error.to_string())?;
-    let path = absolute(runs)?.display().to_string();
-    let (sources, missing) = Selection::default().find([&path]);
-    if let Some(problem) = missing.first() {
-        return Err(problem.to_string());
-    }
-    let is_violated = |record: &Record| {
-        let report = replay.judge(record.clone());
-        report.is_some_and(|report| {
-            let mut verdicts = report.verdicts.iter();
-            verdicts.any(|found| {
-                found.verdict == Verdict::Violated
-                    && focus.is_none_or(|focus| focus == found.property)
-            })
-        })
-    };
-    let judge = Records(|record: Record, _: &Wanted| {
-        let name = replay.name(&record)?;
-        let fits = match &asked.trace {
-            Some(trace) => name == *trace,
-            None => is_violated(&record),
-        };
-        Some(Candidate { name, record, fits })
-    });
-    let mut search = Search::default();
-    audit::visit(
-        &judge,
-        &sources,
-        &readers,
-        &Progress::default(),
-        &mut search,
-    );
-    match (search.found, search.first, &asked.trace) {
-        (Some(record), _, _) | (None, Some(record), None) => Ok(record),
-        (None, Some(_), Some(trace)) => Err(format!(
-            "`{path}` has no trace `{trace}`; it has {}{}",
-            search.names.join(", "),
-            if search.more { ", …" } else { "" }
-        )),
-        (None, None, _) => Err(match search.problem {
-            Some(problem) => format!("`{path}` has no trace: {problem}"),
-            None => format!("`{path}` has no trace"),
-        }),
-    }
-}
-
-struct Candidate {
-    name: SmolStr,
-    record: Record,
-    fits: bool,
-}
-
-/// Takes the first trace that fits, and keeps the first one of all.
-#[derive(Default)]
-struct Search {
-    found: Option<Record>,
-    first: Option<Record>,
-    names: Vec<String>,
-    more: bool,
-    problem: Option<Problem>,
-}
-
-impl audit::Listener<Candidate> for Search {
-    fn report(&mut self, candidate: Candidate) {
-        if self.found.is_some() {
-            return;
-        }
-        match self.names.len() < NAMES {
-            true => self.names.push(format!("`{}`", candidate.name)),
-            false => self.more = true,
-        }
-        if candidate.fits {
-            self.found = Some(candidate.record);
-        } else {
-            self.first.get_or_insert(candidate.record);
-        }
-    }
-
-    fn problem(&mut self, problem: &Problem) {
-        self.problem.get_or_insert_with(|| problem.clone());
-    }
-
-    fn input(&mut self, _: &Accounting) {}
-
-    fn wanted(&self) -> Wanted {
-        Wanted::new(0, |_, _| false)
-    }
-
-    fn stopped(&self) -> bool {
-        self.found.is_some()
-    }
 }
 
 /// Whether two paths name the same file.

@@ -11,6 +11,7 @@
 //! one analysis a pause. Requests that were cancelled while they waited are not computed.
 
 mod answer;
+mod commands;
 mod convert;
 mod diagnostics;
 mod documents;

@@ -1,29 +1,39 @@
 //! The session with one client: which message is answered by what.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
+
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CompletionOptions, DiagnosticOptions,
-    DiagnosticServerCapabilities, DidChangeWatchedFilesRegistrationOptions,
-    DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentLinkOptions, FileChangeType,
-    FileSystemWatcher, FoldingRangeProviderCapability, FullDocumentDiagnosticReport, GlobPattern,
-    HoverProviderCapability, InitializeParams, OneOf, Registration, RegistrationParams,
-    RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, RenameOptions,
-    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensLegend,
-    SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, UnchangedDocumentDiagnosticReport, WorkDoneProgressOptions,
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
+    DiagnosticOptions, DiagnosticServerCapabilities, DidChangeWatchedFilesRegistrationOptions,
+    DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentLinkOptions, ExecuteCommandOptions,
+    FileChangeType, FileSystemWatcher, FoldingRangeProviderCapability,
+    FullDocumentDiagnosticReport, GlobPattern, HoverProviderCapability, InitializeParams, OneOf,
+    Registration, RegistrationParams, RelatedFullDocumentDiagnosticReport,
+    RelatedUnchangedDocumentDiagnosticReport, RenameOptions, SelectionRangeProviderCapability,
+    SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities,
+    ShowMessageParams, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
+    UnchangedDocumentDiagnosticReport, WorkDoneProgressOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::answer::{self, Tokens};
+use super::commands::{self, Values};
 use super::diagnostics::{self, Published};
 use super::documents::Documents;
 use super::transport::Cancelled;
 use super::{convert, documents};
+use crate::audit::Progress;
 use crate::cli::failure::warn;
+
+/// The stack of a thread that carries out a command: as large as that of the main thread.
+const STACK: usize = 8 << 20;
 
 /// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +45,7 @@ pub(super) enum End {
 }
 
 /// The abilities of the client that answers depend on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Client {
     /// Definitions with their whole extent.
     takes_links: bool,
@@ -45,6 +55,10 @@ struct Client {
     pulls: bool,
     /// It watches files if it is asked to.
     watches: bool,
+    /// Its hints can be made anew.
+    refreshes_hints: bool,
+    /// The commands that it carries out itself, as it lists them under `experimental.commands.commands`.
+    commands: Vec<String>,
 }
 
 impl Client {
@@ -59,7 +73,14 @@ impl Client {
         let refreshes = workspace.and_then(|all| all.diagnostic.as_ref()?.refresh_support);
         let watches =
             workspace.and_then(|all| all.did_change_watched_files.as_ref()?.dynamic_registration);
+        let hints = workspace.and_then(|all| all.inlay_hint.as_ref()?.refresh_support);
+        let commands = can.experimental.as_ref();
+        let commands = commands.map(|all| all["commands"]["commands"].clone());
         Client {
+            refreshes_hints: hints == Some(true),
+            commands: commands
+                .and_then(|all| serde_json::from_value(all).ok())
+                .unwrap_or_default(),
             takes_links: links == Some(true),
             takes_snippets: snippets == Some(true),
             pulls: refreshes == Some(true) && texts.is_some_and(|texts| texts.diagnostic.is_some()),
@@ -76,8 +97,11 @@ pub(super) struct Server {
     documents: Documents,
     published: Published,
     tokens: Tokens,
+    values: Values,
+    /// The commands that are carried out on other threads.
+    running: Arc<Progress>,
     /// The number of requests that were sent to the client.
-    asked: i32,
+    asked: Arc<AtomicI32>,
 }
 
 impl Server {
@@ -93,9 +117,13 @@ impl Server {
             tokens: Tokens::default(),
             connection,
             cancelled,
-            asked: 0,
+            values: Values::default(),
+            running: Arc::default(),
+            asked: Arc::default(),
         };
-        server.run()
+        let end = server.run();
+        server.running.stop.store(true, Ordering::Relaxed);
+        end
     }
 
     fn run(&mut self) -> End {
@@ -113,6 +141,9 @@ impl Server {
                 Message::Request(request) if request.method == request::Shutdown::METHOD => {
                     shut_down = true;
                     self.send(Response::new_ok(request.id, Json::Null));
+                }
+                Message::Request(request) if request.method == request::ExecuteCommand::METHOD => {
+                    self.execute(request);
                 }
                 Message::Request(request) => {
                     let response = self.answer(request);
@@ -137,9 +168,52 @@ impl Server {
     }
 
     fn ask<R: request::Request>(&mut self, params: R::Params) {
-        self.asked += 1;
-        let id = RequestId::from(self.asked);
-        self.send(Request::new(id, R::METHOD.to_owned(), params));
+        self.send(request_to_client::<R>(&self.asked, params));
+    }
+
+    /// Begins to carry out a command; its answer comes when it is done.
+    fn execute(&mut self, asked: Request) {
+        let id = asked.id;
+        if self.cancelled.take(&id) {
+            return self.send(error(id, ErrorCode::RequestCanceled, "cancelled"));
+        }
+        let work = serde_json::from_value(asked.params)
+            .map_err(|reason| (ErrorCode::InvalidParams, reason.to_string()))
+            .and_then(|params| {
+                commands::prepare(&mut self.documents, &self.values, &self.running, params)
+                    .map_err(|reason| (ErrorCode::RequestFailed, reason))
+            });
+        let work = match work {
+            Ok(work) => work,
+            Err((code, reason)) => return self.send(error(id, code, &reason)),
+        };
+        let sender = self.connection.sender.clone();
+        let (asked, refreshes) = (Arc::clone(&self.asked), self.client.refreshes_hints);
+        let failed = id.clone();
+        let begun = thread::Builder::new().stack_size(STACK).spawn(move || {
+            // If the client is gone, nobody waits.
+            let send = |message: Message| drop(sender.send(message));
+            match work() {
+                Ok(done) => {
+                    send(Response::new_ok(id, done.result).into());
+                    if let Some((typ, message)) = done.message {
+                        let params = ShowMessageParams { typ, message };
+                        let method = notification::ShowMessage::METHOD.to_owned();
+                        send(Notification::new(method, params).into());
+                    }
+                    if done.refreshes && refreshes {
+                        send(
+                            request_to_client::<request::InlayHintRefreshRequest>(&asked, ())
+                                .into(),
+                        );
+                    }
+                }
+                Err(reason) => send(error(id, ErrorCode::RequestFailed, &reason).into()),
+            }
+        });
+        if let Err(reason) = begun {
+            self.send(error(failed, ErrorCode::InternalError, &reason.to_string()));
+        }
     }
 
     /// Publishes findings while no message waits.
@@ -250,7 +324,7 @@ impl Server {
         if self.cancelled.take(&asked.id) {
             return error(asked.id, ErrorCode::RequestCanceled, "cancelled");
         }
-        let client = self.client;
+        let client = &self.client;
         let documents = &mut self.documents;
         let tokens = &mut self.tokens;
         match asked.method.as_str() {
@@ -276,9 +350,12 @@ impl Server {
             request::SignatureHelpRequest::METHOD => {
                 with(asked, |params| answer::signature(documents, params))
             }
-            request::InlayHintRequest::METHOD => {
-                with(asked, |params| answer::hints(documents, params))
-            }
+            request::InlayHintRequest::METHOD => with(asked, |params| {
+                answer::hints(documents, &self.values, params)
+            }),
+            request::CodeLensRequest::METHOD => with(asked, |params| {
+                answer::lenses(documents, &client.commands, &params)
+            }),
             request::Formatting::METHOD => {
                 with(asked, |params| answer::formatting(documents, params))
             }
@@ -327,6 +404,11 @@ impl Server {
     }
 }
 
+fn request_to_client<R: request::Request>(asked: &AtomicI32, params: R::Params) -> Request {
+    let id = RequestId::from(asked.fetch_add(1, Ordering::Relaxed) + 1);
+    Request::new(id, R::METHOD.to_owned(), params)
+}
+
 /// Answers `initialize`; `None` if the session ends before.
 fn initialize(connection: &Connection) -> Option<InitializeParams> {
     loop {
@@ -338,7 +420,7 @@ fn initialize(connection: &Connection) -> Option<InitializeParams> {
                 match serde_json::from_value::<InitializeParams>(request.params) {
                     Ok(params) => {
                         let answer = serde_json::json!({
-                            "capabilities": capabilities(Client::new(&params.capabilities)),
+                            "capabilities": capabilities(&Client::new(&params.capabilities)),
                             "serverInfo": { "name": "guard", "version": env!("CARGO_PKG_VERSION") },
                         });
                         let response = Response::new_ok(request.id, answer);
@@ -359,7 +441,7 @@ fn initialize(connection: &Connection) -> Option<InitializeParams> {
     }
 }
 
-fn capabilities(client: Client) -> ServerCapabilities {
+fn capabilities(client: &Client) -> ServerCapabilities {
     let progress = WorkDoneProgressOptions::default();
     let words = |all: &[&str]| Some(all.iter().map(|word| (*word).to_owned()).collect());
     ServerCapabilities {
@@ -375,6 +457,13 @@ fn capabilities(client: Client) -> ServerCapabilities {
         document_formatting_provider: Some(OneOf::Left(true)),
         document_range_formatting_provider: Some(OneOf::Left(true)),
         inlay_hint_provider: Some(OneOf::Left(true)),
+        code_lens_provider: Some(CodeLensOptions {
+            resolve_provider: None,
+        }),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: words(&commands::ALL).unwrap_or_default(),
+            work_done_progress_options: progress,
+        }),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         document_link_provider: Some(DocumentLinkOptions {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 
-pub(crate) use write::{human, json, junit};
+pub(crate) use write::{first_failure, human, json, junit};
 
 use super::human::why;
 use super::tally::per_property;

@@ -11,6 +11,7 @@ use crate::report::Paint;
 use crate::report::human::write_steps;
 use crate::report::text::plural;
 use crate::report::xml::{Case, Details, Document, Status, Suite};
+use crate::verdict::Evidence;
 
 fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
     match at {
@@ -152,6 +153,8 @@ pub(crate) fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<(
             ms: (report.took.as_secs_f64() * 1e6).round() / 1e3,
             line: report.line,
             problems: &report.problems,
+            steps: report.steps.iter().map(StepLine::new).collect(),
+            more_steps: report.more_steps,
         };
         serde_json::to_writer(&mut *out, &line)?;
         out.write_all(b"\n")?;
@@ -169,6 +172,46 @@ struct Line<'a> {
     ms: f64,
     line: u32,
     problems: &'a [String],
+    /// The steps, where the test failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepLine<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_steps: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A step with the fields that the expected properties read, values as text, and the conditions that are true there.
+#[derive(serde::Serialize)]
+struct StepLine<'a> {
+    step: u32,
+    fields: serde_json::Map<String, serde_json::Value>,
+    #[serde(rename = "true")]
+    letters: &'a [SmolStr],
+}
+
+impl StepLine<'_> {
+    fn new(evidence: &Evidence) -> StepLine<'_> {
+        let fields = evidence.fields.iter();
+        StepLine {
+            step: evidence.step,
+            fields: fields
+                .map(|(name, value)| (name.to_string(), json!(value)))
+                .collect(),
+            letters: &evidence.letters,
+        }
+    }
+}
+
+/// Returns the first failure of a test in one line.
+pub(crate) fn first_failure(report: &TestReport) -> String {
+    let first = report.failures.first().map(|failure| {
+        let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
+        format!("{}: expected {expected}, found {got}", failure.property)
+    });
+    first.or_else(|| report.error.clone()).unwrap_or_default()
 }
 
 /// Returns a suite per spec, a case per test.
@@ -181,12 +224,8 @@ pub(crate) fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<
         let details = || -> io::Result<Details> {
             let mut text = Vec::new();
             human(&mut text, Paint::PLAIN, std::slice::from_ref(report), 0)?;
-            let first = report.failures.first().map(|failure| {
-                let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
-                format!("{}: expected {expected}, found {got}", failure.property)
-            });
             Ok(Details {
-                message: first.or_else(|| report.error.clone()).unwrap_or_default(),
+                message: first_failure(report),
                 class: None,
                 text: String::from_utf8_lossy(&text).into_owned(),
             })

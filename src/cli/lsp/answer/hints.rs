@@ -1,19 +1,30 @@
-//! Texts between the words.
+//! Texts between the words: what properties are, types that are not written, and values of steps.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip};
 
+use super::super::commands::Values;
 use super::super::convert;
 use super::super::documents::Documents;
 use super::markdown;
 
 pub(in super::super) fn hints(
     documents: &mut Documents,
+    values: &Values,
     params: InlayHintParams,
 ) -> Option<Vec<InlayHint>> {
-    let analysis = documents.analysis(&params.text_document.uri)?;
+    let path = convert::path(&params.text_document.uri)?;
+    documents.analyse(&path)?;
+    let (document, analysis) = documents.get(&path)?;
+    let analysis = analysis?;
     let file = analysis.file();
     let within = convert::offset(file, params.range.start)..convert::offset(file, params.range.end);
-    let hints = analysis.hints(within).into_iter();
+    let mut hints = analysis.hints(within.clone());
+    hints.extend(analysis.given_hints(&within));
+    let shown = values.with(&path, document.analyses, |timeline, at| {
+        analysis.value_hints(timeline, at, &within)
+    });
+    hints.extend(shown.into_iter().flatten());
+    let hints = hints.into_iter();
     Some(
         hints
             .map(|hint| {

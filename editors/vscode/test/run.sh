@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Packages the extension and tries it in VS Code: run.sh GUARD, with the variables that install.sh prints.
+set -euo pipefail
+guard=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+cd "$(dirname "$0")/.."
+npm ci --silent --no-audit --no-fund
+npm run --silent package -- --out "$GUARD_VSCODE/guard.vsix" | tee "$GUARD_VSCODE/package.log"
+! grep -qi warning "$GUARD_VSCODE/package.log"
+[ "$(stat -c %s "$GUARD_VSCODE/guard.vsix")" -lt 200000 ]
+node test/protocol.mjs "$guard"
+node test/run.mjs "$GUARD_VSCODE" "$GUARD_BROWSER" "$GUARD_VSCODE/guard.vsix" "$guard"

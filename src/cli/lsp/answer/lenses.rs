@@ -1,0 +1,49 @@
+//! Offers beside tests and properties.
+
+use lsp_types::{CodeLens, CodeLensParams, Command};
+use serde_json::{Value as Json, json};
+
+use super::super::commands;
+use super::super::convert;
+use super::super::documents::Documents;
+
+/// Returns the lenses of a text. `client` are the commands that the client carries out itself; without its own the server's are
+/// offered.
+pub(in super::super) fn lenses(
+    documents: &mut Documents,
+    client: &[String],
+    params: &CodeLensParams,
+) -> Option<Vec<CodeLens>> {
+    let uri = &params.text_document.uri;
+    let analysis = documents.analysis(uri)?;
+    let takes = |command: &str| client.iter().any(|own| own == command);
+    let mut lenses = Vec::new();
+    for lens in analysis.lenses() {
+        let range = convert::range(analysis.file(), lens.at);
+        let arguments: Vec<Json> = vec![json!(uri), json!(lens.name)];
+        let mut offer = |title: &str, command: &str| {
+            lenses.push(CodeLens {
+                range,
+                command: Some(Command::new(
+                    title.to_owned(),
+                    command.to_owned(),
+                    Some(arguments.clone()),
+                )),
+                data: None,
+            });
+        };
+        let pick = |own: &'static str, server: &'static str| if takes(own) { own } else { server };
+        if lens.is_test {
+            offer("Run test", pick("guard.runTest", commands::RUN_TEST));
+            if takes("guard.debugTest") {
+                offer("Debug test", "guard.debugTest");
+            }
+        } else {
+            offer(
+                "Audit traces…",
+                pick("guard.auditTraces", commands::AUDIT_TRACES),
+            );
+        }
+    }
+    Some(lenses)
+}

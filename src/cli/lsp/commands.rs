@@ -1,0 +1,378 @@
+//! `workspace/executeCommand`: tests, audits, and values of a step, for lenses and for clients that show them in other ways.
+//!
+//! Work is done on a thread of its own with the spec as it was analysed, so that it delays no other answer.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use lsp_types::{ExecuteCommandParams, MessageType, Uri};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::convert;
+use super::documents::Documents;
+use crate::audit::{self, Progress, Readers, test_record};
+use crate::cli::limits::{LimitArgs, explain};
+use crate::cli::trace_search::{self, Sought};
+use crate::eval::Program;
+use crate::hir::Spec;
+use crate::ids::PropertyId;
+use crate::input::formats::FormatChoice;
+use crate::input::open::Selection;
+use crate::problem::Problem;
+use crate::replay::{self, Timeline};
+use crate::report::spec_test::{self, Outcome, TestReport};
+use crate::report::{Reporter, Summary};
+use crate::source::SourceMap;
+use crate::verdict::{TraceReport, Verdict};
+
+/// Runs a test of a spec: the address of the spec, and the name of the test.
+pub(super) const RUN_TEST: &str = "guard.server.runTest";
+/// Audits recorded traces for a property: the address of the spec, the name of the property, and paths of traces (by default those
+/// beside the spec that have its name).
+pub(super) const AUDIT_TRACES: &str = "guard.server.auditTraces";
+/// Shows the values of a step as hints: `{uri, runs, trace, step}`; without `runs` no values are shown.
+pub(super) const SHOW_VALUES: &str = "guard.server.showValues";
+
+pub(super) const ALL: [&str; 3] = [RUN_TEST, AUDIT_TRACES, SHOW_VALUES];
+
+/// The endings of files of traces beside a spec.
+const ENDINGS: [&str; 3] = ["jsonl", "json", "csv"];
+
+/// The most steps of a trace whose values are shown, and the longest value.
+const SHOWN: replay::Limits = replay::Limits {
+    steps: 20_000,
+    value: 400,
+};
+
+/// The result of a command.
+pub(super) struct Done {
+    pub(super) result: Json,
+    /// A line for people.
+    pub(super) message: Option<(MessageType, String)>,
+    /// Whether hints changed.
+    pub(super) refreshes: bool,
+}
+
+/// A command that was understood, to be carried out on any thread.
+pub(super) type Work = Box<dyn FnOnce() -> Result<Done, String> + Send>;
+
+/// The step whose values are shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    shown: Arc<Mutex<Option<Shown>>>,
+    /// One trace is read at a time.
+    turn: Arc<Mutex<()>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Shown {
+    path: PathBuf,
+    /// The analysis that the values belong to.
+    analyses: u64,
+    runs: String,
+    trace: String,
+    timeline: Timeline,
+    at: usize,
+}
+
+impl Values {
+    fn lock(&self) -> MutexGuard<'_, Option<Shown>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls a function with the values that are shown in a text, if they are of this analysis of it.
+    pub(super) fn with<T>(
+        &self,
+        path: &Path,
+        analyses: u64,
+        show: impl FnOnce(&Timeline, usize) -> T,
+    ) -> Option<T> {
+        let shown = self.lock();
+        let shown = shown.as_ref()?;
+        let is_current = shown.path == path && shown.analyses == analyses;
+        is_current.then(|| show(&shown.timeline, shown.at))
+    }
+}
+
+/// Understands a command.
+///
+/// # Errors
+/// A text for people: the command is unknown, or its arguments are wrong.
+pub(super) fn prepare(
+    documents: &mut Documents,
+    values: &Values,
+    running: &Arc<Progress>,
+    params: ExecuteCommandParams,
+) -> Result<Work, String> {
+    let wrong = |error: serde_json::Error| format!("`{}`: {error}", params.command);
+    let given = Json::Array(params.arguments);
+    match params.command.as_str() {
+        RUN_TEST => {
+            let (uri, name): (Uri, String) = serde_json::from_value(given).map_err(wrong)?;
+            let (_, spec, sources) = analysed(documents, &uri)?;
+            Ok(Box::new(move || run_test(&spec, &sources, &name)))
+        }
+        AUDIT_TRACES => {
+            let mut given = given;
+            // The paths may be left out.
+            if let Some(list) = given.as_array_mut().filter(|list| list.len() == 2) {
+                list.push(json!([]));
+            }
+            let (uri, property, traces): (Uri, String, Vec<String>) =
+                serde_json::from_value(given).map_err(wrong)?;
+            let (_, spec, _) = analysed(documents, &uri)?;
+            let path = convert::path(&uri).ok_or("not a file")?;
+            let running = Arc::clone(running);
+            Ok(Box::new(move || {
+                audit_traces(spec, &path, &property, traces, &running)
+            }))
+        }
+        SHOW_VALUES => {
+            let (wanted,): (WantedValues,) = serde_json::from_value(given).map_err(wrong)?;
+            let values = values.clone();
+            let (Some(runs), Some(trace)) = (wanted.runs, wanted.trace) else {
+                return Ok(Box::new(move || {
+                    *values.lock() = None;
+                    Ok(hints_changed())
+                }));
+            };
+            let path = convert::path(&wanted.uri).ok_or("not a file")?;
+            let (analyses, spec, _) = analysed(documents, &wanted.uri)?;
+            let step = wanted.step;
+            Ok(Box::new(move || {
+                show_values(&values, &path, analyses, spec, runs, trace, step)
+            }))
+        }
+        other => Err(format!("unknown command `{other}`")),
+    }
+}
+
+#[derive(Deserialize)]
+struct WantedValues {
+    uri: Uri,
+    runs: Option<String>,
+    trace: Option<String>,
+    /// The index of the step; without it the end of the trace.
+    step: Option<u32>,
+}
+
+fn hints_changed() -> Done {
+    Done {
+        result: Json::Null,
+        message: None,
+        refreshes: true,
+    }
+}
+
+/// Returns the number of the analysis of an open text, with its spec.
+fn analysed(documents: &mut Documents, uri: &Uri) -> Result<(u64, Spec, SourceMap), String> {
+    let path = convert::path(uri).ok_or("not a file")?;
+    documents.analyse(&path).ok_or("the text is not open")?;
+    let (document, analysis) = documents.get(&path).ok_or("the text is not open")?;
+    let analysis = analysis.ok_or("the text is not open")?;
+    let spec = analysis.spec().ok_or("the spec has errors")?;
+    Ok((document.analyses, spec.clone(), analysis.sources().clone()))
+}
+
+/// Runs a test: all of its cases.
+fn run_test(spec: &Spec, sources: &SourceMap, name: &str) -> Result<Done, String> {
+    let program =
+        Program::compile(spec, &LimitArgs::default().eval()).map_err(|error| explain(&error))?;
+    let case = format!("{name} (case ");
+    let tests = spec.tests.iter();
+    let tests = tests.filter(|test| test.name == name || test.name.starts_with(&case));
+    let reports: Vec<TestReport> = tests
+        .map(|test| {
+            let start = Instant::now();
+            let judged = program.judge(test_record(test, sources));
+            spec_test::compare(spec, sources, test, judged.as_ref(), start.elapsed())
+        })
+        .collect();
+    if reports.is_empty() {
+        return Err(format!("the spec has no test {name:?}"));
+    }
+    let mut lines = Vec::new();
+    spec_test::json(&mut lines, &reports).map_err(|error| error.to_string())?;
+    let lines = serde_json::Deserializer::from_slice(&lines).into_iter::<Json>();
+    let failed: Vec<String> = reports
+        .iter()
+        .filter(|report| report.outcome != Outcome::Pass)
+        .map(spec_test::first_failure)
+        .collect();
+    let message = match failed.first() {
+        None => (MessageType::INFO, format!("test {name:?}: passed")),
+        Some(first) => (MessageType::ERROR, format!("test {name:?}: {first}")),
+    };
+    Ok(Done {
+        result: Json::Array(lines.filter_map(Result::ok).collect()),
+        message: Some(message),
+        refreshes: false,
+    })
+}
+
+/// Audits traces for one property.
+fn audit_traces(
+    mut spec: Spec,
+    path: &Path,
+    property: &str,
+    mut traces: Vec<String>,
+    running: &Progress,
+) -> Result<Done, String> {
+    if traces.is_empty() {
+        let beside = ENDINGS.map(|ending| path.with_extension(ending));
+        let beside = beside.into_iter().filter(|file| file.is_file());
+        traces = beside.map(|file| file.display().to_string()).collect();
+    }
+    if traces.is_empty() {
+        let expected = path.with_extension(ENDINGS[0]);
+        let expected = expected.display();
+        return Err(format!("no traces beside the spec: expected `{expected}`"));
+    }
+    let id = spec.find_property(property);
+    let id = id.ok_or_else(|| format!("the spec has no property `{property}`"))?;
+    spec.retain_properties(|own, _| own == id);
+    let limits = LimitArgs::default();
+    let program = Program::compile(&spec, &limits.eval()).map_err(|error| explain(&error))?;
+    let readers = Readers::new(&spec.schema, FormatChoice::Auto, limits.input())
+        .map_err(|error| error.to_string())?;
+    let (sources, missing) = Selection::default().find(&traces);
+    if let Some(problem) = missing.first() {
+        return Err(problem.to_string());
+    }
+    let mut summary = Summary::new(1);
+    let mut first = First::default();
+    audit::audit(
+        &&program,
+        &sources,
+        &readers,
+        running,
+        &|_| None,
+        &mut summary,
+        &mut first,
+        &mut |_| {},
+    )
+    .map_err(|error| error.to_string())?;
+    let (n_traces, violated) = (summary.traces, summary.violating);
+    let mut text = format!("{property}: violated in {violated} of {n_traces} traces");
+    if let Some(found) = &first.found {
+        text.push_str(&format!(
+            "; first {} ({}:{})",
+            found.trace, found.file, found.line
+        ));
+        if let Some(step) = found.step {
+            text.push_str(&format!(" at step {step}"));
+        }
+    }
+    let kind = match violated {
+        0 => MessageType::INFO,
+        _ => MessageType::WARNING,
+    };
+    Ok(Done {
+        result: json!({
+            "property": property,
+            "traces": n_traces,
+            "violated": violated,
+            "errors": summary.errors(),
+            "first": first.found,
+        }),
+        message: Some((kind, text)),
+        refreshes: false,
+    })
+}
+
+/// Keeps the first violation.
+#[derive(Default)]
+struct First {
+    found: Option<Violation>,
+}
+
+#[derive(serde::Serialize)]
+struct Violation {
+    trace: String,
+    file: String,
+    line: u64,
+    step: Option<u32>,
+    message: Option<String>,
+}
+
+impl Reporter for First {
+    fn trace(&mut self, report: &TraceReport) -> std::io::Result<()> {
+        let mut verdicts = report.verdicts.iter();
+        let violated = verdicts.find(|found| found.verdict == Verdict::Violated);
+        if let (None, Some(violated)) = (&self.found, violated) {
+            self.found = Some(Violation {
+                trace: report.trace.to_string(),
+                file: report.file.to_string(),
+                line: report.line,
+                step: violated.at,
+                message: violated.message.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn explains(&self, _: PropertyId, _: Verdict) -> bool {
+        false
+    }
+
+    fn problem(&mut self, _: &Problem) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Summary) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Shows the values of a step; the trace that is shown already is not read again.
+fn show_values(
+    values: &Values,
+    path: &Path,
+    analyses: u64,
+    mut spec: Spec,
+    runs: String,
+    trace: String,
+    step: Option<u32>,
+) -> Result<Done, String> {
+    let _turn = values.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    // Hints do not wait for a trace that is read.
+    let known = values.lock().take().filter(|shown| {
+        shown.path == path
+            && shown.analyses == analyses
+            && shown.runs == runs
+            && shown.trace == trace
+    });
+    let mut shown = match known {
+        Some(shown) => shown,
+        None => {
+            let limits = LimitArgs::default();
+            spec.retain_judged();
+            let replay =
+                Timeline::replay(&spec, &limits.eval(), SHOWN).map_err(|error| explain(&error))?;
+            let sought = Sought {
+                runs: &runs,
+                trace: Some(&trace),
+                from: None,
+                property: None,
+            };
+            let record = trace_search::find(&replay, sought, &limits)?;
+            let timeline = Timeline::new(replay, record);
+            Shown {
+                path: path.to_owned(),
+                analyses,
+                runs,
+                trace,
+                timeline: timeline.ok_or("`records where` rejects the record")?,
+                at: 0,
+            }
+        }
+    };
+    let timeline = &shown.timeline;
+    let mut moments = 0..timeline.end();
+    let is_step = |at: &usize| timeline.step(*at).map(|found| found.index) == step;
+    shown.at = moments.find(is_step).unwrap_or(timeline.end());
+    *values.lock() = Some(shown);
+    Ok(hints_changed())
+}
