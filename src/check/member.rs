@@ -139,9 +139,9 @@ impl<'a> Checker<'a> {
         if name.as_str() != "length" || !matches!(base.kind, ExprKind::Member { .. }) {
             return;
         }
-        let len = format!("len({})", self.sources.slice(base.span));
+        let len = format!("len({})", self.sources.slice(*base.span));
         self.report(
-            Diagnostic::new(Code::G0926, name.span, "`.length` reads a key of an object")
+            Diagnostic::new(Code::G0926, *name.span, "`.length` reads a key of an object")
                 .label("null if this is a list or a string")
                 .fix(
                     format!("for the number of elements or characters, write `{len}`"),
