@@ -141,13 +141,17 @@ impl<'a> Checker<'a> {
         }
         let len = format!("len({})", self.sources.slice(*base.span));
         self.report(
-            Diagnostic::new(Code::G0926, *name.span, "`.length` reads a key of an object")
-                .label("null if this is a list or a string")
-                .fix(
-                    format!("for the number of elements or characters, write `{len}`"),
-                    span,
-                    len.clone(),
-                ),
+            Diagnostic::new(
+                Code::G0926,
+                *name.span,
+                "`.length` reads a key of an object",
+            )
+            .label("null if this is a list or a string")
+            .fix(
+                format!("for the number of elements or characters, write `{len}`"),
+                span,
+                len.clone(),
+            ),
         );
     }
 

@@ -100,7 +100,7 @@ impl Grounding {
             }
         } else if let Some(speech) = Speech::of(phrase) {
             let says = speech.says();
-            open = !speech.consents && !(speech.whole && says.is_some());
+            open = !(speech.consents || speech.whole && says.is_some());
             match (speech.consents, says) {
                 (true, None) => parts.push(format!("consent.agrees({USER_TEXT})")),
                 (true, Some(says)) => parts.push(format!(
