@@ -356,10 +356,7 @@ fn tools_ground_predicates() {
     assert_eq!(verdict(&wrong, "R1"), "violated");
     assert_eq!(verdict(&wrong, "R2"), "violated");
     assert_eq!(verdict(&wrong, "R3"), "violated");
-    for (text, expected) in [
-        ("Yes.", "presumably_satisfied"),
-        ("No, do not proceed.", "violated"),
-    ] {
+    for (text, expected) in [("Yes.", "satisfied"), ("No, do not proceed.", "violated")] {
         let said = format!(r#"{{"kind":"message","role":"user","text":"{text}"}}"#);
         let said = run("said.jsonl", &[said, event("cancel_reservation", "B")]);
         assert_eq!(verdict(&said, "R3"), expected, "{text}");

@@ -142,7 +142,7 @@ fn a_comparison_shows_how_many_parts_are_compared() {
 }
 
 /// Windows of which the automata take a while to compare.
-const WINDOW: u32 = 2_000;
+const WINDOW: u32 = 6_000;
 
 #[test]
 fn reading_shows_how_much_is_read() {

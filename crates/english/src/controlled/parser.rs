@@ -15,7 +15,7 @@ pub const SITUATION: &str = "a situation in backquotes or quotation marks";
 
 /// Words before a situation that mean nothing of their own.
 const ARTICLES: &str = "a|an|the|every|each|any|another";
-/// What says of a quoted name that it is called, without and with whoever calls it.
+/// The words that say of a quoted name that it is called, without and with whoever calls it.
 const CALLING: &str = "calling|invoking|using|running|executing|a call of|a call to|any call of|any call to|every call of|every call to|\
     the call of|the call to|calls of|calls to|the tool|a use of|use of|the use of";
 const CALLS: &str = "calls|call|has called|called|invokes|has invoked|invoked|uses|has used|used|runs|has run|executes|has executed|executed";

@@ -27,7 +27,7 @@ pub struct Grounding {
 const EMPTY: &str = "a an the any some this that its their his her another new is are be been being was were has have had do does did \
     agent assistant system model it call calls called calling use uses used using run runs invoke invokes invoked tool tools function \
     of for to";
-/// What a drafted spec declares if a condition speaks of [`USER_TEXT`].
+/// The declarations of a drafted spec with a condition on [`USER_TEXT`].
 pub(super) const CONSENT: &str = "use std.consent\n\n\
     /// The latest message of the user; null before the first one.\n\
     track user_text: string? = null when kind == \"message\" and role == \"user\" then text\n";

@@ -12,7 +12,7 @@ const CONSENT: [&str; 5] = ["confirm", "approv", "agree", "consent", "permission
 const PLAIN: &str = "explicit explicitly express expressly clear clearly verbal verbally give gives given gave obtain obtained get got receive \
     received s it they them their by from in or say says said write writes wrote message action";
 
-/// What a phrase says of a user's message.
+/// The condition of a phrase on a user's message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Speech {
     /// The words that the message has, one of them: what the phrase has in quotation marks.
