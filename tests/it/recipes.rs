@@ -201,28 +201,38 @@ asyncio.run(race())
     assert_eq!(served(&spec, "python3", &path), "0\n");
 }
 
-/// The client for JavaScript as the recipe has it, and eight calls at once.
+/// The package for JavaScript, and eight calls at once.
 #[test]
 fn parallel_calls_of_javascript_never_pass_the_limit() {
     if !is_there("plain.mjs", "node", &["--version"]) {
         return;
     }
-    let recipe = std::fs::read_to_string(recipes().join("plain.mjs")).unwrap();
-    let (client, _) = recipe.split_once("// what a model would ask for").unwrap();
     let script = r#"
-const guard = new Guard("race", process.argv[2]);
+import { Denied, GuardClient } from "@guard-lang/client";
+const client = new GuardClient({ address: process.argv[2] });
+const session = client.session("race");
 let wrong = 0;
 for (let order = 0; order < ROUNDS; order++) {
   let made = 0;
-  const refund = async (_, number) => {
+  const refund = async () => {
     try {
-      await guard.call("refund", { order }, `${order}.${number}`, () => (made += 1));
+      await session.call("refund", { order }, () => (made += 1));
     } catch (error) {
       if (!(error instanceof Denied)) throw error;
     }
   };
   await Promise.all(Array.from({ length: 8 }, refund));
   wrong += made !== 2;
+}
+await session.end();
+client.close();
+console.log(wrong);
+"#;
+    let (folder, spec, path) = race("race.mjs", script);
+    // The package is found from the folder of the program.
+    if crate::npm_client::installed(folder.path()).is_some() {
+        assert_eq!(served(&spec, "node", &path), "0\n");
+    }
 }
 console.log(wrong);
 "#;
