@@ -4,14 +4,21 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import path from "node:path";
 
 const [modules, browserPath, vsix, guard] = process.argv.slice(2).map((one) => path.resolve(one));
 const require = createRequire(path.join(modules, "package.json"));
 const puppeteer = require("puppeteer-core");
 
-const PORT = 18_429;
 const PATIENCE = 90_000;
+// A free port: a server that an earlier run left would answer for another folder.
+const PORT = await new Promise((done) => {
+  const socket = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = socket.address();
+    socket.close(() => done(port));
+  });
+});
 const shots = path.join(modules, "shots");
 const data = path.join(modules, "data");
 const work = path.join(modules, "work");
@@ -107,11 +114,15 @@ try {
     await sleep(500);
   };
   const lens = async (title) => {
-    const links = await page.$$(".codelens-decoration a");
-    for (const link of links) {
-      if ((await link.evaluate((node) => node.textContent)).trim() === title) return link.click();
-    }
-    throw new Error(`no lens ${title}`);
+    // Lenses are drawn anew while answers come in, so the click is where the lens is, not on a node.
+    const place = await until(() => page.evaluate((title) => {
+      const all = [...document.querySelectorAll(".codelens-decoration *")];
+      const own = all.find((node) => node.children.length === 0 && node.textContent.replace(/\u00a0/g, " ").trim() === title);
+      const box = own?.getBoundingClientRect();
+      return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    }, title), 20_000);
+    if (!place) throw new Error(`no lens ${title}: ${await page.$$eval(".codelens-decoration", (all) => all.map((node) => node.outerHTML).join(" "))}`);
+    await page.mouse.click(place.x, place.y);
   };
   const editorText = async () => spaced((await texts(".view-line")).join("\n"));
 
@@ -142,11 +153,11 @@ try {
 
   // Run test: the result stands at the `expect` line.
   await lens("Run test");
-  // What a decoration writes is in the style, not in the text.
+  // Where it is written differs between versions: in an element, or in the style of one.
   const inline = await until(() => page.evaluate(() => {
-    const nodes = [...document.querySelectorAll(".view-line span")];
-    const written = nodes.map((node) => getComputedStyle(node, "::before").content + getComputedStyle(node, "::after").content + node.textContent);
-    return written.find((text) => /violated.at.1/.test(text));
+    const texts = (node) => ["::before", "::after"].map((part) => getComputedStyle(node, part).content).join(" ");
+    const nodes = [...document.querySelectorAll(".monaco-editor *")];
+    return nodes.map((node) => texts(node) + (node.children.length === 0 ? node.textContent : "")).find((text) => /violated.at.1/.test(text));
   }));
   check("the result of the test is at its line", inline);
   await picture("run-test");

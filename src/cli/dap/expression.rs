@@ -45,7 +45,7 @@ impl Expressions {
     }
 
     /// Returns the value of an expression at a moment; at the end that at the last step. Of a formula or the name of a property
-    /// it is the verdict so far; of a formula about the past the truth at the step.
+    /// it is the verdict so far, as of a property of the whole trace.
     ///
     /// # Errors
     /// A text for people: the expression is wrong, or the trace has no step.
@@ -110,11 +110,7 @@ impl Expressions {
             Ok(values) => return Ok(values),
             Err(why) => why,
         };
-        // A formula about the past is a condition of the step where it is used as one.
-        let condition = format!("if {text} then true else false");
-        self.definition(recording, &name, &condition)
-            .or_else(|_| self.formula(recording, &name, &text))
-            .map_err(|_| first)
+        self.formula(recording, &name, &text).map_err(|_| first)
     }
 
     fn definition(&self, recording: &Recording, name: &str, text: &str) -> Result<Values, String> {
