@@ -137,7 +137,10 @@ fn a_comparison_shows_how_many_parts_are_compared() {
     for count in [30, 120, 480, 1_920] {
         let (old, new) = (spec(count, "a"), spec(count, "(a and b)"));
         let folder = Folder::new(&[("s.guard", &old), ("t.guard", &new)]);
-        let (line, told) = ("GUARD diff s.guard t.guard", format!("of {} parts compared", count + 1));
+        let (line, told) = (
+            "GUARD diff s.guard t.guard",
+            format!("of {} parts compared", count + 1),
+        );
         let shown = output(&folder, line, true).is_none_or(|terminal| terminal.contains(&told));
         if shown || count == 1_920 {
             return check(&folder, line, &told);

@@ -234,14 +234,6 @@ console.log(wrong);
         assert_eq!(served(&spec, "node", &path), "0\n");
     }
 }
-console.log(wrong);
-"#;
-    let (folder, spec, path) = race("race.mjs", &format!("{client}{script}"));
-    // The package is found from the folder of the program.
-    if crate::npm_client::installed(folder.path()).is_some() {
-        assert_eq!(served(&spec, "node", &path), "0\n");
-    }
-}
 
 /// Eight calls at once of the official client for Python to the recipe's server.
 #[test]
