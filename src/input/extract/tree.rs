@@ -60,7 +60,7 @@ impl TreeExtractor<'_> {
                 (Type::List(_) | Type::Set(_), None) if query.has_root(value) => {
                     cell::from_value(field, &Value::list(nodes))
                 }
-                // Left open for the end of the event, which tells what was found from what was not.
+                // Left open until the end of the event, when a field that was found is distinguished from one that was not.
                 (_, None)
                     if level != LevelId::Record
                         && field.absent != Absent::Error

@@ -290,9 +290,10 @@ impl<'l> Source<'l> {
                 .iter()
                 .any(|deny| word.low.starts_with(deny))
         };
+        let whole = all_words(&self.whole);
         if let Some(word) = denied("not never no none neither nor", &tokens(words))
-            && denied(DENIALS, &all_words(&self.whole)).is_none()
-            && !all_words(&self.whole).iter().any(unavailable)
+            && denied(DENIALS, &whole).is_none()
+            && !whole.iter().any(unavailable)
         {
             faults.push(format!("`{}`: the requirement denies nothing", word.low));
         }
