@@ -62,8 +62,6 @@ compile_error!(
      `default-features = false`"
 );
 #[doc(hidden)]
-pub mod diagnostic;
-#[doc(hidden)]
 pub mod diff;
 #[cfg(feature = "cli")]
 mod doc;
@@ -113,13 +111,7 @@ mod replay;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
-pub mod shell;
-#[doc(hidden)]
-pub mod source;
-#[doc(hidden)]
 pub mod stdlib;
-#[doc(hidden)]
-pub mod syntax;
 #[doc(hidden)]
 pub mod system;
 #[doc(hidden)]
@@ -132,6 +124,11 @@ pub mod types;
 pub mod value;
 #[doc(hidden)]
 pub mod verdict;
+
+#[doc(hidden)]
+pub use guard_shell as shell;
+#[doc(hidden)]
+pub use guard_syntax::{self as syntax, diagnostic, source};
 
 pub use audit::{Judgement, Progress};
 pub use diagnostic::{Diagnostic, SpecError};

@@ -30,12 +30,13 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the source files of all crates.
+/// Returns the source files of all crates, except the parser that LALRPOP makes.
 fn sources() -> Vec<PathBuf> {
     let mut files = rust_files(&root().join("src"));
     for entry in fs::read_dir(root().join("crates")).unwrap() {
         files.extend(rust_files(&entry.unwrap().path().join("src")));
     }
+    files.retain(|path| !path.ends_with("parser/generated.rs"));
     files
 }
 
@@ -119,7 +120,7 @@ fn only_the_parser_knows_its_generator_and_only_the_cli_its_arguments() {
         let text = fs::read_to_string(&path).unwrap();
         let module = module_of(&path);
         assert!(
-            module == "syntax" || !text.contains("lalrpop"),
+            !text.contains("lalrpop"),
             "{} mentions the parser generator",
             path.display()
         );
@@ -346,7 +347,7 @@ fn prose_is_plain() {
             faults.push(format!("{}:{line}: {fault}", path.display()));
         }
     }
-    let pages = ["docs", "src/diagnostic/codes"];
+    let pages = ["docs", "crates/syntax/src/diagnostic/codes"];
     let alone = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
     let pages = pages
         .iter()

@@ -25,7 +25,7 @@ enum Token {
 // Longer words are in neither of the lists below.
 enum { LONGEST_WORD = 32 };
 
-// Words that begin an item in column 0: ITEM_WORDS of src/syntax/token.rs.
+// Words that begin an item in column 0: ITEM_WORDS of crates/syntax/src/token.rs.
 static const char *const ITEM_WORDS[] = {
     "use",         "const", "enum",  "record",  "let",    "trace",     "event",   "predicate",
     "track",       "unsafe", "property", "rule", "template", "requirement", "abstraction", "model",

@@ -1,0 +1,199 @@
+//! Options by the tables.
+
+use super::{Result, Run, listed, refuse};
+use crate::table::Wrapper;
+use crate::walk::check_variable;
+use crate::words::{Field, Hole};
+
+/// A command's words, sorted by its table.
+pub(super) struct Sorted<'f> {
+    /// The words after the options and operands.
+    pub(super) rest: &'f [Field],
+    /// Operands before that.
+    pub(super) operands: &'f [Field],
+    pub(super) lines: Vec<Field>,
+    pub(super) programs: Vec<Field>,
+    /// Options, by their letter or whole name.
+    pub(super) seen: Vec<String>,
+    pub(super) values: Vec<(String, Field)>,
+}
+
+pub(super) fn split_value(option: &str) -> (&str, Option<&str>) {
+    match option.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (option, None),
+    }
+}
+
+/// Takes the value of an option from the next word.
+pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Result<&'f Field> {
+    let Some(value) = rest.get(*at) else {
+        return refuse("the value of an option", option);
+    };
+    if value.may_split() {
+        return refuse("the value of an option", value);
+    }
+    *at += 1;
+    Ok(value)
+}
+
+/// Returns the text that is given to a shell. Parameters that the line never assigns stay in it, as one word each.
+pub(super) fn script_text(field: &Field) -> Result<String> {
+    let plain = field.hole == Hole::None || (field.environment && !field.silent);
+    if !plain || field.process.is_some() {
+        return refuse("a script", field);
+    }
+    Ok(field.text.clone())
+}
+
+/// Words that are joined and read as a line.
+pub(super) fn line_of(words: &[Field]) -> Result<Run> {
+    if words.is_empty() {
+        return Ok(Run::Nothing);
+    }
+    let texts = words.iter().map(script_text);
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    Ok(Run::Line(texts.join(" "), None))
+}
+
+/// Returns the option of this name, or the one that it abbreviates, and whether it takes a value.
+pub(super) fn long_option(wrapper: &Wrapper, name: &str) -> Option<(String, bool)> {
+    let names = |list: &'static str| list.split_ascii_whitespace().filter(|one| one.len() > 1);
+    let values = || {
+        names(wrapper.long_values)
+            .chain(names(wrapper.lines))
+            .chain(names(wrapper.programs))
+    };
+    if values().any(|one| one == name) {
+        return Some((name.to_owned(), true));
+    }
+    if names(wrapper.long_flags).any(|one| one == name) {
+        return Some((name.to_owned(), false));
+    }
+    let with_value: Vec<&str> = values().filter(|one| one.starts_with(name)).collect();
+    let without: Vec<&str> = names(wrapper.long_flags)
+        .filter(|one| one.starts_with(name))
+        .collect();
+    match (with_value.as_slice(), without.as_slice()) {
+        ([one], []) => Some(((*one).to_owned(), true)),
+        ([], [one, ..]) => Some(((*one).to_owned(), false)),
+        _ => None,
+    }
+}
+
+/// Sorts the words of a wrapper into options, operands and the rest.
+pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'f>> {
+    let mut sorted = Sorted {
+        rest: &[],
+        operands: &[],
+        lines: Vec::new(),
+        programs: Vec::new(),
+        seen: Vec::new(),
+        values: Vec::new(),
+    };
+    let mut at = 0;
+    let keep = |sorted: &mut Sorted<'f>, name: &str, value: Field| {
+        if listed(wrapper.lines, name) {
+            sorted.lines.push(value);
+        } else if listed(wrapper.programs, name) {
+            sorted.programs.push(value);
+        } else {
+            sorted.values.push((name.to_owned(), value));
+        }
+    };
+    while let Some(field) = words.get(at) {
+        if field.hole == Hole::Start || field.silent {
+            if field.environment && !field.silent {
+                break;
+            }
+            return refuse("an option", field);
+        }
+        let text = field.text.as_str();
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if text == "-" || !text.starts_with('-') || field.process.is_some() {
+            break;
+        }
+        at += 1;
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = split_value(long);
+            let Some((name, takes)) = long_option(wrapper, name) else {
+                return refuse("an option", field);
+            };
+            if takes {
+                let value = match value {
+                    Some(value) => Field {
+                        text: value.to_owned(),
+                        ..field.clone()
+                    },
+                    None => take(words, &mut at, field)?.clone(),
+                };
+                keep(&mut sorted, &name, value);
+            }
+            sorted.seen.push(name);
+            continue;
+        }
+        let letters = text.get(1..).unwrap_or_default();
+        for (place, letter) in letters.char_indices() {
+            let name = letter.to_string();
+            let takes = wrapper.values.contains(letter)
+                || listed(wrapper.lines, &name)
+                || listed(wrapper.programs, &name);
+            sorted.seen.push(name.clone());
+            if takes {
+                let inside = letters.get(place + letter.len_utf8()..).unwrap_or_default();
+                let value = if inside.is_empty() {
+                    take(words, &mut at, field)?.clone()
+                } else {
+                    Field {
+                        text: inside.to_owned(),
+                        ..field.clone()
+                    }
+                };
+                keep(&mut sorted, &name, value);
+                break;
+            }
+            if wrapper.attached.contains(letter) {
+                break;
+            }
+            if !wrapper.flags.contains(letter) {
+                return refuse("an option", field);
+            }
+        }
+        if field.may_split() {
+            return refuse("an option", field);
+        }
+    }
+    let rest = words.get(at..).unwrap_or_default();
+    let operands = wrapper.operands.min(rest.len());
+    let (operands, rest) = rest.split_at(operands);
+    if let Some(open) = operands.iter().find(|field| field.may_split()) {
+        return refuse("an operand", open);
+    }
+    sorted.operands = operands;
+    sorted.rest = rest;
+    Ok(sorted)
+}
+
+/// Passes assignments before a command.
+pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
+    while let [field, more @ ..] = rest {
+        let Some((name, value)) = field.text.split_once('=') else {
+            break;
+        };
+        let known = name
+            .chars()
+            .all(|c| c == '_' || c == '%' || c.is_ascii_alphanumeric());
+        if !known || field.hole == Hole::Start {
+            break;
+        }
+        if field.may_split() {
+            return refuse("an assignment", field);
+        }
+        check_variable(name, (field.hole == Hole::None).then_some(value), value)?;
+        rest = more;
+    }
+    Ok(rest)
+}

@@ -1,0 +1,423 @@
+//! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
+
+use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
+use super::{Result, Run, listed, refuse};
+use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
+use crate::walk::{Feed, Walk};
+use crate::words::{Field, Hole};
+use crate::{ShellError, syntax};
+
+impl Walk<'_> {
+    /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point
+    /// represents it.
+    pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
+        let starts: Vec<&Field> = words
+            .iter()
+            .skip_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"))
+            .take_while(|word| !word.text.starts_with(['-', '(', '!']))
+            .collect();
+        let outside: Vec<&Field> = starts
+            .iter()
+            .copied()
+            .filter(|start| start.hole != Hole::None || start.tilde || start.text.starts_with('/'))
+            .collect();
+        let mut runs = Vec::new();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+                if word.hole == Hole::Start && word.may_split() && at > starts.len() {
+                    return refuse("an expression of `find`", word);
+                }
+                continue;
+            }
+            let rest = words.get(at..).unwrap_or_default();
+            let end = rest.iter().enumerate().position(|(nth, word)| {
+                word.text == ";"
+                    || word.text == "+"
+                        && nth > 0
+                        && rest.get(nth - 1).is_some_and(|before| before.text == "{}")
+            });
+            let command = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            at += command.len();
+            self.charge(command.len() * outside.len() * 16)?;
+            if outside.is_empty() {
+                runs.push(Run::Words(command.to_vec()));
+            }
+            for start in &outside {
+                let words = command.iter().map(|word| match word.text.as_str() {
+                    "{}" => (*start).clone(),
+                    _ => word.clone(),
+                });
+                runs.push(Run::Words(words.collect()));
+            }
+        }
+        Ok(Run::All(runs))
+    }
+
+    pub(super) fn xargs(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
+        let sorted = sort(&XARGS, words)?;
+        let given = |names: &[&str]| {
+            sorted
+                .seen
+                .iter()
+                .any(|option| names.contains(&option.as_str()))
+        };
+        let odd = given(&[
+            "a",
+            "arg-file",
+            "d",
+            "delimiter",
+            "0",
+            "null",
+            "E",
+            "eof",
+            "e",
+        ]);
+        let replaced = sorted
+            .values
+            .iter()
+            .find(|(name, _)| name == "I" || name == "J");
+        let replaced = match replaced {
+            Some((_, field)) => Some(field.text.clone()),
+            None if given(&["i", "replace"]) => Some("{}".to_owned()),
+            None => None,
+        };
+        let items = if odd { None } else { items(feed) };
+        if sorted.rest.is_empty() {
+            return Ok(Run::Nothing);
+        }
+        let Some(mark) = replaced.filter(|mark| !mark.is_empty()) else {
+            let mut words = sorted.rest.to_vec();
+            words.extend(items.unwrap_or_else(|| vec![Field::unseen()]));
+            return Ok(Run::Words(words));
+        };
+        let lines: Vec<Field> = match feed {
+            Feed::Text(text) if items.is_some() => text
+                .lines()
+                .map(|line| Field::known(line.trim_start()))
+                .collect(),
+            _ => vec![Field {
+                splits: false,
+                silent: false,
+                text: mark.clone(),
+                ..Field::unseen()
+            }],
+        };
+        self.charge(lines.len() * sorted.rest.len() * 16)?;
+        let runs = lines
+            .iter()
+            .map(|line| Run::Words(replace(sorted.rest, &mark, line)));
+        Ok(Run::All(runs.collect()))
+    }
+
+    /// GNU parallel: a line for each combination of what follows `:::`, else for each line of the standard input.
+    pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
+        let sorted = sort(&PARALLEL, words)?;
+        let is_list =
+            |word: &&Field| matches!(word.text.as_str(), ":::" | ":::+" | "::::" | "::::+");
+        let end = sorted
+            .rest
+            .iter()
+            .position(|word| is_list(&word))
+            .unwrap_or(sorted.rest.len());
+        let (command, lists) = sorted.rest.split_at(end);
+        let given: Vec<Field> = if lists.is_empty() {
+            items(feed).unwrap_or_else(|| vec![Field::unseen()])
+        } else if lists.iter().any(|word| word.text.starts_with("::::")) {
+            vec![Field::unseen()]
+        } else {
+            lists
+                .iter()
+                .filter(|word| !is_list(word))
+                .cloned()
+                .collect()
+        };
+        if command.is_empty() {
+            let lines = given.iter().map(|item| line_of(std::slice::from_ref(item)));
+            return Ok(Run::All(lines.collect::<Result<_>>()?));
+        }
+        self.charge(given.len() * command.len() * 16)?;
+        let marked = command.iter().any(|word| word.text.contains("{}"));
+        let runs = given.iter().map(|item| {
+            let words = if marked {
+                replace(command, "{}", item)
+            } else {
+                let mut words = command.to_vec();
+                words.push(item.clone());
+                words
+            };
+            if item.silent {
+                return Ok(Run::Words(words));
+            }
+            line_of(&words)
+        });
+        Ok(Run::All(runs.collect::<Result<_>>()?))
+    }
+}
+
+/// Follows `su`, whose operands may precede its options; `None` if the table describes the call completely.
+pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>> {
+    let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, program)) else {
+        return Ok(None);
+    };
+    let mut rest = words;
+    let mut operands = Vec::new();
+    let mut user = false;
+    loop {
+        let sorted = sort(wrapper, rest)?;
+        if !sorted.lines.is_empty() {
+            let lines = sorted
+                .lines
+                .iter()
+                .map(|line| line_of(std::slice::from_ref(line)));
+            return Ok(Some(Run::All(lines.collect::<Result<_>>()?)));
+        }
+        user |= sorted
+            .seen
+            .iter()
+            .any(|option| option == "u" || option == "user");
+        if user {
+            return Ok(Some(Run::Words(sorted.rest.to_vec())));
+        }
+        let passed = rest.len() - sorted.rest.len();
+        let ended = rest.get(..passed).unwrap_or_default();
+        let dashes = ended.last().is_some_and(|field| field.text == "--");
+        match sorted.rest.split_first() {
+            Some((operand, more)) if !dashes => {
+                if operand.text != "-" {
+                    operands.push(operand.clone());
+                }
+                rest = more;
+            }
+            _ => {
+                operands.extend(sorted.rest.iter().cloned());
+                break;
+            }
+        }
+    }
+    // what follows the user is for the shell
+    let args = operands.get(1..).unwrap_or_default();
+    if args.is_empty() {
+        return Ok(Some(Run::Input));
+    }
+    let mut shell = vec![Field::known("sh")];
+    shell.extend(args.iter().cloned());
+    Ok(Some(Run::Words(shell)))
+}
+
+/// `env`, with `-S` that holds words, and `-` that is an option.
+pub(super) fn env(words: &[Field]) -> Result<Run> {
+    let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, "env")) else {
+        return Ok(Run::Nothing);
+    };
+    let mut at = 0;
+    while let Some(field) = words.get(at) {
+        let text = field.text.as_str();
+        if text == "--" || (!text.starts_with('-') && field.hole != Hole::Start) {
+            break;
+        }
+        let long = text.strip_prefix("--").map(split_value);
+        let letters = text.strip_prefix('-').filter(|_| long.is_none());
+        let value_first = |letters: &str| {
+            letters.find('S').filter(|place| {
+                let before = letters.get(..*place).unwrap_or_default();
+                !before.contains(['u', 'C', 'a'])
+            })
+        };
+        let mut next = at + 1;
+        let string = if let Some((name, value)) = long
+            && !name.is_empty()
+            && "split-string".starts_with(name)
+        {
+            Some(match value {
+                Some(value) => value.to_owned(),
+                None => take(words, &mut next, field)?.text.clone(),
+            })
+        } else if let Some(letters) = letters
+            && let Some(place) = value_first(letters)
+        {
+            let inside = letters.get(place + 1..).unwrap_or_default();
+            Some(if inside.is_empty() {
+                take(words, &mut next, field)?.text.clone()
+            } else {
+                inside.to_owned()
+            })
+        } else {
+            None
+        };
+        if let Some(string) = string {
+            let last = words.get(next - 1).unwrap_or(field);
+            if last.hole != Hole::None || field.hole != Hole::None {
+                return refuse("the words of `env -S`", last);
+            }
+            let mut all = vec![Field::known("env")];
+            all.extend(split_string(&string)?);
+            all.extend(words.get(next..).unwrap_or_default().iter().cloned());
+            return Ok(Run::Words(all));
+        }
+        if text == "-" {
+            at += 1;
+            continue;
+        }
+        // one option and its value
+        let one = sort(wrapper, words.get(at..).unwrap_or_default())?;
+        let end = words.len() - one.rest.len();
+        if end <= at {
+            break;
+        }
+        // `sort` may have passed a later `-S` only if it is a value of another option
+        let takes = letters.is_some_and(|letters| letters.ends_with(['u', 'C', 'a']))
+            || long.is_some_and(|(name, value)| {
+                value.is_none() && long_option(wrapper, name).is_some_and(|(_, takes)| takes)
+            });
+        at += if takes { 2 } else { 1 };
+    }
+    let rest = words.get(at..).unwrap_or_default();
+    let rest = match rest {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        rest => rest,
+    };
+    Ok(Run::Words(after_assignments(rest)?.to_vec()))
+}
+
+/// Splits the words of `env -S`: quotes as in a shell; escapes and variables are not followed.
+fn split_string(text: &str) -> Result<Vec<Field>> {
+    let undetermined = || ShellError::undetermined("the words of `env -S`", text);
+    if text.contains([
+        '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '#', '{', '*', '?', '[',
+    ]) {
+        return Err(undetermined());
+    }
+    let parsed = syntax::parse(&text.replace('\n', " "), 0).map_err(|_| undetermined())?;
+    let mut fields = Vec::new();
+    for statement in &parsed.script.statements {
+        let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {
+            return Err(undetermined());
+        };
+        let syntax::Kind::Simple { assigns, words } = &node.kind else {
+            return Err(undetermined());
+        };
+        for assign in assigns {
+            let value = syntax::literal(&assign.value).ok_or_else(undetermined)?;
+            fields.push(Field::known(format!("{}={value}", assign.name)));
+        }
+        for word in words {
+            fields.push(Field::known(
+                syntax::literal(word).ok_or_else(undetermined)?,
+            ));
+        }
+    }
+    Ok(fields)
+}
+
+pub(super) fn trap(words: &[Field]) -> Result<Run> {
+    let words = match words {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        [option, ..] if option.text.starts_with('-') => return Ok(Run::Nothing),
+        words => words,
+    };
+    match words {
+        [line, _, ..] => line_of(std::slice::from_ref(line)),
+        _ => Ok(Run::Nothing),
+    }
+}
+
+/// `mapfile -C LINE`, `compgen -C LINE`.
+pub(super) fn callback(words: &[Field]) -> Result<Run> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word.hole == Hole::Start {
+            return refuse("an option", word);
+        }
+        if let Some(letters) = word.text.strip_prefix('-')
+            && let Some(place) = letters.find('C')
+        {
+            let inside = letters.get(place + 1..).unwrap_or_default();
+            let line = match words.next() {
+                Some(line) if inside.is_empty() => line.clone(),
+                _ => Field::known(inside),
+            };
+            return line_of(&[line]);
+        }
+    }
+    Ok(Run::Nothing)
+}
+
+/// Splits a standard input into items, as `xargs` does at blanks.
+fn items(feed: &Feed) -> Option<Vec<Field>> {
+    match feed {
+        Feed::Text(text) if !text.contains(['\'', '"', '\\']) => {
+            Some(text.split_ascii_whitespace().map(Field::known).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Replaces a mark in words by another word.
+fn replace(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
+    let replaced = words.iter().map(|word| {
+        if !word.text.contains(mark) {
+            return word.clone();
+        }
+        let whole = word.text == mark;
+        Field {
+            text: word.text.replace(mark, &by.text),
+            hole: match by.hole {
+                Hole::None => word.hole,
+                _ if word.text.starts_with(mark) => Hole::Start,
+                _ => Hole::Within,
+            },
+            environment: word.environment && by.environment,
+            tail: word.tail
+                && (by.tail
+                    || !word
+                        .text
+                        .rsplit('/')
+                        .next()
+                        .unwrap_or_default()
+                        .contains(mark)),
+            splits: word.splits || whole && by.splits,
+            ..word.clone()
+        }
+    });
+    replaced.collect()
+}
+
+pub(super) fn watch(words: &[Field]) -> Result<Run> {
+    let sorted = sort(&WATCH, words)?;
+    if sorted
+        .seen
+        .iter()
+        .any(|option| option == "x" || option == "exec")
+    {
+        return Ok(Run::Words(sorted.rest.to_vec()));
+    }
+    line_of(sorted.rest)
+}
+
+/// Follows an interpreter: rejects it if it reads unknown code. Known code is not shell, and not followed.
+pub(super) fn interpreter(words: &[Field], feed: &Feed) -> Result<Run> {
+    let gives_code = |word: &Field| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        !letters.starts_with('-') && letters.contains(['m', 'c', 'e', 'E', 'p', 'r', 'n'])
+    };
+    let operand = words
+        .iter()
+        .find(|word| !word.text.starts_with('-') || word.silent);
+    let reads = operand.is_none() && !words.iter().any(gives_code)
+        || words
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "-" | "/dev/stdin"));
+    if reads && matches!(feed, Feed::Unknown) {
+        let what = "the code that an interpreter reads from its standard input";
+        return Err(ShellError::undetermined(what, ""));
+    }
+    if let Some(word) = operand
+        && word.process.is_some()
+        && !words.iter().any(gives_code)
+    {
+        return refuse("the code that an interpreter reads", word);
+    }
+    Ok(Run::Nothing)
+}

@@ -1,0 +1,143 @@
+//! A shell line as the commands that it runs.
+//!
+//! `cd /tmp && sudo rm -rf x > log` runs `cd /tmp`, `sudo rm -rf x` and with it `rm -rf x`, and writes to `log`. A rule
+//! about deletions asks these words, not the text: `echo "rm -rf /"` deletes nothing, and `r\m -r -f /` does.
+//!
+//! ```text
+//! text ──▶ syntax (a tree) ──▶ walk, words (expansion) ──▶ follow (commands that run commands, by table)
+//!                                  ▲                                  │ lines for other shells
+//!                                  └──────────────────────────────────┘
+//! ```
+//!
+//! **Invariants:** a program, an option of a wrapper or a script that the text does not determine is an error, never a
+//! guess. Work is bounded by [`Limits`]: time and memory are linear in them, and recursion is at most
+//! [`syntax::NESTING`] deep. It knows nothing of specs.
+
+mod follow;
+mod quoting;
+mod syntax;
+mod table;
+mod walk;
+mod words;
+
+use std::fmt;
+
+use walk::{Feed, Walk};
+
+/// The limits of reading a line, all inclusive.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The longest line, in bytes; also of the lines that it gives to other shells.
+    pub bytes: usize,
+    /// Words of all commands together.
+    pub words: usize,
+    /// Bytes of text that are read, copied or listed altogether. A text that is given to another shell is read again, and
+    /// counts again.
+    pub work: usize,
+}
+
+impl Limits {
+    /// Limits for lines of up to so many bytes.
+    pub fn for_bytes(bytes: usize) -> Limits {
+        Limits {
+            bytes,
+            words: bytes,
+            work: bytes.saturating_mul(48),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits::for_bytes(16 * 1024)
+    }
+}
+
+/// The reason why a text has no commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShellError {
+    /// It is not a shell line; the byte at which that shows.
+    NotShell(usize),
+    /// Its bytes, and how many are read: [`Limits::bytes`].
+    TooLong(usize, usize),
+    /// Constructs nest too deep, or commands in the texts of other commands.
+    TooDeep,
+    /// It takes more than [`Limits::words`] or [`Limits::work`].
+    TooMuch,
+    /// The text does not determine what runs.
+    Undetermined {
+        /// The construct that is not determined.
+        what: &'static str,
+        /// Its text.
+        written: String,
+    },
+}
+
+impl ShellError {
+    fn undetermined(what: &'static str, written: &str) -> ShellError {
+        const SHOWN: usize = 40;
+        let mut shown: String = written.chars().take(SHOWN).collect();
+        if shown.len() < written.len() {
+            shown.push('…');
+        }
+        ShellError::Undetermined {
+            what,
+            written: shown,
+        }
+    }
+}
+
+impl fmt::Display for ShellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShellError::NotShell(byte) => write!(f, "not a shell line, from byte {byte} on"),
+            ShellError::TooLong(bytes, limit) => {
+                write!(f, "a shell line of {bytes} bytes (limit: {limit})")
+            }
+            ShellError::TooDeep => {
+                write!(
+                    f,
+                    "a shell line with more than {} nested constructs",
+                    syntax::NESTING
+                )
+            }
+            ShellError::TooMuch => write!(f, "a shell line that expands to too many words"),
+            ShellError::Undetermined { what, written } if written.is_empty() => {
+                write!(f, "the shell line does not determine {what}")
+            }
+            ShellError::Undetermined { what, written } => {
+                write!(
+                    f,
+                    "the shell line does not determine {what}: `{}`",
+                    written.escape_debug()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShellError {}
+
+/// One command: its words without quotes and escapes. A redirection is one of its own: `[">", "log"]`.
+pub type Command = Vec<String>;
+
+/// Returns all commands of a line, in the order in which they begin: those of pipes, lists, loops, functions, subshells and
+/// substitutions, and those that other commands run (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `eval`, `ssh`), which
+/// follow the command that runs them.
+///
+/// Variables that the line assigns once, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat` and
+/// here-documents of plain text feed to a shell are replaced by what they stand for. Other expansions among the operands
+/// of a command stay as they are written.
+///
+/// # Errors
+/// Texts that are not Bash or exceed [`Limits`], and those that do not determine which programs run: see
+/// [`ShellError::Undetermined`]. Takes time linear in [`Limits::work`].
+pub fn commands(line: &str, limits: &Limits) -> Result<Vec<Command>, ShellError> {
+    let mut walk = Walk::new(limits);
+    walk.text(line, None, &Feed::Nothing, 0)?;
+    Ok(walk.found)
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

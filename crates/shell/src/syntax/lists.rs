@@ -1,0 +1,131 @@
+//! Statements, pipelines, and which kind of command stands where.
+
+use super::cursor::{Parser, Result};
+use super::{Node, Parsed, Script, Statement};
+
+const OPENERS: &[&str] = &[
+    "if", "for", "while", "until", "case", "select", "function", "{", "!", "[[", "coproc", "time",
+];
+
+/// Reads a text that stands `depth` constructs deep in others.
+///
+/// # Errors
+/// Texts that are not Bash, and texts that nest deeper than [`NESTING`].
+pub(crate) fn parse(text: &str, depth: usize) -> Result<Parsed> {
+    let mut parser = Parser::new(text, depth);
+    let script = parser.script(&[])?;
+    if parser.pos < text.len() {
+        return parser.fail();
+    }
+    Ok(Parsed {
+        script,
+        heredocs: parser.heredocs,
+        names: parser.names,
+    })
+}
+
+impl Parser<'_> {
+    /// Statements up to one of these words, a closing parenthesis, the end of a case, or the end.
+    pub(super) fn script(&mut self, until: &[&str]) -> Result<Script> {
+        let mut script = Script::default();
+        loop {
+            self.lines()?;
+            match self.peek() {
+                None | Some(')') => break,
+                Some(';') if self.sees(";;") || self.sees(";&") => break,
+                Some(_) => {}
+            }
+            if let Some(word) = self.reserved()
+                && until.contains(&word.as_str())
+            {
+                break;
+            }
+            let mut pipelines = vec![self.pipeline()?];
+            loop {
+                self.blanks();
+                if !self.eat("&&") && !self.eat("||") {
+                    break;
+                }
+                self.lines()?;
+                pipelines.push(self.pipeline()?);
+            }
+            let mut background = false;
+            if self.sees(";;") || self.sees(";&") {
+                // the end of a case
+            } else if self.eat("&") {
+                background = true;
+            } else if !self.eat(";") && !matches!(self.peek(), None | Some('\n' | ')')) {
+                return self.fail();
+            }
+            script.statements.push(Statement {
+                pipelines,
+                background,
+            });
+        }
+        Ok(script)
+    }
+
+    /// A script that must not be empty.
+    pub(super) fn body(&mut self, until: &[&str]) -> Result<Script> {
+        let script = self.nested(|parser| parser.script(until))?;
+        if script.statements.is_empty() {
+            return self.fail();
+        }
+        Ok(script)
+    }
+
+    fn pipeline(&mut self) -> Result<Vec<Node>> {
+        loop {
+            self.blanks();
+            if self.eat_word("!") {
+                continue;
+            }
+            let start = self.pos;
+            if self.eat_word("time") {
+                self.blanks();
+                if self.eat_word("-p") {
+                    self.blanks();
+                }
+                let opens = self.peek() == Some('(')
+                    || self
+                        .plain()
+                        .is_some_and(|(word, _)| OPENERS.contains(&word.as_str()));
+                if opens {
+                    continue;
+                }
+                self.pos = start;
+            }
+            break;
+        }
+        let mut nodes = vec![self.command()?];
+        loop {
+            self.blanks();
+            if self.sees("||") || !self.eat("|") {
+                return Ok(nodes);
+            }
+            self.eat("&");
+            self.lines()?;
+            nodes.push(self.command()?);
+        }
+    }
+
+    pub(super) fn command(&mut self) -> Result<Node> {
+        self.blanks();
+        let kind = if self.peek() == Some('(') {
+            self.parenthesis()?
+        } else {
+            match self.reserved() {
+                Some(word) => self.compound(&word)?,
+                None => return self.simple(),
+            }
+        };
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(Node { kind, redirects }),
+            }
+        }
+    }
+}

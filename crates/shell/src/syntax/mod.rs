@@ -1,0 +1,170 @@
+//! Bash as a tree: recursive descent with a fixed depth, one pass over the text.
+//!
+//! Only what decides which commands run is kept: words with their quoting, substitutions, redirections, the bodies of
+//! compound commands. Text that the parser cannot read as Bash reads it is an error, never a guess.
+
+mod compound;
+mod cursor;
+mod lists;
+mod parts;
+mod simple;
+
+use std::collections::{HashMap, HashSet};
+
+use super::table::runs_values_of;
+
+pub(crate) use lists::parse;
+
+/// Nested constructs (substitutions, compound commands, quotes within them), those of texts within texts included.
+pub(crate) const NESTING: usize = 48;
+
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) statements: Vec<Statement>,
+}
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub(crate) pipelines: Vec<Vec<Node>>,
+    pub(crate) background: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Simple {
+        assigns: Vec<Assign>,
+        words: Vec<Word>,
+    },
+    /// `{ … }` and `( … )`.
+    Group {
+        subshell: bool,
+        /// Whether `coproc` runs it, so that other commands feed it.
+        coprocess: bool,
+        body: Script,
+    },
+    /// `if`, `while`, `for`, `case`, `[[ … ]]`, `(( … ))`: words that are expanded, and the scripts that may run.
+    Compound {
+        words: Vec<Word>,
+        bodies: Vec<Script>,
+    },
+    Function {
+        name: String,
+        body: Box<Node>,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Assign {
+    pub(crate) name: String,
+    /// `x=v`, not `x+=v` or `x[i]=v`.
+    pub(crate) plain: bool,
+    pub(crate) value: Word,
+}
+
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    pub(crate) descriptor: Option<String>,
+    pub(crate) operator: &'static str,
+    pub(crate) target: Target,
+}
+
+#[derive(Debug)]
+pub(crate) enum Target {
+    Word(Word),
+    /// The index in [`Parsed::heredocs`].
+    Heredoc(usize),
+}
+
+pub(crate) type Word = Vec<Part>;
+
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// Characters that may still be a brace, a tilde or a pattern.
+    Bare(String),
+    Quoted(String),
+    Param {
+        name: String,
+        quoted: bool,
+        written: String,
+    },
+    Substitution {
+        script: Script,
+        quoted: bool,
+        written: String,
+    },
+    Process {
+        script: Script,
+        written: String,
+    },
+    /// Expansions that are not followed: `${x%y}`, `$((…))`, arrays.
+    Opaque {
+        scripts: Vec<Script>,
+        quoted: bool,
+        written: String,
+    },
+}
+
+/// A text, read.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    pub(crate) script: Script,
+    pub(crate) heredocs: Vec<Word>,
+    pub(crate) names: Names,
+}
+
+/// The effects of a text on names, anywhere in it.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// The number of assignments of each variable, in any form.
+    pub(crate) assigned: HashMap<String, usize>,
+    pub(crate) aliases: HashSet<String>,
+    pub(crate) functions: HashSet<String>,
+    /// Texts are evaluated here (`eval`, `.`, `trap`), so that any variable may change.
+    pub(crate) dynamic: bool,
+    /// Something is evaluated as arithmetic, or as the subscript of an array.
+    pub(crate) arithmetic: bool,
+    /// `$1`, `$2`, … change.
+    pub(crate) shifts: bool,
+    /// A variable that a shell runs or expands, and that gets a value from elsewhere than the text of an assignment.
+    pub(crate) run_unseen: Option<String>,
+}
+
+impl Names {
+    pub(crate) fn assign(&mut self, name: &str) {
+        *self.assigned.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// A variable gets a value that does not stand in the text: by `read`, `for`, `printf -v`.
+    pub(crate) fn assign_unseen(&mut self, name: &str) {
+        if runs_values_of(name) {
+            self.run_unseen = Some(name.to_owned());
+        }
+    }
+
+    /// Every identifier of a text may be assigned by it: `(( a = b++ ))`.
+    pub(crate) fn assign_all(&mut self, text: &str) {
+        self.arithmetic = true;
+        for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
+            if name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
+                self.assign(name);
+                self.assign_unseen(name);
+            }
+        }
+    }
+}
+
+/// Returns the text of a word without expansions.
+pub(crate) fn literal(word: &Word) -> Option<String> {
+    let texts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,453 @@
+//! Words and their parts: quotes, expansions, substitutions.
+
+use super::cursor::{Parser, Result};
+use super::{Assign, Part, Script, Word};
+use crate::{ShellError, quoting};
+
+impl Parser<'_> {
+    /// Parses `name=value`, `name+=value`, `name[i]=value`; `None` if there is no assignment.
+    pub(super) fn assignment(&mut self) -> Result<Option<Assign>> {
+        let start = self.pos;
+        let mut name = String::new();
+        while let Some(c) = self.peek() {
+            let fits =
+                c == '_' || c.is_ascii_alphabetic() || (c.is_ascii_digit() && !name.is_empty());
+            if !fits {
+                break;
+            }
+            name.push(c);
+            self.bump();
+        }
+        if name.is_empty() {
+            self.pos = start;
+            return Ok(None);
+        }
+        let mut value: Word = Vec::new();
+        let mut plain = true;
+        if self.peek() == Some('[') {
+            self.bump();
+            let index_from = self.pos;
+            let index = self.nested(|parser| parser.parts(End::Bracket))?;
+            if self.peek() != Some(']') {
+                self.pos = start;
+                return Ok(None);
+            }
+            plain = false;
+            let written = self.since(index_from);
+            self.names.assign_all(&written);
+            self.bump();
+            value.push(Part::Opaque {
+                scripts: scripts_of(index),
+                quoted: true,
+                written: String::new(),
+            });
+        }
+        if self.eat("+=") {
+            plain = false;
+        } else if !self.eat("=") {
+            self.pos = start;
+            return Ok(None);
+        }
+        self.names.assign(&name);
+        if self.peek() == Some('(') {
+            value.push(self.array()?);
+        } else {
+            value.extend(self.parts(End::Word)?);
+        }
+        Ok(Some(Assign { name, plain, value }))
+    }
+
+    /// `( … )` after `name=`.
+    fn array(&mut self) -> Result<Part> {
+        let start = self.pos;
+        self.expect("(")?;
+        let mut scripts = Vec::new();
+        loop {
+            self.lines()?;
+            if self.eat(")") {
+                break;
+            }
+            let word = self.nested(Self::word)?;
+            scripts.extend(scripts_of(word));
+        }
+        Ok(Part::Opaque {
+            scripts,
+            quoted: false,
+            written: self.since(start),
+        })
+    }
+
+    /// Parses a word; there must be one.
+    pub(super) fn word(&mut self) -> Result<Word> {
+        let start = self.pos;
+        let mut word = self.parts(End::Word)?;
+        if self.pos == start {
+            return self.fail();
+        }
+        // `declare a=(…)`
+        if self.peek() == Some('(')
+            && matches!(word.as_slice(), [Part::Bare(text)] if is_assignment_head(text))
+        {
+            word.push(self.array()?);
+        }
+        Ok(word)
+    }
+
+    pub(super) fn parts(&mut self, end: End) -> Result<Word> {
+        let mut out: Word = Vec::new();
+        // parentheses of extended patterns, and of regular expressions
+        let mut open = 0usize;
+        loop {
+            let Some(c) = self.peek() else {
+                return if matches!(end, End::Word | End::Text | End::Pattern) && open == 0 {
+                    Ok(out)
+                } else {
+                    self.fail()
+                };
+            };
+            let quoted = matches!(end, End::Quote | End::Text | End::QuotedBrace);
+            match end {
+                End::Word | End::Pattern if open > 0 => match c {
+                    '(' => open += 1,
+                    ')' => open -= 1,
+                    _ => {}
+                },
+                End::Pattern if c == '(' => open += 1,
+                End::Pattern if matches!(c, '|' | '<' | '>') => {}
+                End::Word if c == '(' && ends_in_extglob(&out) => open += 1,
+                End::Word | End::Pattern
+                    if is_meta(c) && !((c == '<' || c == '>') && self.next_is_paren()) =>
+                {
+                    return Ok(out);
+                }
+                End::Quote if c == '"' => return Ok(out),
+                End::Brace | End::QuotedBrace if c == '}' => return Ok(out),
+                End::Bracket if c == ']' || c == '\n' => return Ok(out),
+                _ => {}
+            }
+            match c {
+                '\\' => {
+                    self.bump();
+                    let Some(next) = self.bump() else {
+                        push(&mut out, '\\', true);
+                        continue;
+                    };
+                    let escapes = !quoted
+                        || matches!(next, '\\' | '$' | '`')
+                        || (next == '"' && end != End::Text)
+                        || (next == '}' && end == End::QuotedBrace);
+                    if !escapes {
+                        push(&mut out, '\\', true);
+                    }
+                    push(&mut out, next, true);
+                }
+                '\'' if !quoted => {
+                    self.bump();
+                    let Some(len) = self.rest().find('\'') else {
+                        return self.fail();
+                    };
+                    let text = self.rest().get(..len).unwrap_or_default();
+                    out.push(Part::Quoted(text.to_owned()));
+                    self.pos += len + 1;
+                }
+                '\'' if end == End::QuotedBrace => {
+                    // within `"${…}"` a single quote quotes in some expansions only: both readings must agree
+                    let text = self.rest().get(1..).unwrap_or_default();
+                    let len = text.find('\'').unwrap_or(text.len());
+                    let inner = text.get(..len).unwrap_or_default();
+                    if len == text.len() || inner.contains(['}', '"', '$', '`', '\\']) {
+                        return self.fail();
+                    }
+                    out.push(Part::Quoted(format!("'{inner}'")));
+                    self.pos += len + 2;
+                }
+                '"' if end != End::Text => {
+                    self.bump();
+                    let inner = self.nested(|parser| parser.parts(End::Quote))?;
+                    self.expect("\"")?;
+                    if inner.is_empty() {
+                        out.push(Part::Quoted(String::new()));
+                    }
+                    out.extend(inner);
+                }
+                '$' => self.dollar(quoted, &mut out)?,
+                '`' => self.backquotes(quoted, &mut out)?,
+                '<' | '>' if !quoted && self.next_is_paren() => {
+                    let start = self.pos;
+                    self.bump();
+                    self.peek();
+                    self.bump();
+                    let script = self.substitution()?;
+                    out.push(Part::Process {
+                        script,
+                        written: self.since(start),
+                    });
+                }
+                _ => {
+                    self.bump();
+                    push(&mut out, c, quoted);
+                }
+            }
+        }
+    }
+
+    fn next_is_paren(&mut self) -> bool {
+        self.sees("<(") || self.sees(">(")
+    }
+
+    /// Parses an expansion that begins with a dollar sign.
+    fn dollar(&mut self, quoted: bool, out: &mut Word) -> Result<()> {
+        let start = self.pos;
+        self.bump();
+        match self.peek() {
+            Some('(') => {
+                self.bump();
+                if self.peek() == Some('(')
+                    && let Some(end) = arithmetic_end(self.text, self.pos + 1)
+                {
+                    let Part::Opaque { scripts, .. } = self.arithmetic(self.pos + 1, end)? else {
+                        return self.fail();
+                    };
+                    out.push(Part::Opaque {
+                        scripts,
+                        quoted,
+                        written: self.since(start),
+                    });
+                    return Ok(());
+                }
+                let script = self.substitution()?;
+                out.push(Part::Substitution {
+                    script,
+                    quoted,
+                    written: self.since(start),
+                });
+            }
+            Some('{') => self.braces(start, quoted, out)?,
+            // the older form of `$((…))`
+            Some('[') => {
+                self.bump();
+                let parts = self.nested(|parser| parser.parts(End::Bracket))?;
+                self.expect("]")?;
+                let written = self.since(start);
+                self.names.assign_all(&written);
+                out.push(Part::Opaque {
+                    scripts: scripts_of(parts),
+                    quoted,
+                    written,
+                });
+            }
+            Some('\'') if !quoted => {
+                self.bump();
+                let inner = self.pos;
+                loop {
+                    match self.bump() {
+                        None => return self.fail(),
+                        Some('\\') => {
+                            self.bump();
+                        }
+                        Some('\'') => break,
+                        Some(_) => {}
+                    }
+                }
+                let text = self.text.get(inner..self.pos - 1).unwrap_or_default();
+                out.push(Part::Quoted(quoting::ansi_c(text)));
+            }
+            Some('"') if !quoted => {}
+            Some(c) if c == '_' || c.is_ascii_alphabetic() => {
+                let mut name = String::new();
+                while let Some(c) = self
+                    .peek()
+                    .filter(|c| *c == '_' || c.is_ascii_alphanumeric())
+                {
+                    name.push(c);
+                    self.bump();
+                }
+                out.push(Part::Param {
+                    name,
+                    quoted,
+                    written: self.since(start),
+                });
+            }
+            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
+                self.bump();
+                out.push(Part::Param {
+                    name: c.to_string(),
+                    quoted,
+                    written: self.since(start),
+                });
+            }
+            _ => push(out, '$', true),
+        }
+        Ok(())
+    }
+
+    /// Parses the script of `$(…)` and `<(…)`, to the closing parenthesis. Its here-documents end within it.
+    fn substitution(&mut self) -> Result<Script> {
+        let outer = std::mem::take(&mut self.pending);
+        let script = self.nested(|parser| parser.script(&[]))?;
+        if !self.pending.is_empty() {
+            return self.fail();
+        }
+        self.pending = outer;
+        self.expect(")")?;
+        Ok(script)
+    }
+
+    fn braces(&mut self, start: usize, quoted: bool, out: &mut Word) -> Result<()> {
+        self.expect("{")?;
+        let end = if quoted { End::QuotedBrace } else { End::Brace };
+        let inner = self.nested(|parser| parser.parts(end))?;
+        self.expect("}")?;
+        let written = self.since(start);
+        let name = match inner.as_slice() {
+            [Part::Bare(text)] | [Part::Quoted(text)] => Some(text),
+            _ => None,
+        };
+        let is_name = |name: &&String| {
+            !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+        };
+        if let Some(name) = name.filter(is_name) {
+            out.push(Part::Param {
+                name: name.clone(),
+                quoted,
+                written,
+            });
+            return Ok(());
+        }
+        // `${x@P}` evaluates the text that the variable holds
+        if written.ends_with("@P}") {
+            return Err(ShellError::undetermined(
+                "a prompt that is evaluated",
+                &written,
+            ));
+        }
+        if written.contains(['=', '[', ':']) {
+            self.names.assign_all(&written);
+        }
+        // `${!x}` reads the variable that `x` names, with its subscript
+        self.names.arithmetic |= written.starts_with("${!");
+        out.push(Part::Opaque {
+            scripts: scripts_of(inner),
+            quoted,
+            written,
+        });
+        Ok(())
+    }
+
+    fn backquotes(&mut self, quoted: bool, out: &mut Word) -> Result<()> {
+        let start = self.pos;
+        self.bump();
+        let mut text = String::new();
+        loop {
+            match self.bump() {
+                None => return self.fail(),
+                Some('`') => break,
+                Some('\\') => match self.bump() {
+                    Some(c @ ('`' | '\\' | '$')) => text.push(c),
+                    Some('"') if quoted => text.push('"'),
+                    Some('\n') => {}
+                    Some(c) => text.extend(['\\', c]),
+                    None => return self.fail(),
+                },
+                Some(c) => text.push(c),
+            }
+        }
+        let script = self.within(&text, |parser| parser.script(&[]))?;
+        out.push(Part::Substitution {
+            script,
+            quoted,
+            written: self.since(start),
+        });
+        Ok(())
+    }
+}
+
+/// The end of parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Word,
+    /// A pattern or regular expression in `[[ … ]]`.
+    Pattern,
+    Quote,
+    /// Of a here-document, of arithmetic: all of it.
+    Text,
+    Brace,
+    QuotedBrace,
+    Bracket,
+}
+
+fn push(out: &mut Word, c: char, quoted: bool) {
+    match out.last_mut() {
+        Some(Part::Bare(text)) if !quoted => text.push(c),
+        Some(Part::Quoted(text)) if quoted => text.push(c),
+        _ if quoted => out.push(Part::Quoted(c.to_string())),
+        _ => out.push(Part::Bare(c.to_string())),
+    }
+}
+
+pub(super) fn is_meta(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'
+    )
+}
+
+/// Whether an odd number of backslashes ends a line.
+pub(super) fn joins(line: &str) -> bool {
+    let slashes = line.bytes().rev().take_while(|byte| *byte == b'\\').count();
+    slashes % 2 == 1
+}
+
+fn ends_in_extglob(word: &Word) -> bool {
+    matches!(word.last(), Some(Part::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
+}
+
+fn is_assignment_head(text: &str) -> bool {
+    let name = text
+        .strip_suffix('=')
+        .map(|name| name.strip_suffix('+').unwrap_or(name));
+    name.is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+    })
+}
+
+/// Returns the scripts in the parts of a word.
+pub(super) fn scripts_of(word: Word) -> Vec<Script> {
+    let mut all = Vec::new();
+    for part in word {
+        match part {
+            Part::Substitution { script, .. } | Part::Process { script, .. } => all.push(script),
+            Part::Opaque { scripts, .. } => all.extend(scripts),
+            Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } => {}
+        }
+    }
+    all
+}
+
+/// Returns the place where the inner of two parentheses closes, if the outer one closes directly after it, which Bash reads
+/// as arithmetic.
+pub(super) fn arithmetic_end(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut open = 1usize;
+    let mut at = from;
+    let mut quote = None;
+    while let Some(&byte) = bytes.get(at) {
+        match (quote, byte) {
+            (Some(b'\''), b'\'') => quote = None,
+            (Some(b'\''), _) => {}
+            (_, b'\\') => at += 1,
+            (Some(b'"'), b'"') => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(') => open += 1,
+            (None, b')') => {
+                open -= 1;
+                if open == 0 {
+                    return (bytes.get(at + 1) == Some(&b')')).then_some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
