@@ -1,5 +1,5 @@
 // auto-generated: "lalrpop 0.23.2"
-// sha3: 05b316d6c92212b6425fccdefe99413eac90b67a28bf66d0f6a3f12a4464d3de
+// sha3: d045a51a7174f3e83805ac448cd68f39bf49fac546ddc88047f3873579826bb6
 // features: 
 use crate::actions::{Builder, Parsed};
 use crate::ast::*;
