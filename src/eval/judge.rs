@@ -1,6 +1,6 @@
 //! Whole records.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use super::compiled::{FilterCode, Message};
 use super::explain::Wanted;
@@ -43,6 +43,7 @@ impl Program {
         };
         let mut state = self.open(TraceSource { origin, id, meta });
         state.note(problems);
+        state.number(&mut steps);
         state.cache.eval_cache.keeps_tables = true;
         let mut places = texts.places;
         for (number, step) in steps.iter_mut().enumerate() {
@@ -97,13 +98,7 @@ impl Program {
         if let Some(message) = &self.compiled.filter.id {
             return SmolStr::from(self.fill(message, &source.meta));
         }
-        match &source.id {
-            Some(id) => id.clone(),
-            None if source.origin.line > 0 => {
-                format_smolstr!("{}:{}", source.origin.below, source.origin.line)
-            }
-            None => format_smolstr!("{}#{}", source.origin.below, source.origin.ordinal),
-        }
+        source.id.clone().unwrap_or_else(|| source.origin.name())
     }
 
     fn fill(&self, message: &Message, meta: &[Cell]) -> String {

@@ -31,6 +31,11 @@ pub(super) fn report(
         property_verdicts(&mut state, property, complete, &mut verdicts);
     }
     super::explain::explain(&mut state, &mut verdicts, wanted, texts);
+    if state.is_numbered() {
+        verdicts
+            .iter_mut()
+            .for_each(|verdict| in_items(verdict, &state));
+    }
     let problems = problems(&mut state);
     TraceReport {
         trace: state.name,
@@ -41,6 +46,36 @@ pub(super) fn report(
         verdicts,
         problems,
     }
+}
+
+/// Writes the indices in the recording for the positions of steps.
+fn in_items(verdict: &mut PropertyVerdict, state: &TraceState<'_>) {
+    let Why {
+        reasons, overdue, ..
+    } = &mut verdict.why;
+    let steps = verdict.at.iter_mut().chain(&mut verdict.from);
+    let steps = steps.chain(&mut verdict.counterexample);
+    let steps = steps.chain(verdict.evidence.iter_mut().map(|shown| &mut shown.step));
+    let steps = steps.chain(verdict.undecided_by.iter_mut().map(|open| &mut open.step));
+    let steps = steps.chain(
+        reasons
+            .iter_mut()
+            .flat_map(|of| [&mut of.first, &mut of.last]),
+    );
+    let steps = steps.chain(overdue.iter_mut().flat_map(|of| [&mut of.from, &mut of.at]));
+    steps.for_each(|step| *step = state.item(*step));
+    verdict.counterexample.dedup();
+    let fields = &state.program.spec.schema.fields;
+    let place = |name: &SmolStr| fields.iter().position(|field| field.name == *name);
+    verdict.undecided_by.dedup_by(|later, first| {
+        let same = later.step == first.step;
+        if same {
+            first.fields.append(&mut later.fields);
+            first.fields.sort_by_key(place);
+            first.fields.dedup();
+        }
+        same
+    });
 }
 
 fn property_verdicts(
@@ -191,28 +226,27 @@ fn problem(
 /// Returns everything that was wrong with the data, in order of steps.
 pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
-    let eval_cache = &mut state.cache.eval_cache;
+    let faults = std::mem::take(&mut state.cache.eval_cache.faults);
+    let n_unlisted = state.cache.eval_cache.faults_more;
     let origin = &state.source.origin;
     let mut known = FxHashSet::default();
-    for fault in std::mem::take(&mut eval_cache.faults) {
+    for fault in faults {
         // Several expressions that read the same value met the same fault of the data.
-        if !fault.met.is_empty() && !known.insert((fault.step, fault.met.clone())) {
+        let item = fault.step.map(|step| state.item(step));
+        if !fault.met.is_empty() && !known.insert((item, fault.met.clone())) {
             continue;
         }
         let (field, message) = describe(state.program, &fault);
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
-        problems.push(base.at_step(fault.step, field));
+        problems.push(base.at_step(item, field));
     }
     // Problems without a step are of the whole record.
     problems.sort_by_key(|problem| problem.step);
     let mut last = |kind, message| problems.push(problem(origin, &state.name, kind, message));
-    if eval_cache.faults_more > 0 {
+    if n_unlisted > 0 {
         last(
             ProblemKind::Evaluation,
-            format!(
-                "{} further evaluation errors were not listed (limit: `problems`)",
-                eval_cache.faults_more
-            ),
+            format!("{n_unlisted} further evaluation errors were not listed (limit: `problems`)"),
         );
     }
     if state.run.overflow {

@@ -41,6 +41,10 @@ pub struct TraceState<'p> {
     pub(super) cache: PoolGuard<Cache>,
     pub(super) history: History,
     pub(super) problems: Vec<Problem>,
+    /// The items of the recording that the steps came from; empty if the indices of steps tell them apart. Until the report is
+    /// made, steps are their positions: reading the trace again must find the step that a verdict is about, and not another one
+    /// of the same message.
+    items: Vec<u32>,
 }
 
 /// The steps read so far, for explanations.
@@ -65,11 +69,32 @@ impl Program {
             cache: self.cache(),
             history: History::default(),
             problems: Vec::new(),
+            items: Vec::new(),
         }
     }
 }
 
 impl TraceState<'_> {
+    /// Numbers the steps of a whole trace by their positions, unless their indices ascend.
+    pub(super) fn number(&mut self, steps: &mut [Step]) {
+        if !steps.windows(2).all(|pair| pair[0].index < pair[1].index) {
+            let items = steps.iter_mut().zip(0..);
+            self.items = items
+                .map(|(step, position)| std::mem::replace(&mut step.index, position))
+                .collect();
+        }
+    }
+
+    /// Returns the index in the recording of a step.
+    pub(super) fn item(&self, step: u32) -> u32 {
+        self.items.get(step as usize).copied().unwrap_or(step)
+    }
+
+    /// Whether the indices of steps are their positions, and not those in the recording.
+    pub(super) fn is_numbered(&self) -> bool {
+        !self.items.is_empty()
+    }
+
     /// Reads one step.
     pub fn push(&mut self, step: &Step) {
         self.advance(step);
@@ -143,11 +168,16 @@ impl TraceState<'_> {
     }
 
     /// Forgets the problems of an event that is not a step: it is invisible to everything, so an unreadable field does not
-    /// matter. If one event may be several steps, another of them may have had the same problem.
-    pub(super) fn forget_problems(&mut self, index: u32) {
-        if self.program.spec.schema.layout.each.is_none() {
+    /// matter. If one event may be several steps, or one item of the recording several events, another of them may have had
+    /// the same problem.
+    pub(super) fn forget_problems(&mut self, step: u32) {
+        if self.problems.is_empty() || self.program.spec.schema.layout.each.is_some() {
+            return;
+        }
+        let item = self.item(step);
+        if self.items.iter().filter(|other| **other == item).count() < 2 {
             self.problems
-                .retain(|problem| problem.step != Some(index) || problem.field.is_none());
+                .retain(|problem| problem.step != Some(item) || problem.field.is_none());
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memchr::memchr_iter;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use crate::problem::Problem;
 use crate::value::Cell;
@@ -101,6 +101,16 @@ pub struct Origin {
     pub line: u64,
     /// 0-based number of the record within the file.
     pub ordinal: u64,
+}
+
+impl Origin {
+    /// Returns the name of a trace that has none of its own: its file and line, or its number in the file.
+    pub fn name(&self) -> SmolStr {
+        match self.line {
+            0 => format_smolstr!("{}#{}", self.below, self.ordinal),
+            line => format_smolstr!("{}:{line}", self.below),
+        }
+    }
 }
 
 /// A whole trace as it was recorded.
