@@ -162,7 +162,9 @@ pub(crate) fn audit_rendered<J: Judge<Report = Rendered>>(
 ) -> io::Result<()> {
     let mut audit = Audit::new(progress, summary, reporter, on_problem);
     visit(judge, sources, readers, progress, &mut audit);
-    audit.failed.map_or(Ok(()), Err)
+    let written = audit.failed.map_or(Ok(()), Err);
+    readers.note_absent(summary);
+    written
 }
 
 /// Reads sources, one after the other, and reports the results of their traces.

@@ -9,12 +9,15 @@
 //!
 //! A detection is reported as a note.
 
+use std::collections::BTreeSet;
 use std::io::Read;
+use std::sync::Arc;
 
 use super::counting_reader::CountingReader;
 use super::foreign_reader::ForeignReader;
 use super::worker::{WorkItem, Worker};
 use super::{Judge, Progress};
+use crate::hir::Spec;
 use crate::input::formats::{self, Detection, Format, FormatChoice, Granularity, Sample};
 use crate::input::limits::{FileReport, InputLimits};
 use crate::input::open::Source;
@@ -23,8 +26,9 @@ use crate::input::read;
 use crate::input::record::FileName;
 use crate::input::sniff;
 use crate::input::split::{Splitter, Splitting};
-use crate::input_schema::{FieldSource, InputSchema, Path};
+use crate::input_schema::{Absent, FieldSource, InputSchema, Path};
 use crate::problem::ProblemKind;
+use crate::report::{AbsentField, Summary};
 use crate::value::Value;
 
 /// The number of bytes that format detection reads; more if they contain no whole value.
@@ -35,6 +39,8 @@ const HEAD: usize = 256 << 10;
 pub struct Readers {
     projection: Projection,
     choice: Choice,
+    /// The fields, by number, that an audit reports if no event has them.
+    asked: Arc<[(usize, AbsentField)]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +91,50 @@ impl Readers {
             (FormatChoice::Auto, None) => Choice::Paths,
         };
         let projection = Projection::with_limits(schema, limits)?;
-        Ok(Readers { projection, choice })
+        Ok(Readers {
+            projection,
+            choice,
+            asked: Arc::default(),
+        })
     }
 
-    /// Whether some event that was read had a field of the schema, or may have had it.
-    pub(crate) fn was_found(&self, field: usize) -> bool {
-        self.projection.was_found(field)
+    /// Returns readers whose audits report the fields that properties of the spec read and that no event has: a misspelt path
+    /// is one of them. A field that must be there is left out, since each step without it is reported.
+    pub fn noting_absent(self, spec: &Spec) -> Readers {
+        let read = spec.properties.iter();
+        let read: BTreeSet<usize> = read
+            .flat_map(|property| spec.reads_of(property).fields)
+            .collect();
+        let asked = read.into_iter().filter_map(|number| {
+            let field = spec.schema.fields.get(number)?;
+            let (FieldSource::Event(path) | FieldSource::Each(path)) = &field.source else {
+                return None;
+            };
+            let asked = AbsentField {
+                field: field.name.clone(),
+                from: path.to_string(),
+            };
+            (field.absent != Absent::Error).then_some((number, asked))
+        });
+        Readers {
+            asked: asked.collect(),
+            ..self
+        }
+    }
+
+    /// Returns the same readers, which have not read anything yet.
+    pub(crate) fn unused(&self) -> Readers {
+        Readers {
+            projection: self.projection.unused(),
+            ..self.clone()
+        }
+    }
+
+    /// Writes to the summary which fields no event had that these readers have read, if there were steps.
+    pub(super) fn note_absent(&self, summary: &mut Summary) {
+        let asked = self.asked.iter().filter(|_| summary.events > 0);
+        let absent = asked.filter(|(number, _)| !self.projection.was_found(*number));
+        summary.absent_fields = absent.map(|(_, field)| field.clone()).collect();
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.

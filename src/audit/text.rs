@@ -34,6 +34,7 @@ pub fn judge_text(program: &Program, readers: &Readers, name: &str, text: &[u8])
         render: &|_| None,
     };
     visit_text(&judge, readers, name, text, &mut audit);
+    readers.note_absent(&mut summary);
     Judgement {
         reports: collector.reports,
         problems: collector.problems,

@@ -1,6 +1,5 @@
 //! `guard audit`: checks recorded traces.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,6 @@ use crate::hir::{Property, Spec};
 use crate::ids::PropertyId;
 use crate::input::deferred::Deferred;
 use crate::input::record::Record;
-use crate::input_schema::{Absent, FieldSource};
 use crate::problem::{Problem, ProblemKind};
 use crate::redact::{Redacting, Redaction};
 use crate::replay::{self, Replay};
@@ -27,7 +25,7 @@ use crate::report::json::{Json, Lines};
 use crate::report::junit::Junit;
 use crate::report::problems::ProblemLog;
 use crate::report::sarif::Sarif;
-use crate::report::{AbsentField, Headings, Reporter, Summary};
+use crate::report::{Headings, Reporter, Summary};
 use crate::verdict::{TraceReport, Verdict};
 
 const AFTER_HELP: &str = "\
@@ -105,7 +103,8 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         ))
     })?;
     let readers = audit::Readers::new(&spec.schema, from, args.limits.input())
-        .map_err(|error| Failure::Usage(error.to_string()))?;
+        .map_err(|error| Failure::Usage(error.to_string()))?
+        .noting_absent(&spec);
     let mut headings = Headings::new(&spec, &checked.sources);
     if matches!(args.format, AuditFormat::Human | AuditFormat::Html) {
         for (idx, heading) in headings.properties.iter_mut().enumerate() {
@@ -181,7 +180,6 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
                 reporter.as_mut(),
                 &mut tell,
             )?;
-            summary.absent_fields = absent_fields(&spec, &readers, &summary);
             return reporter.finish(&summary);
         }
         audit::audit(
@@ -194,7 +192,6 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             reporter.as_mut(),
             &mut tell,
         )?;
-        summary.absent_fields = absent_fields(&spec, &readers, &summary);
         reporter.finish(&summary)
     });
     if told {
@@ -209,31 +206,6 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
-}
-
-/// Returns the fields that the properties read and no event had, if there were steps: a misspelt path is one of them. A
-/// field that must be there is left out, since each step without it was reported.
-fn absent_fields(spec: &Spec, readers: &audit::Readers, summary: &Summary) -> Vec<AbsentField> {
-    if summary.events == 0 {
-        return Vec::new();
-    }
-    let read = spec.properties.iter();
-    let read: BTreeSet<usize> = read
-        .flat_map(|property| spec.reads_of(property).fields)
-        .collect();
-    let absent = read.into_iter().filter(|field| !readers.was_found(*field));
-    absent
-        .filter_map(|field| {
-            let field = spec.schema.fields.get(field)?;
-            let (FieldSource::Event(path) | FieldSource::Each(path)) = &field.source else {
-                return None;
-            };
-            (field.absent != Absent::Error).then(|| AbsentField {
-                field: field.name.clone(),
-                from: path.to_string(),
-            })
-        })
-        .collect()
 }
 
 /// Reads `--redact`.

@@ -152,8 +152,9 @@ impl Spec {
     /// Returns the readers for the requested format.
     pub(super) fn readers(&self, options: &AuditOptions) -> Result<Readers, Error> {
         Ok(match options.format {
-            FormatChoice::Auto => self.0.readers.clone(),
-            given => Readers::new(&self.0.hir.schema, given, InputLimits::default())?,
+            FormatChoice::Auto => self.0.readers.unused(),
+            given => Readers::new(&self.0.hir.schema, given, InputLimits::default())?
+                .noting_absent(&self.0.judged),
         })
     }
 
@@ -195,7 +196,7 @@ impl Spec {
         let Compiled {
             program, readers, ..
         } = &*self.0;
-        audit::judge_text(program, readers, name, text)
+        audit::judge_text(program, &readers.unused(), name, text)
     }
 }
 

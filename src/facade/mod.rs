@@ -91,7 +91,8 @@ impl Spec {
         let diagnostics = std::mem::take(&mut loaded.diagnostics);
         Ok(Spec(Arc::new(Compiled {
             program: Program::compile(&judged, &eval::Limits::default())?,
-            readers: Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?,
+            readers: Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?
+                .noting_absent(&judged),
             headings: Headings::new(&judged, &loaded.sources),
             warnings: SpecError::new(diagnostics, &loaded.sources),
             hir: Arc::new(spec),
@@ -108,7 +109,7 @@ impl Spec {
         let Compiled { hir, judged, .. } = &*self.0;
         Ok(Spec(Arc::new(Compiled {
             program: Program::compile(judged, &eval::Limits::default())?,
-            readers: Readers::new(&hir.schema, FormatChoice::Auto, InputLimits::default())?,
+            readers: self.0.readers.unused(),
             headings: self.0.headings.clone(),
             warnings: self.0.warnings.clone(),
             hir: Arc::clone(hir),

@@ -214,11 +214,7 @@ impl Plan {
             });
         }
         plan.n_event = plan.event.slots.len();
-        let flags = |slots: &[Field]| slots.iter().map(|_| AtomicBool::new(false)).collect();
-        plan.found = Arc::new(Found {
-            event: flags(&plan.event.slots),
-            element: flags(&plan.element.slots),
-        });
+        plan.found = plan.nothing_found();
         let absent = plan.event.slots.iter().map(|field| settle(absent(field)));
         plan.absent = absent
             .map(|(cell, trouble)| trouble.is_none().then_some(cell))
@@ -276,6 +272,22 @@ impl Plan {
         plan.simple = plan.element.slots.is_empty() && plan.order_by.is_empty();
         plan.defers = plan.simple && layout.each.is_none();
         Ok(plan)
+    }
+
+    /// Returns the same plan, by which nothing was read yet.
+    pub(crate) fn unused(&self) -> Plan {
+        Plan {
+            found: self.nothing_found(),
+            ..self.clone()
+        }
+    }
+
+    fn nothing_found(&self) -> Arc<Found> {
+        let flags = |slots: &[Field]| slots.iter().map(|_| AtomicBool::new(false)).collect();
+        Arc::new(Found {
+            event: flags(&self.event.slots),
+            element: flags(&self.element.slots),
+        })
     }
 
     /// Whether some event so far had a field of the schema, or may have had it.

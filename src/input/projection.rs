@@ -118,6 +118,14 @@ impl Projection {
         })
     }
 
+    /// Returns the same projection, which has not read anything yet.
+    pub(crate) fn unused(&self) -> Projection {
+        Projection {
+            plan: self.plan.unused(),
+            limits: self.limits,
+        }
+    }
+
     /// Returns the limits in force.
     pub fn limits(&self) -> &InputLimits {
         &self.limits

@@ -52,6 +52,52 @@ fn an_audit_gives_traces_in_order_and_problems_between_them() {
     assert_eq!(problems, [2]);
 }
 
+/// The fields that no event had are in the counts, however traces are handed over; an audit knows nothing of the one before it.
+#[test]
+fn fields_that_no_event_has_are_noted() {
+    let spec =
+        "event { tool: string  to: string? from \"/args/too\"  cc: string? from \"/args/cc\" }
+property no_mail = never (tool == \"mail\" and (to == \"x\" or cc == \"x\"))\n";
+    let spec = Spec::from_source("a.guard", spec).unwrap();
+    let event = |args: serde_json::Value| {
+        let events = [json!({"tool": "mail", "args": args})];
+        format!("{}\n", json!({"events": events}))
+    };
+    let (bare, full) = (event(json!({"to": "x"})), event(json!({"cc": "y"})));
+    let absent = |summary: &Summary| -> Vec<String> {
+        let absent = summary.absent_fields.iter();
+        absent
+            .map(|field| format!("{} {}", field.field, field.from))
+            .collect()
+    };
+    let (both, one) = (["to /args/too", "cc /args/cc"], ["to /args/too"]);
+    for _ in 0..2 {
+        assert_eq!(absent(&spec.judge("f", full.as_bytes()).summary), one);
+        assert_eq!(absent(&spec.judge("b", bare.as_bytes()).summary), both);
+        let texts = [("b", bare.as_bytes()), ("f", full.as_bytes())];
+        for order in [[0, 1], [1, 0]] {
+            let texts = order.map(|at| texts[at]);
+            let (_, summary) = spec.judge_texts(texts, FormatChoice::Auto).unwrap();
+            assert_eq!(absent(&summary), one);
+        }
+        for (text, expected) in [(&full, &one[..]), (&bare, &both)] {
+            let reader = std::io::Cursor::new(text.clone().into_bytes());
+            let traces = Traces::from_reader("t", reader);
+            let audit = spec.audit_traces(traces, &AuditOptions::default(), Arc::default());
+            assert_eq!(absent(&audit.unwrap().summary()), expected);
+        }
+    }
+    let folder = Folder::new(&[("t.jsonl", &bare)]);
+    let audit = spec.audit([folder.path().join("t.jsonl")]).unwrap();
+    let mut text = Vec::new();
+    let summary = audit.summary();
+    spec.write_report(ReportFormat::Text, &[], &summary, &mut text)
+        .unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let note = "field `to` (`/args/too`) was absent at all 1 step";
+    assert!(text.contains(note), "{text}");
+}
+
 #[test]
 fn traces_serialize_as_the_lines_of_the_command() {
     let runs = trace("a", &["mail"]);
