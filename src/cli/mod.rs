@@ -26,6 +26,7 @@ mod draft_traces;
 mod durable_monitor;
 mod durable_state;
 pub mod embedded;
+mod events;
 mod explain;
 mod export;
 mod failure;
@@ -94,6 +95,8 @@ enum Verb {
     Audit(audit::AuditArgs),
     /// Show traces step by step in a browser, with a spec that may be changed
     View(view::ViewArgs),
+    /// Print recorded traces as canonical events
+    Events(events::EventsArgs),
     /// Explain a property, or a diagnostic code
     Explain(explain::ExplainArgs),
     /// Show what a change of a spec changes: properties, decisions, recorded traces
@@ -212,6 +215,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::View(args) => view::run(args),
         Verb::Diff(args) => diff::run(args),
         Verb::Draft(args) => draft::run(args),
+        Verb::Events(args) => events::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Import(args) => export::import(args),

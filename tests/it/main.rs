@@ -20,6 +20,7 @@ mod cli_basics;
 mod cli_check;
 mod cli_counted;
 mod cli_draft;
+mod cli_events;
 mod cli_fmt;
 mod cli_monitor;
 mod cli_query;
