@@ -10,7 +10,7 @@ use guard_lang::modules::NoFiles;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
 use guard_lang::verdict::{TraceReport, Verdict};
-use guard_reference::{Judgement, TooLarge};
+use guard_reference::{Definition, Judgement, TooLarge};
 use proptest::prelude::*;
 
 const HEAD: &str = "enum Level ordered { low < mid < high }
@@ -474,9 +474,9 @@ fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec
 /// The verdicts after each step, while it is not known whether more follow.
 fn online(
     program: &Program,
-    spec: &hir::Spec,
     record: &Record,
     properties: &[Declared],
+    meant: &Meant,
     text: &str,
 ) -> Result<(), TestCaseError> {
     let source = TraceSource {
@@ -496,12 +496,11 @@ fn online(
             });
         }
     }
-    for (index, (property, seen)) in properties.iter().zip(seen).enumerate() {
-        let meant = guard_reference::prefix_verdicts(spec, record, PropertyId::new(index));
+    for ((property, seen), (_, meant)) in properties.iter().zip(&seen).zip(meant) {
         if let (Ok(meant), false) = (meant, property.timed) {
             prop_assert_eq!(
                 seen,
-                meant.steps,
+                &meant.prefixes.steps,
                 "online: {}\n{:?}\n{}",
                 property.text,
                 record.steps,
@@ -633,9 +632,9 @@ fn agree(
         return Ok(());
     };
     let record = record(&spec, choices, complete);
-    online(&program, &spec, &record, properties, &text)?;
-    live(&spec, &limits, &record, &text)?;
     let meant = guard_reference::judge(&spec, &record);
+    online(&program, &record, properties, &meant, &text)?;
+    live(&spec, &limits, &record, &text)?;
     let most = choices.len() / 2;
     within(&spec, &record, properties, &meant, most, &text)?;
     judged(&program, &record, properties, meant, choices, &text)
@@ -728,8 +727,9 @@ fn agree_on_all(
         .iter()
         .map(|rows| record(&spec, rows, true))
         .collect();
+    let definition = Definition::new(&spec);
     for (record, choices) in records.iter().zip(traces) {
-        let meant = guard_reference::judge(&spec, record);
+        let meant = definition.judge(record);
         judged(&program, record, properties, meant, choices, &text)?;
     }
     let mut states: Vec<_> = records

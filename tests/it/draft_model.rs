@@ -167,17 +167,23 @@ fn a_command_that_hangs_is_ended() {
         "(sleep 4; touch '{}') & exec 1>&-; sleep 60",
         mark.display()
     );
-    for command in [&late, &silent] {
-        let begin = Instant::now();
-        let run = draft(folder, &["--with", command, "--timeout", "1"], &[]);
-        assert!(begin.elapsed() < Duration::from_secs(30));
-        assert!(
-            note(&run).contains("no answer within 1 seconds"),
-            "{}",
-            run.out
-        );
-    }
-    std::thread::sleep(Duration::from_secs(5));
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        for command in [&late, &silent] {
+            scope.spawn(move || {
+                let own = tempfile::tempdir().unwrap();
+                let run = draft(own.path(), &["--with", command, "--timeout", "1"], &[]);
+                assert!(begin.elapsed() < Duration::from_secs(30));
+                assert!(
+                    note(&run).contains("no answer within 1 seconds"),
+                    "{}",
+                    run.out
+                );
+            });
+        }
+    });
+    // Both commands began before they were ended.
+    std::thread::sleep(Duration::from_secs(4));
     assert!(!mark.exists());
 }
 
@@ -353,7 +359,7 @@ fn endpoints_of_both_kinds_are_asked() {
 #[test]
 fn endpoints_that_fail_are_a_note() {
     let redirect = b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec();
-    for (response, reason) in [
+    let failures = [
         (
             http(
                 "401 Unauthorized",
@@ -378,8 +384,11 @@ fn endpoints_that_fail_are_a_note() {
         (redirect, "status 302"),
         (b"not http at all\r\n\r\n".to_vec(), "cannot be asked"),
         (Vec::new(), "no answer within 1 seconds"),
-    ] {
+    ];
+    let check = |response: Vec<u8>, reason: &str| {
         let folder = tempfile::tempdir().unwrap();
+        // Only silence takes longer than a busy machine does.
+        let timeout = if response.is_empty() { "1" } else { "20" };
         let (address, thread) = server(response, 1);
         let flags = [
             "--model",
@@ -387,7 +396,7 @@ fn endpoints_that_fail_are_a_note() {
             "--model-name",
             "m",
             "--timeout",
-            "1",
+            timeout,
             "--rounds",
             "0",
         ];
@@ -398,7 +407,13 @@ fn endpoints_that_fail_are_a_note() {
         let logged = std::fs::read_to_string(folder.path().join("rules.draft.jsonl")).unwrap();
         assert!(!logged.contains("sk-secret-2"), "{logged}");
         assert!(!run.out.to_string().contains("sk-secret-2"));
-    }
+    };
+    // Side by side, since one of them is waited for.
+    std::thread::scope(|scope| {
+        for (response, reason) in failures {
+            scope.spawn(move || check(response, reason));
+        }
+    });
     // Nobody listens.
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

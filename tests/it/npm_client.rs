@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use crate::support::{root, skip};
 
@@ -24,24 +25,38 @@ pub(crate) fn installed(folder: &Path) -> Option<PathBuf> {
         return None;
     };
     let package = folder.join("node_modules/@guard-lang/client");
-    copy(&root().join("clients/npm"), &package);
-    // As its `prepack` does.
-    std::fs::copy(root().join("LICENSE"), package.join("LICENSE")).unwrap();
+    copy(compiled(&compiler, &modules), &package, "");
     std::os::unix::fs::symlink(&modules, package.join("node_modules")).unwrap();
-    run(Command::new("node").arg(&compiler).current_dir(&package));
     Some(package)
 }
 
-/// Copies what belongs to the package, without what a developer has built or installed there.
-fn copy(from: &Path, to: &Path) {
+/// The package with its `dist`, compiled once for all tests: the compiler takes seconds.
+fn compiled(compiler: &Path, modules: &Path) -> &'static Path {
+    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm-client");
+        let _ = std::fs::remove_dir_all(&package);
+        // What a developer has built there is left out.
+        copy(&root().join("clients/npm"), &package, "dist");
+        // As its `prepack` does.
+        std::fs::copy(root().join("LICENSE"), package.join("LICENSE")).unwrap();
+        std::os::unix::fs::symlink(modules, package.join("node_modules")).unwrap();
+        run(Command::new("node").arg(compiler).current_dir(&package));
+        package
+    })
+}
+
+/// Copies a package without what is installed in it, and without a folder of this name.
+fn copy(from: &Path, to: &Path, without: &str) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, to) = entry
             .map(|entry| (entry.path(), to.join(entry.file_name())))
             .unwrap();
         match path.file_name().and_then(|name| name.to_str()) {
-            Some("dist" | "node_modules") => {}
-            _ if path.is_dir() => copy(&path, &to),
+            Some("node_modules") => {}
+            Some(name) if name == without => {}
+            _ if path.is_dir() => copy(&path, &to, without),
             _ => drop(std::fs::copy(&path, &to).unwrap()),
         }
     }

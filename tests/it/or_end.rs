@@ -16,6 +16,7 @@ use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::value::{Cell, Instant, Value};
 use guard_lang::verdict::Verdict;
 use guard_lang::{check, front, modules::NoFiles};
+use guard_reference::Definition;
 
 /// What holds at a step, and its time: in seconds, or its position where bounds are in steps.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,11 @@ fn spec(rules: bool, windows: &[String]) -> hir::Spec {
     checked.spec.unwrap_or_else(|| panic!("{errors:?}"))
 }
 
+fn spec_of(rules: bool, windows: &[Within]) -> hir::Spec {
+    let texts: Vec<String> = windows.iter().map(Within::to_string).collect();
+    spec(rules, &texts)
+}
+
 fn record(trace: &[Event]) -> Record {
     let cells = |event: &Event| {
         let time = Instant(Instant::SECOND * event.time);
@@ -113,10 +119,10 @@ struct Rule {
 }
 
 /// What judges all rules.
-struct Judges {
+struct Judges<'s> {
     rules: Vec<Rule>,
     formulas: Formulas,
-    spec: hir::Spec,
+    definition: Definition<'s>,
     /// Compiled with counters only, and with states for short windows.
     programs: [Program; 2],
     /// For live traces.
@@ -141,10 +147,10 @@ struct Read {
     live: Live,
 }
 
-impl Judges {
-    fn new(windows: &[Within]) -> Judges {
-        let texts: Vec<String> = windows.iter().map(Within::to_string).collect();
-        let (spec, properties) = (spec(true, &texts), spec(false, &texts));
+impl<'s> Judges<'s> {
+    /// `spec` has a rule for each of these windows.
+    fn new(windows: &[Within], spec: &'s hir::Spec) -> Judges<'s> {
+        let properties = spec_of(false, windows);
         let mut formulas = Formulas::new();
         let limits = Limits::default();
         let rule = |(at, within): (usize, &Within)| {
@@ -170,14 +176,14 @@ impl Judges {
                 unrolled,
                 ..ProgramLimits::default()
             };
-            Program::compile(&spec, &limits).unwrap()
+            Program::compile(spec, &limits).unwrap()
         });
         let shared = Arc::new(spec.clone());
         let live = Program::compile_live(shared, &[], &ProgramLimits::default()).unwrap();
         Judges {
             rules,
             formulas,
-            spec,
+            definition: Definition::new(spec),
             programs,
             cache: StepCache::new(&live),
             live,
@@ -275,7 +281,7 @@ impl Judges {
             if !untimed && trace.len() > 3 && !self.n_traces.is_multiple_of(32) {
                 continue;
             }
-            let meant = guard_reference::prefix_verdicts(&self.spec, &record, property).unwrap();
+            let meant = self.definition.prefix_verdicts(&record, property).unwrap();
             let meant = meant.steps.last().unwrap().1;
             let live = match expected {
                 Verdict::Satisfied => Verdict::PresumablySatisfied,
@@ -357,7 +363,9 @@ fn windows(farthest: u32, unit: &'static str) -> Vec<Within> {
 
 /// All traces of up to six steps that begin with this event, and all windows of up to four steps.
 fn in_steps(first: u8) {
-    let mut judges = Judges::new(&windows(4, " steps"));
+    let windows = windows(4, " steps");
+    let spec = spec_of(true, &windows);
+    let mut judges = Judges::new(&windows, &spec);
     assert_eq!(judges.rules.len(), 15);
     let n_traces = judges.agree_up_to(first, 6, &[1]);
     assert_eq!(n_traces, 1 + 4 + 16 + 64 + 256 + 1024);
@@ -386,7 +394,9 @@ fn all_agree_on_traces_that_begin_with_both() {
 
 /// All traces of up to six events, a second apart, and all windows of up to four seconds.
 fn in_time(first: u8) {
-    let mut judges = Judges::new(&windows(4, "s"));
+    let windows = windows(4, "s");
+    let spec = spec_of(true, &windows);
+    let mut judges = Judges::new(&windows, &spec);
     let n_traces = judges.agree_up_to(first, 6, &[1]);
     assert_eq!(n_traces, 1 + 4 + 16 + 64 + 256 + 1024);
 }
@@ -414,7 +424,9 @@ fn all_agree_in_time_on_traces_that_begin_with_both() {
 /// All traces of up to three events that are at most two seconds apart, and all windows of up to three seconds.
 #[test]
 fn all_agree_on_pauses() {
-    let mut judges = Judges::new(&windows(3, "s"));
+    let windows = windows(3, "s");
+    let spec = spec_of(true, &windows);
+    let mut judges = Judges::new(&windows, &spec);
     for first in 0..4 {
         judges.agree_up_to(first, 3, &[0, 1, 2]);
     }
@@ -424,7 +436,9 @@ fn all_agree_on_pauses() {
 /// Traces of six events that are at most three seconds apart: some of the million.
 #[test]
 fn all_agree_on_longer_traces_with_pauses() {
-    let mut judges = Judges::new(&windows(4, "s"));
+    let windows = windows(4, "s");
+    let spec = spec_of(true, &windows);
+    let mut judges = Judges::new(&windows, &spec);
     let mut seed = 1u64;
     let mut below = |n: u64| {
         seed = seed

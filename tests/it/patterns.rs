@@ -2,9 +2,10 @@
 //! every stretch that the scope names, taken as a trace of its own.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use guard_automata::{self, Atom, FormulaId, Formulas};
-use guard_lang::hir::Spec;
+use guard_lang::hir::Property;
 use guard_lang::modules::NoFiles;
 use guard_lang::translate::translate;
 
@@ -68,57 +69,56 @@ impl Word {
     }
 }
 
-/// The templates, applied to fields of their parameters' names.
-struct Library {
+/// A template, applied to fields of its parameters' names.
+struct Template {
+    /// Its own, so that evaluation looks at nothing else.
     formulas: Formulas,
+    root: FormulaId,
     /// Atom numbers to positions in `ATOMS`.
-    atoms: Vec<usize>,
-    properties: BTreeMap<String, FormulaId>,
+    atoms: Rc<[usize]>,
 }
 
-impl Library {
-    fn new(uses: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut text = String::from("use std.patterns\nevent {");
-        for atom in ATOMS {
-            text.push_str(&format!(" {atom}: bool = false "));
-        }
-        text.push_str("}\n");
-        for (name, formula) in uses {
-            text.push_str(&format!("property {name} = {formula}\n"));
-        }
-        let checked = guard_lang::front("t.guard", &text, &NoFiles, Default::default());
-        let spec = checked
-            .spec
-            .unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-        Library::of(&spec)
+/// Returns the templates that are used, by the names of their properties.
+fn templates(uses: impl IntoIterator<Item = (String, String)>) -> BTreeMap<String, Template> {
+    let mut text = String::from("use std.patterns\nevent {");
+    for atom in ATOMS {
+        text.push_str(&format!(" {atom}: bool = false "));
     }
-
-    fn of(spec: &Spec) -> Self {
+    text.push_str("}\n");
+    for (name, formula) in uses {
+        text.push_str(&format!("property {name} = {formula}\n"));
+    }
+    let checked = guard_lang::front("t.guard", &text, &NoFiles, Default::default());
+    let spec = checked
+        .spec
+        .unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let atoms = spec.formulas.atoms().iter();
+    let atoms = atoms.map(|letter| ATOMS.iter().position(|atom| letter.text == *atom).unwrap());
+    let atoms: Rc<[usize]> = atoms.collect();
+    let template = |property: &Property| {
+        let atom = |letter: guard_lang::ids::AtomId| Atom(letter.index() as u32);
         let mut formulas = Formulas::default();
-        let properties = spec.properties.iter().map(|property| {
-            let atom = |letter: guard_lang::ids::AtomId| Atom(letter.index() as u32);
-            let root = translate(&spec.formulas, property.formula, atom, &mut formulas);
-            (property.name.to_string(), root)
-        });
-        let properties = properties.collect();
-        let atoms = spec.formulas.atoms().iter();
-        let atoms = atoms.map(|letter| ATOMS.iter().position(|atom| letter.text == *atom).unwrap());
-        Library {
-            atoms: atoms.collect(),
+        let root = translate(&spec.formulas, property.formula, atom, &mut formulas);
+        let atoms = Rc::clone(&atoms);
+        let template = Template {
             formulas,
-            properties,
-        }
-    }
+            root,
+            atoms,
+        };
+        (property.name.to_string(), template)
+    };
+    spec.properties.iter().map(template).collect()
+}
 
-    /// Whether the property holds of these steps of the word, as a trace of their own.
-    fn holds(&self, name: &str, word: &Word, steps: std::ops::Range<usize>) -> bool {
-        let formula = self.properties[name];
+impl Template {
+    /// Whether it holds of these steps of the word, as a trace of their own.
+    fn holds(&self, word: &Word, steps: std::ops::Range<usize>) -> bool {
         if steps.is_empty() {
-            return guard_automata::eval_empty(&self.formulas, formula);
+            return guard_automata::eval_empty(&self.formulas, self.root);
         }
         let letter =
             |step: usize, atom: Atom| word.0[steps.start + step][self.atoms[atom.0 as usize]];
-        guard_automata::eval(&self.formulas, formula, steps.len(), letter)[0]
+        guard_automata::eval(&self.formulas, self.root, steps.len(), letter)[0]
     }
 }
 
@@ -153,16 +153,17 @@ fn a_pattern_in_a_scope_holds_over_its_stretches() {
             )
         })
     });
-    let library = Library::new(bare.chain(scoped));
+    let templates = templates(bare.chain(scoped));
+    let words: Vec<Word> = (0..20_000).map(word).collect();
     for (pattern, _) in PATTERNS {
+        let bare = &templates[&format!("{pattern}_bare")];
         for (scope, _, stretches) in SCOPES {
+            let scoped = &templates[&format!("{pattern}_{scope}")];
             let (mut held, mut failed) = (0, 0);
-            for seed in 0..20_000 {
-                let word = word(seed);
-                let whole = library.holds(&format!("{pattern}_{scope}"), &word, 0..word.len());
-                let parts = stretches(&word)
-                    .into_iter()
-                    .all(|stretch| library.holds(&format!("{pattern}_bare"), &word, stretch));
+            for word in &words {
+                let whole = scoped.holds(word, 0..word.len());
+                let mut parts = stretches(word).into_iter();
+                let parts = parts.all(|stretch| bare.holds(word, stretch));
                 assert_eq!(whole, parts, "{pattern}_{scope} over {:?}", word.0);
                 *(if whole { &mut held } else { &mut failed }) += 1;
             }

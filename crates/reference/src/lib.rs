@@ -56,6 +56,7 @@ use guard_lang::verdict::Verdict;
 
 use expr::{Ctx, Env};
 use quantifier::After;
+use tableau::Tableaux;
 
 /// The number of readings of a trace some of whose events may not be steps.
 const READINGS: usize = 1024;
@@ -82,6 +83,8 @@ pub struct Judgement {
     pub at: Option<u32>,
     /// "One verdict line per violated instance."
     pub violated: Vec<ViolatedInstance>,
+    /// The verdicts on the way there.
+    pub prefixes: PrefixVerdicts,
 }
 
 /// An instance of a `forall` property that is violated.
@@ -116,9 +119,7 @@ pub struct DataError {
 /// # Errors
 /// For a property that is beyond the limits of this evaluator.
 pub fn judge(spec: &Spec, record: &Record) -> Vec<(PropertyId, Result<Judgement, TooLarge>)> {
-    let ids = (0..spec.properties.len()).map(PropertyId::new);
-    ids.map(|id| (id, judge_property(spec, record, id)))
-        .collect()
+    Definition::new(spec).judge(record)
 }
 
 /// Judges one property.
@@ -130,49 +131,7 @@ pub fn judge_property(
     record: &Record,
     property: PropertyId,
 ) -> Result<Judgement, TooLarge> {
-    let (steps, prefixes) = after_prefixes(spec, record, spec.property(property))?;
-    let last_step = steps.last().copied();
-    let verdict = prefixes
-        .last()
-        .map_or(Verdict::Unknown, |after| after.verdict);
-    let complete = is_complete(spec, record);
-    // INVARIANT (final): a final verdict stays, so the first one is the one.
-    let first = |is: &dyn Fn(&After) -> bool| {
-        let prefix = prefixes.iter().position(is)?;
-        // What is final before the first step is reported at the first step.
-        Some(steps.get(prefix.saturating_sub(1)).copied())
-    };
-    let at_first = |is: &dyn Fn(&After) -> bool| match first(is) {
-        Some(at) => at,
-        None if complete => last_step,
-        None => None,
-    };
-    let last = prefixes.last();
-    let violated: BTreeSet<Vec<Value>> = last
-        .map(|after| {
-            if complete {
-                after.failing.clone()
-            } else {
-                after.violated.clone()
-            }
-        })
-        .unwrap_or_default();
-    Ok(Judgement {
-        verdict: if complete {
-            at_the_end(verdict)
-        } else {
-            verdict
-        },
-        is_final: complete || verdict.is_final(),
-        at: at_first(&|after| after.verdict.is_final()),
-        violated: violated
-            .into_iter()
-            .map(|values| {
-                let at = at_first(&|after| after.violated.contains(&values));
-                ViolatedInstance { values, at }
-            })
-            .collect(),
-    })
+    Definition::new(spec).judge_property(record, property)
 }
 
 /// Returns the verdicts on one property after every prefix of the trace, whether or not it is complete.
@@ -184,13 +143,113 @@ pub fn prefix_verdicts(
     record: &Record,
     property: PropertyId,
 ) -> Result<PrefixVerdicts, TooLarge> {
-    let (steps, prefixes) = after_prefixes(spec, record, spec.property(property))?;
-    let mut verdicts = prefixes.into_iter().map(|after| after.verdict);
-    let empty = verdicts.next().unwrap_or(Verdict::Unknown);
-    Ok(PrefixVerdicts {
-        empty,
-        steps: steps.into_iter().zip(verdicts).collect(),
-    })
+    Definition::new(spec).prefix_verdicts(record, property)
+}
+
+/// The definition for many traces of one spec: what it has found of the continuations of a formula, it need not search again.
+#[derive(Debug)]
+pub struct Definition<'s> {
+    spec: &'s Spec,
+    tableaux: Tableaux,
+}
+
+impl<'s> Definition<'s> {
+    /// Returns the definition of a spec.
+    pub fn new(spec: &'s Spec) -> Definition<'s> {
+        Definition {
+            spec,
+            tableaux: Tableaux::default(),
+        }
+    }
+
+    /// As [`judge`].
+    pub fn judge(&self, record: &Record) -> Vec<(PropertyId, Result<Judgement, TooLarge>)> {
+        let ids = (0..self.spec.properties.len()).map(PropertyId::new);
+        ids.map(|id| (id, self.judge_property(record, id)))
+            .collect()
+    }
+
+    /// As [`judge_property`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn judge_property(
+        &self,
+        record: &Record,
+        property: PropertyId,
+    ) -> Result<Judgement, TooLarge> {
+        let spec = self.spec;
+        let (steps, prefixes) =
+            after_prefixes(spec, record, spec.property(property), &self.tableaux)?;
+        let last_step = steps.last().copied();
+        let verdict = prefixes
+            .last()
+            .map_or(Verdict::Unknown, |after| after.verdict);
+        let complete = is_complete(spec, record);
+        // INVARIANT (final): a final verdict stays, so the first one is the one.
+        let first = |is: &dyn Fn(&After) -> bool| {
+            let prefix = prefixes.iter().position(is)?;
+            // What is final before the first step is reported at the first step.
+            Some(steps.get(prefix.saturating_sub(1)).copied())
+        };
+        let at_first = |is: &dyn Fn(&After) -> bool| match first(is) {
+            Some(at) => at,
+            None if complete => last_step,
+            None => None,
+        };
+        let last = prefixes.last();
+        let violated: BTreeSet<Vec<Value>> = last
+            .map(|after| {
+                if complete {
+                    after.failing.clone()
+                } else {
+                    after.violated.clone()
+                }
+            })
+            .unwrap_or_default();
+        Ok(Judgement {
+            verdict: if complete {
+                at_the_end(verdict)
+            } else {
+                verdict
+            },
+            is_final: complete || verdict.is_final(),
+            at: at_first(&|after| after.verdict.is_final()),
+            violated: violated
+                .into_iter()
+                .map(|values| {
+                    let at = at_first(&|after| after.violated.contains(&values));
+                    ViolatedInstance { values, at }
+                })
+                .collect(),
+            prefixes: PrefixVerdicts::of(&steps, &prefixes),
+        })
+    }
+
+    /// As [`prefix_verdicts`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prefix_verdicts(
+        &self,
+        record: &Record,
+        property: PropertyId,
+    ) -> Result<PrefixVerdicts, TooLarge> {
+        let property = self.spec.property(property);
+        let (steps, prefixes) = after_prefixes(self.spec, record, property, &self.tableaux)?;
+        Ok(PrefixVerdicts::of(&steps, &prefixes))
+    }
+}
+
+impl PrefixVerdicts {
+    fn of(steps: &[u32], prefixes: &[After]) -> PrefixVerdicts {
+        let mut verdicts = prefixes.iter().map(|after| after.verdict);
+        let empty = verdicts.next().unwrap_or(Verdict::Unknown);
+        PrefixVerdicts {
+            empty,
+            steps: steps.iter().copied().zip(verdicts).collect(),
+        }
+    }
 }
 
 /// Returns the value of an expression at every step that is (or may be) one, all of them taken as steps, with these values
@@ -324,6 +383,7 @@ fn after_prefixes(
     spec: &Spec,
     record: &Record,
     property: &Property,
+    tableaux: &Tableaux,
 ) -> Result<(Vec<u32>, Vec<After>), TooLarge> {
     let steps = steps(spec, record);
     let mut readings: Vec<Vec<bool>> = vec![Vec::new()];
@@ -352,7 +412,7 @@ fn after_prefixes(
             .map(|((step, _), _)| (step.index, &*step.cells))
             .collect();
         let ctx = Ctx::new(spec, &record.meta, kept);
-        let prefixes = quantifier::after_prefixes(&ctx, property)?;
+        let prefixes = quantifier::after_prefixes(&ctx, property, tableaux)?;
         // After a prefix of the events, as many steps have been seen as it keeps.
         let seen = |prefix: usize| reading.iter().take(prefix).filter(|keep| **keep).count();
         all.push(

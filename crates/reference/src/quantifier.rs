@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::TooLarge;
 use super::expr::{Ctx, Env, known};
+use super::tableau::Tableaux;
 use super::verdict::{Letters, verdicts};
 use guard_lang::hir::{Property, Quantified, QuantifiedVar};
 use guard_lang::ids::ExprId;
@@ -41,14 +42,18 @@ pub(super) struct After {
 }
 
 /// Returns the property after 0, 1, …, n steps.
-pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<After>, TooLarge> {
+pub(super) fn after_prefixes(
+    ctx: &Ctx<'_>,
+    property: &Property,
+    tableaux: &Tableaux,
+) -> Result<Vec<After>, TooLarge> {
     let Some(quantified) = &property.quantified else {
         let plain = |verdict| After {
             verdict,
             violated: BTreeSet::new(),
             failing: BTreeSet::new(),
         };
-        return Ok(instance(ctx, property, &[])?
+        return Ok(instance(ctx, property, &[], tableaux)?
             .into_iter()
             .map(plain)
             .collect());
@@ -96,7 +101,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
                         .iter()
                         .map(|value| Cell::Known(value.clone()))
                         .collect();
-                    let series = instance(ctx, property, &vars)?;
+                    let series = instance(ctx, property, &vars, tableaux)?;
                     known_instances.entry(values.clone()).or_insert(series)
                 }
             };
@@ -118,7 +123,12 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
 }
 
 /// Returns the verdicts on the formula with these values for the variables.
-fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Verdict>, TooLarge> {
+fn instance(
+    ctx: &Ctx<'_>,
+    property: &Property,
+    vars: &[Cell],
+    tableaux: &Tableaux,
+) -> Result<Vec<Verdict>, TooLarge> {
     let formulas = &ctx.spec.formulas;
     let env = Env {
         vars,
@@ -141,6 +151,7 @@ fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Ver
         &ctx.clock,
         &letters,
         ctx.steps.len(),
+        tableaux,
     )
 }
 

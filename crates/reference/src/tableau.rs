@@ -20,6 +20,7 @@
 //! # Limits
 //! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -75,12 +76,18 @@ struct Way {
     next: Option<(NodeId, bool)>,
 }
 
+/// The tableaux of formulas of one spec, as far as they are known.
+pub(super) type Tableaux = RefCell<HashMap<FormulaId, Tableau>>;
+
 /// A formula, and what is known of its states.
+#[derive(Debug)]
 pub(super) struct Tableau {
     nodes: Vec<Node>,
     ids: HashMap<Node, NodeId>,
     root: NodeId,
     satisfiable: HashMap<State, bool>,
+    /// The states after a state and letters: prefixes have beginnings in common. At most `LIMIT`.
+    after: HashMap<(State, BTreeSet<AtomId>), States>,
     remembered: HashMap<NodeId, Rc<BTreeSet<NodeId>>>,
 }
 
@@ -92,6 +99,7 @@ impl Tableau {
             ids: HashMap::new(),
             root: 0,
             satisfiable: HashMap::new(),
+            after: HashMap::new(),
             remembered: HashMap::new(),
         };
         tableau.root = tableau.core(formulas, formula);
@@ -111,11 +119,20 @@ impl Tableau {
     pub(super) fn step(
         &mut self,
         states: &States,
-        letters: &dyn Fn(AtomId) -> bool,
+        letters: &BTreeSet<AtomId>,
     ) -> Result<States, TooLarge> {
         let mut after = States::new();
         for state in states {
-            after.extend(self.expand(state, Some(letters), false)?);
+            let here = (state.clone(), letters.clone());
+            if let Some(known) = self.after.get(&here) {
+                after.extend(known.iter().cloned());
+            } else {
+                let found = self.expand(state, Some(&|letter| letters.contains(&letter)), false)?;
+                after.extend(found.iter().cloned());
+                if self.after.len() < LIMIT {
+                    self.after.insert(here, found);
+                }
+            }
             within(after.len(), "states of a tableau")?;
         }
         Ok(after)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::TooLarge;
 use super::clock::Clock;
 use super::formula::Word;
-use super::tableau::{States, Tableau, within};
+use super::tableau::{States, Tableau, Tableaux, within};
 use guard_lang::hir::Formulas;
 use guard_lang::ids::{AtomId, FormulaId};
 use guard_lang::value::Truth;
@@ -30,11 +30,14 @@ pub(super) fn verdicts(
     clock: &Clock,
     letters: &Letters,
     len: usize,
+    tableaux: &Tableaux,
 ) -> Result<Vec<Verdict>, TooLarge> {
     if formulas.is_timed(formula) {
         return timed(formulas, formula, clock, letters, len);
     }
-    let mut tableau = Tableau::new(formulas, formula);
+    let mut tableaux = tableaux.borrow_mut();
+    let tableau = tableaux.entry(formula);
+    let tableau = tableau.or_insert_with(|| Tableau::new(formulas, formula));
     let value = |word: &Known| value(formulas, formula, clock, word, false) == Truth::True;
     // Words that leave the same to be shown, for the formula and for its negation, have the same continuations; where
     // they have the same value as well, they are as good as one, and one of them stands for all. (What is left to be
@@ -59,10 +62,9 @@ pub(super) fn verdicts(
         let mut longer = BTreeMap::new();
         for ((_, [can_hold, can_fail]), word) in &words {
             for completion in &completions {
-                let letter = |letter: AtomId| completion.contains(&letter);
                 let states = [
-                    tableau.step(can_hold, &letter)?,
-                    tableau.step(can_fail, &letter)?,
+                    tableau.step(can_hold, completion)?,
+                    tableau.step(can_fail, completion)?,
                 ];
                 let word = [word.as_slice(), std::slice::from_ref(completion)].concat();
                 longer.entry((value(&word), states)).or_insert(word);
