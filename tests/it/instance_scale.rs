@@ -11,10 +11,12 @@ use guard_lang::modules::NoFiles;
 use guard_lang::value::{Cell, Value};
 use guard_lang::verdict::Verdict;
 
-const HEAD: &str = "event { kind: string, server: string?, id: string?, zone: string? }
+const HEAD: &str = "event { kind: string, server: string?, id: string?, zone: string?, key: string? }
+predicate whole(k: string, c: string) = kind == k and key == c
 predicate one(k: string, s: string) = kind == k and server == s
 predicate two(k: string, s: string, i: string) = kind == k and server == s and id == i
 predicate three(k: string, s: string, i: string, z: string) = kind == k and server == s and id == i and zone == z
+track asked1(c: string): string? = null then if whole(\"request\", c) then kind else asked1(c)
 track asked(s: string, i: string): string? = null then if two(\"request\", s, i) then kind else asked(s, i)
 track asked3(s: string, i: string, z: string): string? = null
   then if three(\"request\", s, i, z) then kind else asked3(s, i, z)
@@ -29,6 +31,12 @@ pub(crate) const PROPERTIES: &[(&str, &str, Verdict)] = &[
     (
         "one name",
         "forall s: always (one(\"request\", s) -> eventually one(\"response\", s))",
+        Verdict::Satisfied,
+    ),
+    // What the names of the properties after it are compared with, in one value.
+    (
+        "a composite name",
+        "forall c: always (whole(\"request\", c) -> eventually whole(\"response\", c))",
         Verdict::Satisfied,
     ),
     (
@@ -66,6 +74,11 @@ pub(crate) const PROPERTIES: &[(&str, &str, Verdict)] = &[
         "a witness",
         "exists (s, i): eventually (two(\"request\", s, i) and two(\"close\", s, i))",
         Verdict::Violated,
+    ),
+    (
+        "a composite track",
+        "never (kind == \"response\" and asked1(key ?? \"\") == null)",
+        Verdict::Satisfied,
     ),
     (
         "a track",
@@ -117,7 +130,8 @@ pub(crate) const SPREADS: [Spread; 5] = [
     Spread::Zipf,
 ];
 
-fn pair(spread: Spread, n: usize, at: usize) -> [String; 3] {
+/// The server, id and zone of a pair, and all of it in one text.
+fn pair(spread: Spread, n: usize, at: usize) -> [String; 4] {
     let (server, id) = match spread {
         Spread::Distinct => (at, at),
         Spread::OneFirst => (0, at),
@@ -126,31 +140,42 @@ fn pair(spread: Spread, n: usize, at: usize) -> [String; 3] {
         // The k-th has a share of about 1 / k.
         Spread::Zipf => (n / (at + 1), at),
     };
+    let zone = at % 7;
     [
         format!("s{server}"),
         format!("i{id}"),
-        format!("z{}", at % 7),
+        format!("z{zone}"),
+        format!("s{server}/i{id}/z{zone}"),
     ]
 }
 
-/// A login and a request for each pair, then a response for each.
-pub(crate) fn steps(spread: Spread, n: usize) -> Vec<Step> {
-    let rows = (0..n).flat_map(|at| [("login", at), ("request", at)]);
+/// Steps of these kinds for each pair, then a response for each.
+pub(crate) fn steps_of(
+    kinds: &[&'static str],
+    spread: Spread,
+    n: usize,
+) -> impl Iterator<Item = Step> {
+    let rows = (0..n).flat_map(move |at| kinds.iter().map(move |kind| (*kind, at)));
     let rows = rows.chain((0..n).map(|at| ("response", at)));
-    let step = |(index, (kind, at)): (usize, (&str, usize))| {
-        let [server, id, zone] = pair(spread, n, at).map(|value| Cell::Known(Value::string(value)));
+    rows.enumerate().map(move |(index, (kind, at))| {
+        let cells = pair(spread, n, at).map(|value| Cell::Known(Value::string(value)));
+        let [server, id, zone, key] = cells;
         let null = || Cell::Known(Value::Null);
         let kind_cell = Cell::Known(Value::string(kind));
         let cells = match kind {
-            "login" => [kind_cell, server, null(), null()],
-            _ => [kind_cell, server, id, zone],
+            "login" => [kind_cell, server, null(), null(), null()],
+            _ => [kind_cell, server, id, zone, key],
         };
         Step {
             index: u32::try_from(index).unwrap(),
             cells: cells.into(),
         }
-    };
-    rows.enumerate().map(step).collect()
+    })
+}
+
+/// A login and a request for each pair, then a response for each.
+fn steps(spread: Spread, n: usize) -> Vec<Step> {
+    steps_of(&["login", "request"], spread, n).collect()
 }
 
 pub(crate) fn spec(property: &str) -> Spec {
@@ -259,6 +284,7 @@ fn a_part_of_the_names_touches_what_it_changes() {
             text(format!("s{server}")),
             id,
             Cell::Known(Value::Null),
+            Cell::Known(Value::Null),
         ];
         state.push(&Step {
             index,
@@ -311,6 +337,7 @@ fn a_range_keeps_each_value_once() {
         cells: [
             text(kind),
             text(&server),
+            Cell::Known(Value::Null),
             Cell::Known(Value::Null),
             Cell::Known(Value::Null),
         ]

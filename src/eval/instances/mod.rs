@@ -17,12 +17,13 @@
 
 mod fast_path;
 mod place;
+mod seen;
 mod step;
 mod touched;
 mod verdict;
 
-use im::OrdSet;
 use rustc_hash::FxHashMap;
+use seen::Seen;
 use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
@@ -110,9 +111,8 @@ pub(in crate::eval) struct Instances {
     fixed: Vec<u32>,
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
-    /// Of tuples, the values seen in each place, until there are more than [`MOST_SEEN`] combinations. Persistent: forks
-    /// share it.
-    seen: Vec<OrdSet<Value>>,
+    /// Of tuples, the values seen in each place, until there are more than [`MOST_SEEN`] combinations.
+    seen: Vec<Seen>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
     /// Whether some instance's verdict alone decides the property.
@@ -234,7 +234,7 @@ impl Instances {
             live: Vec::new(),
             fixed: Vec::new(),
             wild: 0,
-            seen: vec![OrdSet::new(); quantified.vars.len()],
+            seen: vec![Seen::default(); quantified.vars.len()],
             overflow: false,
             decisive: false,
             any: false,
