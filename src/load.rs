@@ -157,11 +157,11 @@ impl Loaded {
         Loaded::from_source(file.name(), &text, &Embedded(&self.imports))
     }
 
-    /// Adds the findings of the linter.
-    pub(crate) fn lint(&mut self) {
-        if let Some(spec) = &self.spec {
-            lint::add(spec, &mut self.diagnostics, &lint::Limits::default());
-        }
+    /// Adds the findings of the linter. Returns the number of requirements whose sentence was compared with its formula.
+    pub(crate) fn lint(&mut self) -> usize {
+        let limits = lint::Limits::default();
+        let found = self.spec.as_ref();
+        found.map_or(0, |spec| lint::add(spec, &mut self.diagnostics, &limits))
     }
 }
 

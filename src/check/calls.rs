@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0304,
                 span,
-                format!("`{name}` takes {wanted} {noun}, but {given} were given"),
+                format!("expected {wanted} {noun} for `{name}`, found {given}"),
             )
             .label("wrong number of arguments"),
         );
@@ -196,6 +196,8 @@ impl<'a> Checker<'a> {
                 }
                 self.track_read(item_ref, ids, span)
             }
+            // What stood there is reported.
+            ast::ItemKind::Broken(_) => self.wrong(),
             ast::ItemKind::Template(def) => {
                 self.report(
                     Diagnostic::new(

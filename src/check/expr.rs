@@ -16,6 +16,9 @@ use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
 use crate::value::Value;
 
+/// The remedy for a quantified name that is not only compared.
+pub(super) const RANGE: &str = "with a range, a quantified name has a type and may be related in any way: `forall k in granted: … path starts_with k`";
+
 impl<'a> Checker<'a> {
     /// Elaborates an expression as a value. `expected` is the type that the context requires, if any; names of enum values
     /// and empty braces are resolved with it. The caller checks that the value fits.
@@ -39,7 +42,8 @@ impl<'a> Checker<'a> {
                     "a quantified name or track parameter is allowed in `e == x`, `e != x`, \
                          `x in list`, `list contains x`, and as an argument of a predicate or \
                          track that compares it",
-                ),
+                )
+                .note(RANGE),
             );
             return self.wrong();
         }

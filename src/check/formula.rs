@@ -544,11 +544,13 @@ impl<'a> Checker<'a> {
         // A template for bounds in time may stand in a library, which has no events.
         let alone = matches!(bound, Bound::Time(_, ANY_TIME));
         if matches!(bound, Bound::Time(..)) && !alone && self.spec.schema.clock.is_none() {
-            self.report(
-                Diagnostic::new(Code::G0314, span, "a bound in time needs a clock")
-                    .label("a bound in time")
-                    .note("declare a field of type `time` in the `event` block: `at: time? from \"/t\"`"),
-            );
+            if !self.has_lost_names() {
+                self.report(
+                    Diagnostic::new(Code::G0314, span, "a bound in time needs a clock")
+                        .label("a bound in time")
+                        .note("declare a field of type `time` in the `event` block: `at: time? from \"/t\"`"),
+                );
+            }
             return None;
         }
         Some(bound)

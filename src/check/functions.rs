@@ -195,6 +195,11 @@ impl<'a> Checker<'a> {
             candidates.push("count");
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
             candidates.extend(TEMPORAL);
+            if ["sum", "total", "average", "avg", "mean"].contains(&name.as_str()) {
+                diagnostic = diagnostic.note(
+                    "a track adds up values over steps: `track total: int = 0 when … then total + n`; with a parameter, for each key",
+                );
+            }
             let near = alias(name).filter(fits);
             if let Some(module) = stdlib::module_of(&name.text) {
                 diagnostic = diagnostic.note(format!(

@@ -210,7 +210,6 @@ impl<'a> Checker<'a> {
         let fields = &self.spec.schema.fields;
         let read = fields.iter().any(|field| field.name == name.text);
         let loses = |item: &ast::Item| match &item.kind {
-            ast::ItemKind::Broken(broken) => ["event", "use"].contains(&broken.word.as_str()),
             ast::ItemKind::Event(event) => {
                 !read
                     && event
@@ -220,9 +219,19 @@ impl<'a> Checker<'a> {
             }
             _ => false,
         };
+        let mut items = self.project.modules.iter();
+        self.has_lost_names() || items.any(|module| module.tree.items.iter().any(loses))
+    }
+
+    /// Whether an import or the `event` block could not be read, which is reported: any field may have been declared there.
+    pub(super) fn has_lost_names(&self) -> bool {
+        let is_lost = |item: &ast::Item| match &item.kind {
+            ast::ItemKind::Broken(broken) => ["event", "use"].contains(&broken.word.as_str()),
+            _ => false,
+        };
         self.project.modules.iter().any(|module| {
             module.imports.iter().any(|(_, _, found)| found.is_none())
-                || module.tree.items.iter().any(loses)
+                || module.tree.items.iter().any(is_lost)
         })
     }
 
@@ -290,11 +299,17 @@ impl<'a> Checker<'a> {
                 self.track_read(item_ref, Vec::new(), span)
             }
             ast::ItemKind::Let(_) | ast::ItemKind::Predicate(_) | ast::ItemKind::Track(_) => {
-                self.report(
+                let mut diagnostic =
                     Diagnostic::new(Code::G0304, span, format!("`{name}` takes arguments"))
                         .label("no arguments given")
-                        .also(*self.names.item(item_ref).span, "declared with parameters"),
-                );
+                        .also(*self.names.item(item_ref).span, "declared with parameters");
+                if matches!(self.names.item(item_ref).kind, ast::ItemKind::Track(_)) {
+                    diagnostic = diagnostic.note(format!(
+                        "the keys of a track cannot be listed; to go through them, keep them in a track that is a set: \
+                         `track keys: set<string> = {{}} when … then keys.add(…)` and `any k in keys: {name}(k) …`"
+                    ));
+                }
+                self.report(diagnostic);
                 self.wrong()
             }
             ast::ItemKind::Template(_) => {

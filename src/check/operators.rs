@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::expr::RANGE;
 use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
@@ -386,7 +387,8 @@ impl<'a> Checker<'a> {
                     span,
                     "a quantified name may only be compared for equality",
                 )
-                .label("used in an ordering or in arithmetic"),
+                .label("compared in another way, or computed with")
+                .note(RANGE),
             );
         }
     }

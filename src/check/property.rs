@@ -351,6 +351,11 @@ impl<'a> Checker<'a> {
                         "require it at every step",
                         *expr.span,
                         format!("always ({text})"),
+                    )
+                    .fix(
+                        "require it at the first step",
+                        *expr.span,
+                        format!("always ((weak_previously false) -> {text})"),
                     ),
                 );
             }

@@ -45,10 +45,11 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
     let mut checked: Vec<Loaded> = Vec::new();
     // One file that cannot be read does not hide what is wrong with the others.
     let mut unread = false;
+    let mut compared = 0;
     for file in &args.files {
         match Loaded::from_path(file) {
             Ok(mut found) => {
-                found.lint();
+                compared += found.lint();
                 if args.models.is_given() {
                     tiers(file, &args.models, &mut found)?;
                 }
@@ -77,7 +78,7 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
                 )?;
             }
             if !checked.is_empty() {
-                closing(&mut output, errors, warnings, &checked)?;
+                closing(&mut output, errors, warnings, &checked, compared)?;
             }
         }
         CheckFormat::Json => {
@@ -137,15 +138,16 @@ fn closing(
     errors: usize,
     warnings: usize,
     checked: &[Loaded],
+    compared: usize,
 ) -> Result<(), Failure> {
     let paint = out.paint;
     let plural =
         |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let files = plural(checked.len(), "file");
+    let specs = || checked.iter().filter_map(|checked| checked.spec.as_ref());
     let line = match (errors, warnings) {
         (0, 0) => {
-            let specs = checked.iter().filter_map(|checked| checked.spec.as_ref());
-            let (properties, tests) = specs.fold((0, 0), |(p, t), spec| {
+            let (properties, tests) = specs().fold((0, 0), |(p, t), spec| {
                 let declared = spec.properties.iter();
                 let declared = declared.filter(|property| property.kind != PropertyKind::Condition);
                 (p + declared.count(), t + spec.tests.len())
@@ -167,6 +169,15 @@ fn closing(
             )
         }
     };
-    writeln!(out, "{line}")?;
+    let sentences = specs().flat_map(|spec| &spec.properties);
+    let sentences = sentences.filter(|property| property.requirement.is_some());
+    let note = match sentences.count() {
+        0 => String::new(),
+        count => format!(
+            "; {compared} of {} compared with formulas",
+            plural(count, "requirement sentence")
+        ),
+    };
+    writeln!(out, "{line}{note}")?;
     Ok(())
 }

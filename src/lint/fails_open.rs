@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::vacuity::Polarity;
-use super::within;
+use super::polarity::{self, Polarity};
+use super::{compared_with_null, within};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::eval::{StateCode, StateLayout};
 use crate::hir::outline::LenientCast;
-use crate::hir::{ArmTrigger, Compare, Enforce, Expr, Formula, Quantifier, Spec, Watched};
-use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::hir::{ArmTrigger, Enforce, Expr, Quantifier, Spec, Watched};
+use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::value::{Cell, Truth, Value};
 
@@ -153,17 +153,7 @@ struct Conditions<'s> {
 
 impl<'s> Conditions<'s> {
     fn new(spec: &'s Spec) -> Conditions<'s> {
-        let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
-        let all = (0..spec.exprs.len()).map(ExprId::new);
-        let thought_of = all.filter_map(|id| match spec.exprs.get(id) {
-            Expr::Compare(Compare::Eq, cast, null) | Expr::Compare(Compare::Eq, null, cast)
-                if is_null(null) =>
-            {
-                Some(*cast)
-            }
-            _ => None,
-        });
-        let thought_of: FxHashSet<ExprId> = thought_of.collect();
+        let thought_of = compared_with_null(spec);
         let casts = spec.outline.lenient_casts.iter().map(|one| one.cast);
         Conditions {
             spec,
@@ -194,31 +184,7 @@ impl<'s> Conditions<'s> {
 
     /// A formula whose violation (positive) or satisfaction leads to a denial.
     fn formula(&mut self, formula: FormulaId, polarity: Polarity) {
-        let mut atoms: FxHashMap<AtomId, Polarity> = FxHashMap::default();
-        let mut seen: FxHashSet<(FormulaId, Polarity)> = FxHashSet::default();
-        let mut todo = vec![(formula, polarity)];
-        while let Some((formula, polarity)) = todo.pop() {
-            if !seen.insert((formula, polarity)) {
-                continue;
-            }
-            match self.spec.formulas.get(formula) {
-                Formula::Atom(atom) => {
-                    let known = atoms.entry(*atom).or_insert(polarity);
-                    if *known != polarity {
-                        *known = Polarity::Both;
-                    }
-                }
-                Formula::Not(a) => todo.push((*a, polarity.flipped())),
-                Formula::Implies(a, b) => todo.extend([(*a, polarity.flipped()), (*b, polarity)]),
-                Formula::Iff(a, b) => todo.extend([(*a, Polarity::Both), (*b, Polarity::Both)]),
-                _ => {
-                    let operands = self.spec.formulas.operands(formula);
-                    todo.extend(operands.into_iter().map(|operand| (operand, polarity)));
-                }
-            }
-        }
-        let mut atoms: Vec<(AtomId, Polarity)> = atoms.into_iter().collect();
-        atoms.sort_unstable_by_key(|(atom, _)| *atom);
+        let atoms = polarity::of_atoms(&self.spec.formulas, formula, polarity);
         for (atom, polarity) in atoms {
             let atom = self.spec.atom(atom);
             match polarity {

@@ -27,6 +27,7 @@ mod fails_open;
 mod foreign;
 mod limits;
 mod occurrence;
+mod polarity;
 mod relation;
 mod requirement;
 mod shape;
@@ -36,9 +37,12 @@ mod together;
 mod vacuity;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::Spec;
+use crate::hir::{Compare, Expr, Spec};
+use crate::ids::ExprId;
 use crate::source::Span;
+use crate::value::Value;
 use guard_automata::{Dfa, Traces, Word};
+use rustc_hash::FxHashSet;
 
 pub(crate) use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
@@ -47,7 +51,17 @@ pub(crate) use relation::{Comparison, Difference, excesses};
 pub use relation::{Relation, Semantics, compare};
 use subject::Subjects;
 
-/// Returns all findings of the linter, sorted by place. Findings that `@allow` turns off are left out, and so are conditions
+/// The findings of the linter.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// Sorted by place.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of requirements whose sentence was compared with its formula. Of the others, the linter does not know what
+    /// the sentence says.
+    pub compared_requirements: usize,
+}
+
+/// Returns all findings of the linter. Findings that `@allow` turns off are left out, and so are conditions
 /// whose constant value the checker has already reported (`told`).
 ///
 /// ```
@@ -56,18 +70,18 @@ use subject::Subjects;
 /// let text = "event { a: bool  b: bool }\nproperty p = always (a -> next b)\n";
 /// let checked = front("p.guard", text, &NoFiles, check::Limits::default());
 /// let spec = checked.spec.ok_or("the spec has errors")?;
-/// let found = lint::lint(&spec, &checked.diagnostics, &lint::Limits::default());
+/// let found = lint::lint(&spec, &checked.diagnostics, &lint::Limits::default()).diagnostics;
 /// assert_eq!(found[0].code.name(), "strong-next");
 /// # Ok::<(), &str>(())
 /// ```
-pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic> {
+pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     let mut budget = limits::Budget::new(limits);
     let mut found = Vec::new();
     let constant = conditions::lint(spec, &mut budget, &mut found);
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
     absent::lint(spec, &mut found);
-    requirement::lint(spec, &mut found);
+    let compared_requirements = requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
     together::lint(&mut subjects, &mut budget, &mut found);
     vacuity::lint(&mut subjects, &mut budget, &mut found);
@@ -87,14 +101,19 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
         !repeats && !is_allowed(spec, code, span)
     });
     crate::diagnostic::sort(&mut found);
-    found
+    Findings {
+        diagnostics: found,
+        compared_requirements,
+    }
 }
 
-/// Adds the findings to the diagnostics of the checker, sorted by position.
-pub fn add(spec: &Spec, diagnostics: &mut Vec<Diagnostic>, limits: &Limits) {
+/// Adds the findings to the diagnostics of the checker, sorted by position. Returns the number of requirements whose sentence was
+/// compared with its formula.
+pub fn add(spec: &Spec, diagnostics: &mut Vec<Diagnostic>, limits: &Limits) -> usize {
     let found = lint(spec, diagnostics, limits);
-    diagnostics.extend(found);
+    diagnostics.extend(found.diagnostics);
     crate::diagnostic::sort(diagnostics);
+    found.compared_requirements
 }
 
 /// Returns a shortest trace of one step or more that the automaton of a formula of the spec accepts and that events can
@@ -117,6 +136,21 @@ pub(crate) fn excess(spec: &Spec, of: &Dfa, over: &Dfa, limits: &Limits) -> Opti
 pub(crate) fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
     let mut allowed = spec.outline.allowed_at(span);
     allowed.any(|name| Code::named(name) == Some(code))
+}
+
+/// Returns the expressions that some condition of the spec compares with null: that they may be null is thought of.
+fn compared_with_null(spec: &Spec) -> FxHashSet<ExprId> {
+    let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
+    let all = (0..spec.exprs.len()).map(ExprId::new);
+    let compared = all.filter_map(|id| match spec.exprs.get(id) {
+        Expr::Compare(Compare::Eq, other, null) | Expr::Compare(Compare::Eq, null, other)
+            if is_null(null) =>
+        {
+            Some(*other)
+        }
+        _ => None,
+    });
+    compared.collect()
 }
 
 /// Whether one span lies in another.

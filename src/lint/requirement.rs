@@ -12,8 +12,10 @@ use crate::translate;
 use guard_english::controlled::{Fault, Vocabulary, read};
 use guard_english::draft::{Difference, difference};
 
-pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
+/// Returns how many sentences were compared with their formulas.
+pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) -> usize {
     let vocabulary = vocabulary(spec);
+    let mut n_compared = 0;
     for property in &spec.properties {
         let Some(sentence) = &property.requirement else {
             continue;
@@ -42,9 +44,11 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         }
         let formula = translate::spoken(&spec.formulas, property.formula);
         if let Some(parting) = difference(sentence, &formula, &letters, &vocabulary) {
-            found.push(diagnostic(property, &parting));
+            n_compared += 1;
+            found.extend(parting.map(|parting| diagnostic(property, &parting)));
         }
     }
+    n_compared
 }
 
 /// The predicates of a spec, with their comments.

@@ -1,9 +1,9 @@
 //! Formulas that are often written for something else: a next step that need not come, an approval in the step before
-//! where any since the last use is meant, a confirmation afterwards where one before is meant.
+//! where any since the last use is meant, a confirmation afterwards where one before is meant, a window that counts from another step.
 
 use super::limits::Budget;
+use super::polarity::Polarity;
 use super::subject::{Subjects, is_documented};
-use super::vacuity::Polarity;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
 use crate::ids::FormulaId;
@@ -25,6 +25,46 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
         found.extend(strong_next(subjects, index, budget));
         found.extend(approval(subjects, index));
         found.extend(forgiven(subjects, index));
+        found.extend(shifted(subjects, index));
+    }
+}
+
+/// `next always[0,4h] not a`: the window counts from the time of the next step, and `previously once[0,4h] a` from that of the
+/// step before.
+fn shifted(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
+    let property = subjects.all[index].property;
+    let formulas = &subjects.scratch;
+    let mut todo = vec![property.formula];
+    while let Some(part) = todo.pop() {
+        if let Formula::Unary(shift, None, window) = formulas.get(part)
+            && let Formula::Unary(_, Some(Bound::Time(..)), _) = formulas.get(*window)
+            && let Some(step) = neighbour(*shift)
+        {
+            let text = print::formula(formulas, part);
+            return Some(
+                Diagnostic::new(
+                    Code::G0927,
+                    subjects.place(part, property),
+                    format!("the window of `{text}` counts from the {step}"),
+                )
+                .label(format!(
+                    "not from this step, but from the time of the {step}"
+                ))
+                .note("`always[1ns,4h] a` counts from this step and leaves out its own time, as `once[1ns,4h] a` does")
+                .note("for *not again within 4 hours*, write `count[0,4h](a) <= 1`"),
+            );
+        }
+        todo.extend(formulas.operands(part).into_iter().rev());
+    }
+    None
+}
+
+/// Returns the step that an operator looks at, if that is one next to the current step.
+fn neighbour(operator: Unary) -> Option<&'static str> {
+    match operator {
+        Unary::Next | Unary::WeakNext => Some("next step"),
+        Unary::Previously | Unary::WeakPreviously => Some("step before"),
+        _ => None,
     }
 }
 

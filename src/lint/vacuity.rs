@@ -5,28 +5,11 @@
 //! whatever stands there.
 
 use super::limits::Budget;
+use super::polarity::Polarity;
 use super::subject::Subjects;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, print};
 use crate::ids::FormulaId;
-
-/// The polarity of a part in the whole formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Polarity {
-    Positive,
-    Negative,
-    Both,
-}
-
-impl Polarity {
-    pub(super) fn flipped(self) -> Polarity {
-        match self {
-            Polarity::Positive => Polarity::Negative,
-            Polarity::Negative => Polarity::Positive,
-            Polarity::Both => Polarity::Both,
-        }
-    }
-}
 
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     for index in 0..subjects.all.len() {

@@ -20,6 +20,37 @@ fn a_good_spec_is_counted() {
     assert_eq!(run.code, 0, "{run:?}");
 }
 
+/// A sentence that was not compared with its formula is not counted as one that agrees.
+#[test]
+fn compared_sentences_are_counted() {
+    let event = "event { kind: string }\npredicate act = kind == \"act\"\npredicate ask = kind == \"ask\"\n";
+    let compared = "requirement R1 \"`act` may happen only after `ask`.\" { formal always (act -> once ask) }\n";
+    let open = "requirement R2 \"Be nice to everybody.\" { formal never act }\n";
+    let differs = "requirement R3 \"`act` may happen only after `ask`.\" { formal always (ask -> once act) }\n";
+    for (requirements, closing) in [
+        (
+            vec![compared],
+            "ok: 1 file, 1 property, 0 tests; 1 of 1 requirement sentence compared with formulas\n",
+        ),
+        (
+            vec![compared, open],
+            "; 1 of 2 requirement sentences compared with formulas\n",
+        ),
+        (
+            vec![open],
+            "; 0 of 1 requirement sentence compared with formulas\n",
+        ),
+        (
+            vec![open, differs],
+            "1 warning in 1 file; 1 of 2 requirement sentences compared with formulas\n",
+        ),
+    ] {
+        let folder = Folder::new(&[("a.guard", &(event.to_owned() + &requirements.concat()))]);
+        let run = folder.guard(&["check", "a.guard"]);
+        assert!(run.out.ends_with(closing), "{}", run.out);
+    }
+}
+
 #[test]
 fn a_wrong_spec_is_exit_2_in_every_format() {
     let folder = Folder::new(&[("a.guard", &SPEC.replace("Y approval", "Y aproval"))]);

@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn findings_agree_with_brute_force(f in formula(), g in formula()) {
         let spec = spec_of(&["a", "b"], &[&f, &g]).unwrap();
-        let found = lint::lint(&spec, &[], &lint::Limits::default());
+        let found = lint::lint(&spec, &[], &lint::Limits::default()).diagnostics;
         let traces = traces();
         let n_traces = traces.len() - 1;
         let sat: Vec<BTreeSet<Trace>> = spec
@@ -194,7 +194,7 @@ proptest! {
     fn what_makes_no_difference_can_be_left_out(f in formula()) {
         let spec = spec_of(&["a", "b"], &[&f]).unwrap();
         let traces = traces();
-        let found = lint::lint(&spec, &[], &lint::Limits::default());
+        let found = lint::lint(&spec, &[], &lint::Limits::default()).diagnostics;
         let sat = satisfying(&spec, spec.properties[0].formula, &traces);
         if sat.is_empty() || sat.len() == traces.len() - 1 {
             return Ok(());

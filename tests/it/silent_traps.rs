@@ -308,6 +308,65 @@ fn a_name_that_only_absent_fields_bind_is_reported() {
     assert_eq!(found, ["unknown"]);
 }
 
+/// However a name is bound, the same hole is found: by a field, by a member of one, by a part that is named, in a list, or if another
+/// comparison is with a field that is always there. What must be there, and what only has to happen, is no hole.
+#[test]
+fn the_style_of_a_binder_makes_no_difference() {
+    let hole = |fields: &str, act: &str, ask: &str| {
+        format!(
+            "event {{ kind: string  {fields} }}\n\
+             property acts = forall c: always (kind == \"act\" and {act} -> once (kind == \"ask\" and {ask}))\n"
+        )
+    };
+    let trace = "{\"id\":\"t\",\"events\":[{\"kind\":\"act\",\"other\":\"x\",\"args\":{}}]}\n";
+    let named = hole("args: json?", "call == c", "call == c") + "let call = args.id as string?\n";
+    let silent = [
+        hole("id: string?", "id == c", "id == c"),
+        hole("id: json?", "id == c", "id == c"),
+        hole("id: string?", "c in [id]", "id == c"),
+        hole("id: string?  other: string", "id == c", "other == c"),
+        hole("args: json?", "args.id == c", "args.id == c"),
+        hole("args: json", "args.id == c", "args.id == c"),
+        hole("args: json", "args[\"id\"] as string? == c", "args.id == c"),
+        named,
+    ];
+    for spec in &silent {
+        assert_eq!(codes(spec), ["G0922"], "{spec}");
+        assert_eq!(
+            verdicts(&audit(spec, trace), "acts"),
+            ["satisfied"],
+            "{spec}"
+        );
+    }
+    let judged = [
+        // Not a string: unknown, and a data error.
+        hole("args: json", "args.id as string == c", "args.id == c"),
+        hole("id: string? = unknown", "id == c", "id == c"),
+        // The question without a value answers nobody.
+        hole("id: string?  other: string", "other == c", "id == c"),
+    ];
+    for spec in &judged {
+        assert!(codes(spec).is_empty(), "{spec}");
+        assert_ne!(
+            verdicts(&audit(spec, trace), "acts"),
+            ["satisfied"],
+            "{spec}"
+        );
+    }
+    // Its absence is thought of.
+    for asked in ["args.id", "args.id as string?"] {
+        let asked = format!("property named = always (kind == \"act\" -> ({asked}) != null)\n");
+        let spec = hole("args: json", "args.id == c", "args.id == c") + &asked;
+        assert!(codes(&spec).is_empty(), "{spec}");
+    }
+    let member = hole("args: json", "args.id == c", "args.id == c");
+    let folder = Folder::new(&[("a.guard", &member)]);
+    let run = folder.guard(&["check", "a.guard"]);
+    let found = run.out.contains("an event without `args.id` is not judged")
+        && run.out.contains("(… -> args.id != null)");
+    assert!(found, "{}", run.out);
+}
+
 /// Examples of `explain` are events that there can be: nothing is a call and a result at once.
 #[test]
 fn an_example_is_no_impossible_event() {

@@ -18,8 +18,9 @@ pub struct Difference {
     pub sentence_accepts: bool,
 }
 
-/// Returns the difference between a sentence and a formula over `letters`. Returns `None` if the sentence or one of its proposals says
-/// the same, if it is declined, or if its situations cannot be matched with those of the formula.
+/// Returns the difference between a sentence and a formula over `letters`; an inner `None` if the sentence or one of its proposals says
+/// the same. An outer `None` means that they were not compared: the sentence has no formula, or its situations cannot be matched with
+/// those of the formula.
 ///
 /// # Limits
 /// Formulas of up to five situations.
@@ -28,7 +29,7 @@ pub fn difference(
     formula: &Logic,
     letters: &[String],
     vocabulary: &Vocabulary,
-) -> Option<Difference> {
+) -> Option<Option<Difference>> {
     let line = Line {
         text: sentence.to_owned(),
         ..Line::default()
@@ -39,10 +40,12 @@ pub fn difference(
         if reading.controlled.chance.is_some() {
             return None;
         }
-        let found = parted(reading, formula, letters)?;
-        first = first.or(Some(found?));
+        match parted(reading, formula, letters)? {
+            None => return Some(None),
+            found => first = first.or(found),
+        }
     }
-    first
+    first.map(Some)
 }
 
 /// Returns the difference of one reading: an outer `None` means that it cannot be found out, an inner one that there is none.

@@ -104,9 +104,10 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
             "`within` belongs to `leads to` and to rules".to_owned(),
         )
         .label("not allowed after this condition")
+        .note("instead of `always (a -> b within 15s)`, write `a leads to b within 15s`, with `or end` if the trace may end first")
         .note(
-            "for a condition that holds from here on within a window, write `eventually[0,5] a` (steps) or \
-             `eventually[0,15s] a` (time); looking back, `once[0,15s] a`",
+            "within a formula, write `eventually[0,5] b` (steps) or `eventually[0,15s] b` (time); looking back, \
+             `once[0,15s] b`",
         ),
         Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
             Code::G0101,
@@ -179,6 +180,34 @@ fn elsewhere(
                 }
                 None => diagnostic,
             }
+        }
+        (_, Token::In) if expected.has(")") => {
+            let open = opening(tokens, at)?;
+            let word = open.checked_sub(1).map(|index| tokens[index].token)?;
+            if !matches!(word, Token::Forall | Token::Exists) {
+                return None;
+            }
+            Diagnostic::new(Code::G0101, span, "a range stands after all quantified names")
+                .label("expected `)` or `,`")
+                .note("write `forall (a, b) in e`: both take the values of `e`; one name alone needs no parentheses, as in `forall a in e`")
+        }
+        (_, Token::LBrace) if before.is_some_and(|word| b.slice(word.start, word.end) == "enum") => {
+            let word = before?;
+            Diagnostic::new(
+                Code::G0101,
+                b.span(word.start, span.end),
+                "an enum is declared as an item of its own",
+            )
+            .label("an enum without a name")
+            .note("declare it above, `enum Color { red, green }`, and give the field its name as the type: `color: Color`")
+        }
+        (_, Token::RBracket)
+            if expected.has("#duration")
+                && before.is_some_and(|comma| comma.token == Token::Comma) =>
+        {
+            Diagnostic::new(Code::G0101, span, "a bound needs an upper end")
+                .label("expected a number of steps or a duration")
+                .note("for *at least 10 minutes*, take an upper end that no run reaches: `once[10m,1000d] a`")
         }
         (_, Token::Dot) if expected.has("#string") || expected.has(":") || expected.has("=") => {
             let name = before.filter(|name| name.token == Token::Name)?;
