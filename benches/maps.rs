@@ -1,13 +1,13 @@
-//! The map of instances and keyed tracks (`src/eval/overlay_map.rs`) against a persistent map: `cargo bench --bench maps`.
+//! The map of instances and keyed tracks (`crates/lang/src/eval/overlay_map.rs`) against a persistent map: `cargo bench --bench maps`.
 //!
 //! *step*: an audit looks up an instance and moves it, without forks. *propose*: a proposal forks the map and changes one
 //! instance of the fork, which is dropped; then the event happens.
 
-#[path = "../src/eval/overlay_map.rs"]
+#[path = "../crates/lang/src/eval/overlay_map.rs"]
 #[allow(dead_code, reason = "the bench needs a part of the map")]
 mod overlay_map;
 
-#[path = "../src/eval/binding.rs"]
+#[path = "../crates/lang/src/eval/binding.rs"]
 #[allow(dead_code, reason = "the bench needs a part of it")]
 mod binding;
 

@@ -1,203 +1,25 @@
-//! Guard: a compiler and interpreter for a small language about the safety of agents.
+//! The command `guard`: one file for each verb in [`cli`], and what only the command does: editors, debuggers, hooks and
+//! proxies, comparison of specs, mutants, calibration, pages of documentation.
 //!
-//! A `.guard` file says what a step of a recorded run looks like, which situations matter, and what must hold over time.
-//! This crate reads such files, checks them, and judges traces by them. The passes, in order:
-//!
-//! ```text
-//! text ─▶ syntax ─▶ modules ─▶ check ─▶ hir ─▶ eval ─▶ verdict ─▶ report
-//!         AST       imports    types    core   │  ▲
-//!                                        │     │  automata
-//!                                        ▼     │
-//!                                    reference input ◀─ recorded data
-//! ```
-//!
-//! # Use
-//! [`Spec`] loads and compiles a spec once; it is cheap to clone and shared between threads.
-//!
-//! ```
-//! use guard_lang::{Spec, Verdict};
-//!
-//! let spec = Spec::from_source("mail.guard", r#"
-//! event { tool: string }
-//! property no_mail = never (tool == "send_email")
-//! "#)?;
-//! let runs = br#"{"id":"t1","events":[{"tool":"search"},{"tool":"send_email"}]}"#;
-//! let judged = spec.judge("runs.jsonl", runs);
-//! assert_eq!(judged.reports[0].verdicts[0].verdict, Verdict::Violated);
-//! assert_eq!(judged.reports[0].verdicts[0].at, Some(1));
-//! # Ok::<(), guard_lang::Error>(())
-//! ```
-//!
-//! [`Spec::audit`] judges files and folders, [`Spec::monitor`] follows live traces, [`Spec::learn`] and [`Spec::query`] make
-//! Markov chains of recorded traces and ask them. Errors are of one type, [`Error`], which renders itself by `miette` with
-//! the text of the spec.
-//!
-//! The modules of the compiler are public for its own tests, benchmarks and fuzz targets only. They are hidden here and
-//! change without notice.
+//! Programs that judge traces use `guard_lang`. What is public here serves the binary, the Python package and the tests.
 
-#![cfg_attr(
-    not(feature = "cli"),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "functions that only the command calls stand in the modules of what they are about; the linker drops them"
-    )
-)]
-
-#[doc(hidden)]
-pub mod abstraction;
-mod artifact;
-#[doc(hidden)]
-pub mod audit;
-#[cfg(feature = "cli")]
-mod calibrate;
-#[doc(hidden)]
-pub mod check;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-#[cfg(all(feature = "cli", not(unix)))]
+#[cfg(not(unix))]
 compile_error!(
-    "the feature `cli` needs a Unix system: sockets, process groups, modes of files; the library builds everywhere with \
-     `default-features = false`"
+    "the command needs a Unix system: sockets, process groups, modes of files; the library `guard-lang` builds everywhere"
 );
-#[doc(hidden)]
+
+mod calibrate;
+pub mod cli;
 pub mod diff;
-#[cfg(feature = "cli")]
 mod doc;
-mod domain;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
 pub mod editor;
-#[doc(hidden)]
-pub mod eval;
-mod facade;
-#[doc(hidden)]
-pub mod hir;
-#[doc(hidden)]
-pub mod ids;
-mod inert;
-#[doc(hidden)]
-pub mod input;
-#[doc(hidden)]
-pub mod input_schema;
-#[doc(hidden)]
 pub mod integrations;
-#[doc(hidden)]
-pub mod learn;
-#[doc(hidden)]
-pub mod lint;
-mod load;
-#[doc(hidden)]
-pub mod modules;
-#[doc(hidden)]
-pub mod monitor;
-#[doc(hidden)]
 pub mod mutate;
-#[doc(hidden)]
-pub mod pattern;
-mod pool;
-#[doc(hidden)]
-pub mod problem;
-#[doc(hidden)]
-pub mod query;
-#[cfg(test)]
-#[path = "../tests/it/support/random.rs"]
-mod random;
-#[cfg(feature = "cli")]
 mod redact;
-#[cfg(feature = "cli")]
 mod replay;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod stdlib;
-#[doc(hidden)]
-pub mod system;
-#[doc(hidden)]
-pub mod texts;
-#[doc(hidden)]
-pub mod translate;
-#[doc(hidden)]
-pub mod types;
-#[doc(hidden)]
-pub mod value;
-#[doc(hidden)]
-pub mod verdict;
 
-#[doc(hidden)]
-pub use guard_shell as shell;
-#[doc(hidden)]
-pub use guard_syntax::{self as syntax, diagnostic, source};
-
-pub use audit::{Judgement, Progress};
-pub use diagnostic::{Diagnostic, SpecError};
-pub use facade::{
-    Answer, Audit, AuditOptions, Decision, Error, Learned, Model, Monitor, ReportFormat, Spec,
-    Trace, Traces, Verdict,
+use guard_lang::{
+    Checked, abstraction, artifact, audit, check, diagnostic, domain, eval, facade, front, hir,
+    ids, inert, input, input_schema, learn, lint, load, modules, monitor, problem, query, report,
+    source, stdlib, syntax, system, translate, types, value, verdict,
 };
-pub use input::formats::{Format, FormatChoice};
-pub use monitor::Ruling;
-pub use problem::{Problem, ProblemKind};
-pub use query::ClaimAnswer;
-pub use report::{Heading, Summary};
-pub use value::Instant;
-pub use verdict::{PropertyVerdict, TraceReport};
-
-use modules::{Loader, Project};
-use source::SourceMap;
-
-/// The result of the front end: parsing, imports, names and types.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Checked {
-    /// The texts of all files that took part.
-    pub sources: SourceMap,
-    /// Their trees; module 0 is the spec.
-    pub project: Project,
-    /// The core form; present exactly if no diagnostic is an error.
-    pub spec: Option<hir::Spec>,
-    /// Everything that was found, sorted by place.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The declarations of names.
-    pub links: check::Links,
-}
-
-impl Checked {
-    /// Adds what the linter finds in a sound spec. Judging traces does not need it, checking a spec does.
-    pub fn lint(&mut self, limits: &lint::Limits) {
-        if let Some(spec) = &self.spec {
-            lint::add(spec, &mut self.diagnostics, limits);
-        }
-    }
-}
-
-/// Reads and checks a spec and what it imports.
-///
-/// ```
-/// let checked = guard_lang::front(
-///     "mail.guard",
-///     "event { tool: string }\nproperty no_mail = never (tool == \"send_email\")\n",
-///     &guard_lang::modules::NoFiles,
-///     guard_lang::check::Limits::default(),
-/// );
-/// assert!(checked.spec.is_some());
-/// ```
-#[doc(hidden)]
-pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits) -> Checked {
-    let mut sources = SourceMap::new();
-    let (project, mut diagnostics) = modules::load(name, text, loader, &mut sources);
-    // Later passes look at what could be read, so that one run reports all that is wrong; what stands in for broken
-    // text fits everywhere and is reported no second time.
-    let meaning = check::check(&project, &sources, limits);
-    diagnostics.extend(meaning.diagnostics);
-    diagnostic::sort(&mut diagnostics);
-    let sound = !diagnostics.iter().any(Diagnostic::is_error);
-    Checked {
-        sources,
-        project,
-        spec: meaning.spec.filter(|_| sound),
-        diagnostics,
-        links: meaning.links,
-    }
-}

@@ -1,7 +1,7 @@
 //! A conversation of hooks, one call a line, never panics, and no call is let through that could not be read.
 
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::hook::{Call, Memory, Scope};
+use guard_cli::integrations::Judge;
+use guard_cli::integrations::hook::{Call, Memory, Scope};
 use guard_lang::monitor::{Decision, Monitor, Options, Request};
 
 const SPEC: &str =

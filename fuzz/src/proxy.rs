@@ -2,8 +2,8 @@
 //! text that the rules deny reaches the client, and every event is JSON. A line of the input begins with `>` (client) or
 //! `<`, or with `)` or `(` if it is too long and only its rest is known.
 
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::mcp::{Limits, Session};
+use guard_cli::integrations::Judge;
+use guard_cli::integrations::mcp::{Limits, Session};
 use guard_lang::monitor::lenient::{Intake, Outline};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;

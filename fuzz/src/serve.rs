@@ -4,10 +4,10 @@
 
 use std::sync::LazyLock;
 
+use guard_cli::integrations::Judge;
+use guard_cli::integrations::hook::{Call, Memory, Scope};
+use guard_cli::integrations::http::Received;
 use guard_lang::hir::Spec;
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::hook::{Call, Memory, Scope};
-use guard_lang::integrations::http::Received;
 use guard_lang::monitor::lenient::{Intake, Outline, UNREAD};
 use guard_lang::monitor::{Decision, Monitor, Options, Request};
 

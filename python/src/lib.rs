@@ -21,7 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// again. Returns the exit code.
 #[pyfunction]
 fn run(py: Python<'_>, program: Vec<OsString>, args: Vec<OsString>) -> u8 {
-    py.detach(|| guard_lang::cli::run_in(program, args))
+    py.detach(|| guard_cli::cli::run_in(program, args))
 }
 
 /// Returns an object as JSON. Raises `TypeError` for what has no such form.

@@ -107,6 +107,7 @@ impl Received {
 /// The head of a request.
 #[derive(Debug)]
 pub struct RequestHead {
+    /// Its method, as it was sent.
     pub method: String,
     /// Without what follows a `?`.
     pub path: String,
@@ -246,12 +247,16 @@ impl Framing {
 /// A response: a status and a body.
 #[derive(Debug)]
 pub struct Response {
+    /// The code of its status.
     pub status: u16,
+    /// Its body.
     pub body: String,
+    /// The media type of the body.
     pub kind: &'static str,
 }
 
 impl Response {
+    /// Returns a success with a JSON body.
     pub fn json(value: &serde_json::Value) -> Response {
         Response {
             status: 200,
@@ -260,6 +265,7 @@ impl Response {
         }
     }
 
+    /// Returns a refusal with its reason, as JSON.
     pub fn refusal(status: u16, why: &str) -> Response {
         Response {
             status,

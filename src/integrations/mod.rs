@@ -16,7 +16,6 @@
 
 pub mod event;
 pub mod hook;
-#[cfg(feature = "cli")]
 pub mod http;
 pub mod mcp;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use guard_automata::eval;
-use guard_lang::diff::{self, Diff, Direction, Limits, Relation, Status};
+use guard_cli::diff::{self, Diff, Direction, Limits, Relation, Status};
 use guard_lang::hir::Spec;
 use guard_lang::modules::NoFiles;
 use guard_lang::monitor::{Monitor, Options};

@@ -1,7 +1,7 @@
 //! What editors are told about specs: from outside, on the examples and the library, and by position in small texts.
 use std::path::{Path, PathBuf};
 
-use guard_lang::editor::{Analysis, Candidate, Kind, RenameError};
+use guard_cli::editor::{Analysis, Candidate, Kind, RenameError};
 
 use crate::support::editor::Texts;
 use guard_lang::check;

@@ -2,8 +2,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use guard_cli::editor::{Analysis, RenameError};
 use guard_lang::check;
-use guard_lang::editor::{Analysis, RenameError};
 use guard_lang::front;
 use guard_lang::report::automaton;
 use guard_lang::source::FileId;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use guard_lang::integrations::hook::{Call, Memory, Scope};
+use guard_cli::integrations::hook::{Call, Memory, Scope};
 use guard_lang::monitor::{Monitor, Options};
 use guard_lang::{check, front, modules::NoFiles};
 use serde_json::{Value as Json, json};

@@ -170,7 +170,7 @@ fn templates_nest_in_their_own_arguments() {
 
 #[test]
 fn editors_offer_the_fields_of_a_join() {
-    use guard_lang::editor::Analysis;
+    use guard_cli::editor::Analysis;
     let text = format!(
         "{EVENT}trace {{ join call on id when kind == \"call\" }}\nproperty p = never call.n == 1\n"
     );

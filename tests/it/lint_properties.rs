@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use guard_automata::{self, Limits, eval, omega};
+use guard_cli::mutate;
 use guard_lang::diagnostic::{Code, Diagnostic};
 use guard_lang::hir::Spec;
 use guard_lang::ids::{FormulaId, PropertyId};
@@ -10,7 +11,7 @@ use guard_lang::lint::{self, Relation, Semantics};
 use guard_lang::modules::NoFiles;
 use guard_lang::source::SourceMap;
 use guard_lang::translate::{atom, translate};
-use guard_lang::{check, front, mutate};
+use guard_lang::{check, front};
 use proptest::prelude::*;
 
 /// Formulas over `a` and `b`, as text.

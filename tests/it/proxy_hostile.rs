@@ -3,8 +3,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::mcp::{Limits, Session};
+use guard_cli::integrations::Judge;
+use guard_cli::integrations::mcp::{Limits, Session};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;
 

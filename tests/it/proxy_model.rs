@@ -5,8 +5,8 @@
 //! that are in use; retries with states that were used, or of other calls. Checked at every step: each line that either peer
 //! gets, and each event that was judged.
 
-use guard_lang::integrations::Judge;
-use guard_lang::integrations::mcp::{Limits, Session, Turn};
+use guard_cli::integrations::Judge;
+use guard_cli::integrations::mcp::{Limits, Session, Turn};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,9 @@
 //! The tests of the library notice every change of a formula of the library that means something else.
 use std::collections::BTreeSet;
 
+use guard_cli::mutate;
 use guard_lang::modules::NoFiles;
-use guard_lang::{mutate, stdlib};
+use guard_lang::stdlib;
 
 /// Changes that no test notices, as `property: change`, each with the reason. There is none.
 const UNNOTICED: &[&str] = &[];

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use guard_lang::editor::{Change, Workspace};
+use guard_cli::editor::{Change, Workspace};
 use guard_lang::modules::Loader;
 use serde_json::{Value, json};
 

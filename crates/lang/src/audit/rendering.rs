@@ -1,0 +1,61 @@
+//! Reports that are rendered by the threads that judge.
+
+use super::Judge;
+use crate::eval::Wanted;
+use crate::input::deferred::Deferred;
+use crate::input::record::{Event, Record};
+use crate::verdict::TraceReport;
+
+/// Renders a report that can be written independently of others (see [`Reporter::rendered`](crate::report::Reporter)).
+pub type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r;
+
+/// A report, and perhaps what is written of it.
+#[derive(Debug)]
+pub struct Rendered {
+    pub report: TraceReport,
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// A judge, and what makes of its reports what is written of them. They come in order, so what is written does not
+/// depend on the number of threads.
+pub(super) struct Rendering<'a, J> {
+    pub(super) judge: &'a J,
+    pub(super) render: &'a Render<'a>,
+}
+
+impl<J> Rendering<'_, J> {
+    fn rendered(&self, report: TraceReport) -> Rendered {
+        let bytes = (self.render)(&report);
+        Rendered { report, bytes }
+    }
+}
+
+impl<J: Judge<Report = TraceReport>> Judge for Rendering<'_, J> {
+    type Open = J::Open;
+    type Report = Rendered;
+    const DEFERS: bool = J::DEFERS;
+
+    fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<Rendered> {
+        let report = self.judge.judge(record, texts, wanted)?;
+        Some(self.rendered(report))
+    }
+
+    fn open(&self, first: &Event) -> J::Open {
+        self.judge.open(first)
+    }
+
+    fn push(&self, open: &mut J::Open, event: Event) {
+        self.judge.push(open, event);
+    }
+
+    fn finish(
+        &self,
+        open: J::Open,
+        complete: bool,
+        index: u64,
+        wanted: &Wanted,
+    ) -> Option<Rendered> {
+        let report = self.judge.finish(open, complete, index, wanted)?;
+        Some(self.rendered(report))
+    }
+}

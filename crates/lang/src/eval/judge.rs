@@ -1,0 +1,107 @@
+//! Whole records.
+
+use smol_str::SmolStr;
+
+use super::compiled::{FilterCode, Message};
+use super::explain::Wanted;
+use super::program::Program;
+use super::text;
+use super::trace::TraceSource;
+use super::world::World;
+use crate::input::deferred::Deferred;
+use crate::input::record::Record;
+use crate::value::{Cell, Truth};
+use crate::verdict::TraceReport;
+
+impl Program {
+    /// Judges a whole record. Returns `None` if `records where` rejects it.
+    pub fn judge(&self, record: Record) -> Option<TraceReport> {
+        self.judge_for(record, Deferred::NONE, Wanted::ALL)
+    }
+
+    /// Returns the same for a record some of whose texts are deferred; only what is wanted is explained.
+    pub fn judge_for(
+        &self,
+        record: Record,
+        texts: Deferred<'_>,
+        wanted: &Wanted,
+    ) -> Option<TraceReport> {
+        let Record {
+            origin,
+            id,
+            complete,
+            meta,
+            mut steps,
+            problems,
+        } = record;
+        if self.is_trace(&meta) == Truth::False {
+            return None;
+        }
+        let complete = match self.complete(&meta) {
+            Some(truth) => truth == Truth::True,
+            None => complete.unwrap_or(true),
+        };
+        let mut state = self.open(TraceSource { origin, id, meta });
+        state.note(problems);
+        state.number(&mut steps);
+        state.cache.eval_cache.keeps_tables = true;
+        let mut places = texts.places;
+        for (number, step) in steps.iter_mut().enumerate() {
+            let here = places.iter().take_while(|place| place.step == number);
+            let (here, later) = places.split_at(here.count());
+            places = later;
+            if here.is_empty() {
+                state.advance(step);
+            } else {
+                state.advance_deferred(step, &texts, here);
+            }
+        }
+        state.history.steps = steps;
+        Some(super::report::report(state, complete, wanted, texts))
+    }
+
+    /// Returns the value of `records where` for a record; true without it.
+    pub fn is_trace(&self, meta: &[Cell]) -> Truth {
+        self.of_record(meta, |filter| filter.record)
+            .unwrap_or(Truth::True)
+    }
+
+    /// Returns the value of `complete = e` for a record; `None` without it.
+    pub fn complete(&self, meta: &[Cell]) -> Option<Truth> {
+        self.of_record(meta, |filter| filter.complete)
+    }
+
+    fn of_record(
+        &self,
+        meta: &[Cell],
+        which: impl Fn(&FilterCode) -> Option<super::code::NodeId>,
+    ) -> Option<Truth> {
+        let node = which(&self.compiled.filter)?;
+        Some(self.outside(meta, |eval| eval.letter(node)))
+    }
+
+    /// Evaluates something over a record alone.
+    pub(super) fn outside<T>(
+        &self,
+        meta: &[Cell],
+        look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
+    ) -> T {
+        let mut cache = self.cache();
+        cache.eval_cache.begin_step(None);
+        let world = World::without_watches(&self.compiled);
+        let nothing = vec![Cell::Unknown; self.compiled.spec.schema.fields.len()];
+        look(&mut world.eval(&self.compiled.code, &nothing, meta, &mut cache.eval_cache))
+    }
+
+    /// Returns the name of a trace.
+    pub fn name(&self, source: &TraceSource) -> SmolStr {
+        if let Some(message) = &self.compiled.filter.id {
+            return SmolStr::from(self.fill(message, &source.meta));
+        }
+        source.id.clone().unwrap_or_else(|| source.origin.name())
+    }
+
+    fn fill(&self, message: &Message, meta: &[Cell]) -> String {
+        self.outside(meta, |eval| text::fill(message, eval))
+    }
+}

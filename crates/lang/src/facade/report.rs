@@ -1,0 +1,96 @@
+//! The reports of `guard audit`, written from the items of an audit.
+
+use std::io::{self, Write};
+
+use super::{Spec, Trace};
+use crate::ids::PropertyId;
+use crate::problem::Problem;
+use crate::report::explanation;
+#[cfg(feature = "pages")]
+use crate::report::html::Html;
+use crate::report::human::Human;
+use crate::report::json::Json;
+use crate::report::junit::Junit;
+use crate::report::sarif::Sarif;
+use crate::report::{Headings, Paint, Reporter, Summary};
+
+/// The counterexamples of a property that reports for people show.
+const SHOWN: u64 = 10;
+
+/// The formats of `guard audit --format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportFormat {
+    /// Text for a terminal, without colours.
+    Text,
+    /// JSON Lines, one object per verdict.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
+    /// An HTML page, without the recorded steps of the traces, which the items do not keep.
+    #[cfg(feature = "pages")]
+    Html,
+}
+
+impl Spec {
+    /// Writes the report on items of an audit, as `guard audit --format` does.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_report<'a>(
+        &self,
+        format: ReportFormat,
+        items: impl IntoIterator<Item = &'a Result<Trace, Problem>>,
+        summary: &Summary,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let headings = &self.0.headings;
+        let explained;
+        let mut reporter: Box<dyn Reporter + '_> = match format {
+            ReportFormat::Text => {
+                explained = self.explained();
+                Box::new(Human::new(&explained, out, Paint::PLAIN, SHOWN))
+            }
+            ReportFormat::Json => Box::new(Json::new(headings, out)),
+            ReportFormat::Sarif => Box::new(Sarif::new(headings, out, None)),
+            ReportFormat::Junit => Box::new(Junit::new(headings, out)),
+            #[cfg(feature = "pages")]
+            ReportFormat::Html => {
+                explained = self.explained();
+                Box::new(Html::new(&explained, out, SHOWN))
+            }
+        };
+        for item in items {
+            match item {
+                Ok(trace) => reporter.trace(trace.report())?,
+                Err(problem) => reporter.problem(problem)?,
+            }
+        }
+        reporter.finish(summary)
+    }
+
+    /// Returns the lines of `guard audit --format json` about an item of an audit: the verdicts in order, the trace, and the
+    /// problems with its data.
+    ///
+    /// # Errors
+    /// None that is known of: only what cannot be JSON would be one.
+    pub fn json_lines(&self, item: &Result<Trace, Problem>) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        match item {
+            Ok(trace) => Json::new(&self.0.headings, &mut bytes).trace(trace.report())?,
+            Err(problem) => Json::new(&self.0.headings, &mut bytes).problem(problem)?,
+        }
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
+
+    /// Returns the headings with what reports for people say of a property besides.
+    fn explained(&self) -> Headings {
+        let mut headings = self.0.headings.clone();
+        for (idx, heading) in headings.properties.iter_mut().enumerate() {
+            heading.finality = explanation::finality(&self.0.judged, PropertyId::new(idx));
+        }
+        headings
+    }
+}

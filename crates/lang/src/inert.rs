@@ -1,0 +1,159 @@
+//! Text of data and specs on a terminal or a log line: it can neither draw, nor begin a line, nor change its order.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Returns the text with every character escaped (`\n`, `\u{1b}`) that a terminal or a reader may act on rather than show:
+/// control characters, line and paragraph separators, and marks that change the direction of text or are invisible.
+///
+/// Linear in the text; borrows if there is nothing to escape.
+pub fn inert(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match acts(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Adds JSON with the same characters escaped as JSON does (`\u001b`): they occur only in strings.
+///
+/// Linear in the text.
+pub fn push_json(out: &mut String, json: &str) {
+    let mut rest = json;
+    while let Some(at) = rest.find(acts) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = from.chars();
+        if let Some(c) = chars.next() {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}
+
+/// Whether the program may have written colours into a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// `ESC [ 1 ; 31 m` and the like stay.
+    Kept,
+    /// The text has none.
+    None,
+}
+
+/// Adds lines of text with the same characters escaped as in JSON, except line ends and tabs: reports in any format, where
+/// JSON keeps its meaning.
+///
+/// Linear in the text.
+pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| acts(c) && !matches!(c, '\n' | '\t')) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let kept = match colours {
+            Colours::Kept => colour(from),
+            Colours::None => 0,
+        };
+        let end = match kept {
+            0 => from.chars().next().map_or(0, char::len_utf8),
+            kept => kept,
+        };
+        let (first, after) = from.split_at(end);
+        match kept {
+            0 => push_json(out, first),
+            _ => out.push_str(first),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+}
+
+/// Returns the bytes of the colour with which a text begins.
+fn colour(text: &str) -> usize {
+    let Some(inside) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let digits = inside.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+    match digits.starts_with('m') {
+        true => text.len() - digits.len() + 1,
+        false => 0,
+    }
+}
+
+/// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and the format characters and tags that are
+/// not shown. Joiners (U+200C, U+200D) stay: words of several scripts and emoji need them.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_escaped_and_what_is_shown_stays() {
+        let shown = "naïve 漢字 👩\u{200d}💻 a\\n \u{fffd}";
+        assert!(matches!(inert(shown), Cow::Borrowed(text) if text == shown));
+        assert_eq!(inert("a\u{1b}]0;x\u{7}\r\n"), "a\\u{1b}]0;x\\u{7}\\r\\n");
+        for c in [
+            '\u{9b}',
+            '\u{7f}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{2028}',
+            '\u{200f}',
+            '\u{e0041}',
+        ] {
+            assert_eq!(inert(&c.to_string()), format!("\\u{{{:x}}}", u32::from(c)));
+        }
+    }
+
+    #[test]
+    fn lines_and_colours_stay() {
+        let lines = |text, colours| {
+            let mut out = String::new();
+            push_lines(&mut out, text, colours);
+            out
+        };
+        let text = "a\tb\n\u{1b}[1;31mc\u{1b}[0m \u{1b}[2J\r\u{202e}d\u{e0041}\n";
+        assert_eq!(
+            lines(text, Colours::Kept),
+            "a\tb\n\u{1b}[1;31mc\u{1b}[0m \\u001b[2J\\u000d\\u202ed\\udb40\\udc41\n"
+        );
+        assert_eq!(
+            lines(text, Colours::None),
+            "a\tb\n\\u001b[1;31mc\\u001b[0m \\u001b[2J\\u000d\\u202ed\\udb40\\udc41\n"
+        );
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        for text in ["plain", "a\u{7f}\u{202e}b\u{e0041}c", "\u{1b}[31m\n"] {
+            let mut out = String::new();
+            push_json(&mut out, &serde_json::json!([text]).to_string());
+            assert!(!out.chars().any(acts));
+            let read: Vec<String> = serde_json::from_str(&out).unwrap_or_default();
+            assert_eq!(read, [text]);
+        }
+    }
+}

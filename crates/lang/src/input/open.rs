@@ -1,0 +1,402 @@
+//! Files, folders and the standard input: the only place of the library that opens what users name.
+//!
+//! A folder is searched recursively and in order of names. Without `--glob`, the files taken are those whose name ends
+//! in one of [`EXTENSIONS`], also with `.gz` or `.zst` behind. Hidden files and folders (a leading dot) are passed
+//! over, as are symbolic links to folders. A file that is named itself is always read, whatever it is called.
+//! Compression is recognized by the first bytes, never by the name.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use globset::{Glob, GlobMatcher};
+use walkdir::{DirEntry, WalkDir};
+
+use super::limits::InputLimits;
+use super::record::FileName;
+use crate::problem::{Problem, ProblemKind};
+
+/// The file extensions that are read from a folder without `--glob`.
+pub(crate) const EXTENSIONS: [&str; 8] = [
+    "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log",
+];
+
+/// Something to be read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name.
+    pub name: FileName,
+    from: Medium,
+}
+
+#[derive(Clone)]
+enum Medium {
+    File(PathBuf),
+    Stdin,
+    /// A stream of the caller; empty once it was opened.
+    Stream(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+}
+
+impl fmt::Debug for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Medium::File(path) => f.debug_tuple("File").field(path).finish(),
+            Medium::Stdin => f.write_str("Stdin"),
+            Medium::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}
+
+/// A path that cannot be opened: it does not exist, or access is denied.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{path}`: {reason}")]
+pub struct Unreadable {
+    /// The path, as given or found.
+    pub path: String,
+    /// The error of the operating system.
+    pub reason: io::Error,
+}
+
+/// A text that is not a pattern for file names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid file name pattern `{pattern}`: {reason}")]
+pub struct GlobError {
+    /// The pattern.
+    pub pattern: String,
+    /// The fault in the pattern.
+    pub reason: String,
+}
+
+/// The selection of the files of a folder.
+///
+/// A pattern with a `/` is matched against the whole path below the folder (`*` stays within one name, `**` does not), any
+/// other pattern against the name of the file, at any depth. `{a,b}` stands for one of several.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The patterns as given, for messages.
+    patterns: Vec<String>,
+    include: Vec<Matcher>,
+    exclude: Vec<Matcher>,
+}
+
+impl Selection {
+    /// Selects files that match one of `include`, or have one of [`EXTENSIONS`] if `include` is empty, and match none of
+    /// `exclude`.
+    ///
+    /// # Errors
+    /// [`GlobError`].
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Selection, GlobError> {
+        let all = |patterns: &[String]| -> Result<Vec<Matcher>, GlobError> {
+            patterns.iter().map(|text| matcher(text)).collect()
+        };
+        Ok(Selection {
+            patterns: include.to_vec(),
+            include: all(include)?,
+            exclude: all(exclude)?,
+        })
+    }
+
+    /// Finds the files that several arguments name. A path that cannot be opened and a folder without a selected file are
+    /// problems, and the others are still read; the number of files that no pattern matches is a note.
+    pub fn find<S: AsRef<str>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> (Vec<Source>, Vec<Problem>) {
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            let argument = argument.as_ref();
+            let mut problem = |kind: ProblemKind, file: &str, message: String| {
+                problems.push(Problem::new(kind, &Arc::from(file), 0, message));
+            };
+            let found = match sources(argument, self) {
+                Ok(found) => found,
+                Err(Unreadable { path, reason }) => {
+                    let message = format!("cannot be read: {reason}");
+                    problem(ProblemKind::Unreadable, &path, message);
+                    continue;
+                }
+            };
+            if found.sources.is_empty() {
+                let message = match self.quoted() {
+                    None => format!("no file in this folder ends in {}", EXTENSIONS.join(", ")),
+                    Some(patterns) => format!("no file in this folder matches {patterns}"),
+                };
+                problem(ProblemKind::Unreadable, argument, message);
+            }
+            // Without patterns, files of other kinds are expected beside traces.
+            if let Some(patterns) = self.quoted().filter(|_| found.unmatched > 0) {
+                let message = match found.unmatched {
+                    1 => {
+                        format!("1 file of this folder does not match {patterns} and was not read")
+                    }
+                    count => format!(
+                        "{count} files of this folder do not match {patterns} and were not read"
+                    ),
+                };
+                problem(ProblemKind::Odd, argument, message);
+            }
+            all.extend(found.sources);
+        }
+        (all, problems)
+    }
+
+    /// Returns the patterns of `include` for messages, if there are any.
+    fn quoted(&self) -> Option<String> {
+        let quoted: Vec<String> = self
+            .patterns
+            .iter()
+            .map(|text| format!("`{text}`"))
+            .collect();
+        (!quoted.is_empty()).then(|| quoted.join(" or "))
+    }
+
+    fn choose(&self, below: &str) -> Choice {
+        if self.exclude.iter().any(|matcher| matcher.takes(below)) {
+            return Choice::Excluded;
+        }
+        let taken = match self.include.as_slice() {
+            [] => has_extension(below),
+            include => include.iter().any(|matcher| matcher.takes(below)),
+        };
+        if taken {
+            Choice::Taken
+        } else {
+            Choice::Unmatched
+        }
+    }
+}
+
+enum Choice {
+    Taken,
+    Unmatched,
+    Excluded,
+}
+
+/// The files that an argument names.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The files that are read, in order of names.
+    pub sources: Vec<Source>,
+    /// The number of files of the folder that match no pattern (or, without patterns, have no known extension).
+    pub unmatched: usize,
+}
+
+/// Finds what an argument names: a file, the files below a folder, or the standard input (`-`). The selection is about
+/// folders: a file that is named itself is always read.
+///
+/// # Errors
+/// Nothing is there, or a folder below cannot be listed.
+pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreadable> {
+    let only = |name, from| Listing {
+        sources: vec![Source { name, from }],
+        ..Listing::default()
+    };
+    if argument == "-" {
+        let name = FileName {
+            path: "<stdin>".into(),
+            below: "<stdin>".into(),
+        };
+        return Ok(only(name, Medium::Stdin));
+    }
+    let path = Path::new(argument);
+    let unreadable = |path: &Path, reason: io::Error| Unreadable {
+        path: path.display().to_string(),
+        reason,
+    };
+    let facts = std::fs::metadata(path).map_err(|reason| unreadable(path, reason))?;
+    if !facts.is_dir() {
+        return Ok(only(
+            FileName::given(argument),
+            Medium::File(path.to_owned()),
+        ));
+    }
+    let mut listing = Listing::default();
+    let walk = WalkDir::new(path).min_depth(1).sort_by_file_name();
+    for entry in walk.into_iter().filter_entry(|entry| !hidden(entry)) {
+        let entry = entry.map_err(|error| {
+            let place = error.path().unwrap_or(path).to_owned();
+            unreadable(&place, error.into())
+        })?;
+        if !entry.path().is_file() {
+            continue;
+        }
+        let below = below(entry.path(), path);
+        match selection.choose(&below) {
+            Choice::Unmatched => listing.unmatched += 1,
+            Choice::Excluded => {}
+            Choice::Taken => listing.sources.push(Source {
+                name: FileName {
+                    path: entry.path().display().to_string().into(),
+                    below: below.into(),
+                },
+                from: Medium::File(entry.into_path()),
+            }),
+        }
+    }
+    Ok(listing)
+}
+
+#[derive(Clone, Debug)]
+struct Matcher {
+    glob: GlobMatcher,
+    name_only: bool,
+}
+
+impl Matcher {
+    fn takes(&self, below: &str) -> bool {
+        let name = below.rsplit('/').next().unwrap_or(below);
+        self.glob
+            .is_match(if self.name_only { name } else { below })
+    }
+}
+
+fn matcher(pattern: &str) -> Result<Matcher, GlobError> {
+    let glob = globset::GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| GlobError {
+            pattern: pattern.to_owned(),
+            reason: error.kind().to_string(),
+        });
+    glob.map(|glob: Glob| Matcher {
+        glob: glob.compile_matcher(),
+        name_only: !pattern.contains('/'),
+    })
+}
+
+fn hidden(entry: &DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with('.')
+}
+
+fn below(path: &Path, root: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let parts: Vec<_> = below
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    parts.join("/")
+}
+
+fn has_extension(below: &str) -> bool {
+    let name = below.to_ascii_lowercase();
+    let plain = name
+        .strip_suffix(".gz")
+        .or_else(|| name.strip_suffix(".zst"))
+        .unwrap_or(&name);
+    plain
+        .rsplit_once('.')
+        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+}
+
+impl Source {
+    /// Returns a stream as a source that can be read once. `name` stands for the file in messages.
+    pub fn stream(name: &str, from: impl Read + Send + 'static) -> Source {
+        Source {
+            name: FileName::given(name),
+            from: Medium::Stream(Arc::new(Mutex::new(Some(Box::new(from))))),
+        }
+    }
+
+    /// Opens it for reading, decompressed within the limits.
+    ///
+    /// # Errors
+    /// What the system says; a stream that was read already.
+    pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
+        match &self.from {
+            Medium::File(path) => decompressed(File::open(path)?, limits),
+            Medium::Stdin => decompressed(io::stdin(), limits),
+            Medium::Stream(stream) => {
+                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                stream.ok_or_else(|| io::Error::other("the stream was read already"))
+            }
+        }
+    }
+}
+
+/// Text that may be of any ratio to its compressed bytes: small files compress well.
+const ANY_RATIO: u64 = 16 << 20;
+
+/// Decompresses gzip (all members) and zstd (all frames); anything else is passed through. Reading fails at the first byte
+/// beyond a limit.
+///
+/// # Errors
+/// The first bytes cannot be read.
+pub fn decompressed(
+    from: impl Read + Send + 'static,
+    limits: &InputLimits,
+) -> io::Result<Box<dyn Read + Send>> {
+    let compressed = Arc::new(AtomicU64::new(0));
+    let mut from = Counted {
+        from,
+        count: Arc::clone(&compressed),
+    };
+    let mut magic = Vec::with_capacity(4);
+    (&mut from).take(4).read_to_end(&mut magic)?;
+    let gzip = magic.starts_with(&[0x1f, 0x8b]);
+    let zstd = magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    let whole = io::Cursor::new(magic).chain(from);
+    let text: Box<dyn Read + Send> = if gzip {
+        Box::new(flate2::bufread::MultiGzDecoder::new(
+            BufReader::with_capacity(256 << 10, whole),
+        ))
+    } else if zstd {
+        Box::new(zstd::stream::read::Decoder::new(whole)?)
+    } else {
+        return Ok(Box::new(whole));
+    };
+    Ok(Box::new(Decompressed {
+        text,
+        len: 0,
+        compressed,
+        limits: *limits,
+    }))
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    from: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(into)?;
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// A text that was compressed, up to the limits.
+struct Decompressed {
+    text: Box<dyn Read + Send>,
+    len: u64,
+    /// The compressed bytes that were read.
+    compressed: Arc<AtomicU64>,
+    limits: InputLimits,
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.text.read(into)?;
+        self.len += n as u64;
+        let (most, times) = (self.limits.decompressed_bytes, self.limits.expansion);
+        let by_ratio = self
+            .compressed
+            .load(Ordering::Relaxed)
+            .saturating_mul(times);
+        if self.len > most {
+            let why =
+                format!("decompresses to more than {most} bytes (limit `decompressed_bytes`)");
+            return Err(io::Error::other(why));
+        }
+        if self.len > by_ratio.max(ANY_RATIO) {
+            let why =
+                format!("decompresses to more than {times} times its size (limit `expansion`)");
+            return Err(io::Error::other(why));
+        }
+        Ok(n)
+    }
+}

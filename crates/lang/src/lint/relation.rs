@@ -1,0 +1,421 @@
+//! The relation of two properties of a spec: which of them implies the other, and a trace that distinguishes them.
+
+use super::theory;
+use crate::domain::Work;
+use crate::hir::Spec;
+use crate::ids::{self, AtomId};
+use crate::translate::{Timed, atom, translate};
+use guard_automata::{
+    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
+    Verdict, Word, compile,
+    omega::{self, Buchi},
+};
+
+/// The traces that formulas are compared on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// Traces of one step or more that end.
+    Finite,
+    /// Traces that never end.
+    Infinite,
+}
+
+/// The relation between the traces of two formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The same traces.
+    Equivalent,
+    /// Every trace of the first is one of the second.
+    Implies,
+    /// Every trace of the second is one of the first.
+    ImpliedBy,
+    /// No trace is one of both.
+    Disjoint,
+    /// Some traces are of both, and some of one alone.
+    Overlapping,
+}
+
+/// The relation of two formulas, with what shows it.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The relation.
+    pub relation: Relation,
+    /// A trace of one of them alone; `None` if they are equivalent, or where it is too long to be written out.
+    pub difference: Option<Difference>,
+}
+
+/// A trace that satisfies one of two formulas and violates the other.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Its steps.
+    pub steps: Word,
+    /// The start of the part that repeats forever; `None` if the trace ends.
+    pub repeats_from: Option<usize>,
+    /// When its steps are, in attoseconds since the first; empty where that does not matter.
+    pub times: Vec<i128>,
+    /// Whether it is the first formula that it satisfies.
+    pub satisfies_first: bool,
+}
+
+impl Relation {
+    /// Concludes from a trace of the first alone, one of the second alone, and one of both. Of two traces the shorter one is
+    /// shown.
+    pub(super) fn decided<E>(
+        forth: Option<Trace>,
+        back: Option<Trace>,
+        common: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<Comparison, E> {
+        let (relation, difference) = match (forth, back) {
+            (None, None) => (Relation::Equivalent, None),
+            (None, Some(back)) => (Relation::Implies, back.difference(false)),
+            (Some(forth), None) => (Relation::ImpliedBy, forth.difference(true)),
+            (Some(forth), Some(back)) => {
+                let relation = if common()? {
+                    Relation::Overlapping
+                } else {
+                    Relation::Disjoint
+                };
+                let shorter = if back.len() < forth.len() {
+                    back.difference(false)
+                } else {
+                    forth.difference(true)
+                };
+                (relation, shorter)
+            }
+        };
+        Ok(Comparison {
+            relation,
+            difference,
+        })
+    }
+
+    /// Returns the word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relation::Equivalent => "equivalent",
+            Relation::Implies => "implies",
+            Relation::ImpliedBy => "implied_by",
+            Relation::Disjoint => "disjoint",
+            Relation::Overlapping => "overlapping",
+        }
+    }
+}
+
+/// The number of times that a question is repeated when its answer is an impossible trace.
+pub(super) const ROUNDS: usize = 64;
+
+/// From this bound on, an automaton with counters is asked before one without.
+const LONG: u32 = 4_096;
+
+/// A trace of more steps than this is not written out.
+const WRITTEN: u64 = 100_000;
+
+/// Compares two formulas of a spec. Letters may have any values together that some event gives, as far as that is decided.
+/// If there is a choice, the distinguishing trace makes a letter of `shown` true at some step: the instances of quantified
+/// properties exist there.
+///
+/// # Errors
+/// A limit, or bounds in time about which a clock would have to decide; the text says which.
+pub fn compare(
+    spec: &Spec,
+    first: ids::FormulaId,
+    second: ids::FormulaId,
+    shown: &[AtomId],
+    semantics: Semantics,
+    limits: &guard_automata::Limits,
+) -> Result<Comparison, String> {
+    let mut asking = Asking::new(spec, semantics, limits);
+    let ([first, second], [forth, back]) = asking.both_ways([first, second], shown);
+    Relation::decided(forth?, back?, || {
+        let common = asking.formulas.and(first, second);
+        Ok(asking.trace(common)?.is_some())
+    })
+}
+
+/// Returns a shortest finite trace of each of two formulas that violates the other, and `None` if there is no such trace.
+/// `shown` as in [`compare`].
+///
+/// # Errors
+/// As in [`compare`], for each direction by itself; also if the trace is too long to be written out.
+pub fn excesses(
+    spec: &Spec,
+    formulas: [ids::FormulaId; 2],
+    shown: &[AtomId],
+    limits: &guard_automata::Limits,
+) -> [Result<Option<Difference>, String>; 2] {
+    let mut asking = Asking::new(spec, Semantics::Finite, limits);
+    let (_, [forth, back]) = asking.both_ways(formulas, shown);
+    [(forth, true), (back, false)].map(|(found, satisfies_first)| {
+        let Some(trace) = found? else {
+            return Ok(None);
+        };
+        let difference = trace.difference(satisfies_first);
+        let too_long = || format!("the traces that differ have more than {WRITTEN} steps");
+        difference.map(Some).ok_or_else(too_long)
+    })
+}
+
+/// Steps in runs of equal ones, where they repeat from if they do, and when they are if that matters.
+pub(super) struct Trace {
+    runs: Vec<Run>,
+    repeats_from: Option<usize>,
+    times: Vec<i128>,
+}
+
+impl Trace {
+    pub(super) fn of(steps: Word, repeats_from: Option<usize>, times: Vec<i128>) -> Trace {
+        let run = |letter| Run {
+            letter,
+            times: 1,
+            at: None,
+        };
+        Trace {
+            runs: steps.into_iter().map(run).collect(),
+            repeats_from,
+            times,
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.runs.iter().map(|run| run.times).sum()
+    }
+
+    /// Returns the letters that it has, one for each run.
+    fn letters(&self) -> Word {
+        self.runs.iter().map(|run| run.letter.clone()).collect()
+    }
+
+    /// Returns a trace that distinguishes two formulas, or `None` if it is too long to be shown.
+    fn difference(self, satisfies_first: bool) -> Option<Difference> {
+        if self.len() > WRITTEN {
+            return None;
+        }
+        let steps = |run: &Run| vec![run.letter.clone(); run.times as usize];
+        Some(Difference {
+            steps: self.runs.iter().flat_map(steps).collect(),
+            repeats_from: self.repeats_from,
+            times: self.times,
+            satisfies_first,
+        })
+    }
+}
+
+pub(super) struct Asking<'a> {
+    spec: &'a Spec,
+    pub(super) formulas: Formulas,
+    semantics: Semantics,
+    limits: &'a guard_automata::Limits,
+    work: Work,
+    /// A condition that the trace should satisfy.
+    shown: Option<FormulaId>,
+    /// Whether the formulas have bounds in time.
+    timed: bool,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn new(
+        spec: &'a Spec,
+        semantics: Semantics,
+        limits: &'a guard_automata::Limits,
+    ) -> Asking<'a> {
+        Asking {
+            spec,
+            formulas: Formulas::new(),
+            semantics,
+            limits,
+            work: Work::new(2_000_000, 50_000),
+            shown: None,
+            timed: false,
+        }
+    }
+
+    /// Returns the two formulas as they were compared, and of each a trace that does not satisfy the other.
+    #[allow(
+        clippy::type_complexity,
+        reason = "the same twice: the formulas, and what was found in each direction"
+    )]
+    fn both_ways(
+        &mut self,
+        ids: [ids::FormulaId; 2],
+        shown: &[AtomId],
+    ) -> ([FormulaId; 2], [Result<Option<Trace>, String>; 2]) {
+        if !shown.is_empty() {
+            let letters: Vec<FormulaId> = shown
+                .iter()
+                .map(|letter| self.formulas.atom(atom(*letter)))
+                .collect();
+            let any = self.formulas.any(letters);
+            self.shown = Some(self.formulas.eventually(Interval::ALL, any));
+        }
+        let table = &self.spec.formulas;
+        let mut timed = Timed::default();
+        let [first, second] = ids.map(|id| {
+            let translated = translate(table, id, atom, &mut self.formulas);
+            timed.untimed(&mut self.formulas, translated)
+        });
+        let known = timed.known(&mut self.formulas);
+        let forth = self.excess(first, second, known);
+        let back = self.excess(second, first, known);
+        let holds = |found: &Result<Option<Trace>, String>| matches!(found, Ok(None));
+        if !timed.is_needed() || holds(&forth) && holds(&back) {
+            return ([first, second], [forth, back]);
+        }
+        // What does not follow whatever the clock says is decided with the clock.
+        if self.semantics == Semantics::Infinite {
+            let clock =
+                || Err("the result depends on bounds in time, and the traces are infinite".into());
+            return ([first, second], [clock(), clock()]);
+        }
+        let [first, second] = ids.map(|id| translate(table, id, atom, &mut self.formulas));
+        let known = self.formulas.verum();
+        self.timed = true;
+        let mut again = |found, of, over| match holds(&found) {
+            true => found,
+            false => self.excess(of, over, known),
+        };
+        let both = [again(forth, first, second), again(back, second, first)];
+        ([first, second], both)
+    }
+
+    /// Returns a trace of one formula that does not satisfy another.
+    fn excess(
+        &mut self,
+        of: FormulaId,
+        over: FormulaId,
+        known: FormulaId,
+    ) -> Result<Option<Trace>, String> {
+        let is_finite = self.semantics == Semantics::Finite;
+        if is_finite && guard_automata::evidently_implies(&mut self.formulas, of, over, self.limits)
+        {
+            return Ok(None);
+        }
+        let not = self.formulas.not(over);
+        let parts = [known, of, not];
+        let all = self.formulas.all(parts);
+        if let Some(shown) = self.shown {
+            let wished = self.formulas.and(all, shown);
+            if let Some(trace) = self.trace(wished)? {
+                return Ok(Some(trace));
+            }
+        }
+        self.trace(all)
+    }
+
+    /// Returns a trace of a formula all of whose steps some event gives, as far as that is decided.
+    fn trace(&mut self, formula: FormulaId) -> Result<Option<Trace>, String> {
+        self.trace_with(formula, None)
+    }
+
+    /// Returns the same, of one that an automaton over traces that never end accepts as well.
+    pub(super) fn trace_with(
+        &mut self,
+        formula: FormulaId,
+        with: Option<&Buchi>,
+    ) -> Result<Option<Trace>, String> {
+        let mut formula = formula;
+        for _ in 0..ROUNDS {
+            let found = self.any_trace(formula, with)?;
+            let Some(trace) = found else {
+                return Ok(None);
+            };
+            match theory::impossible_part(self.spec, &trace.letters(), &mut self.work) {
+                None => return Ok(Some(trace)),
+                Some(part) => {
+                    let never = self.never(&part);
+                    formula = self.formulas.and(formula, never);
+                }
+            }
+        }
+        Err("too many conditions exclude one another".to_owned())
+    }
+
+    fn any_trace(&self, formula: FormulaId, with: Option<&Buchi>) -> Result<Option<Trace>, String> {
+        let told = |error: CompileError| error.to_string();
+        if self.timed {
+            let lazy = LazyDfa::new(&self.formulas, formula, self.limits);
+            let mut lazy = lazy.map_err(|error| told(error.into()))?;
+            return match lazy.satisfying() {
+                Found::Nothing => Ok(None),
+                Found::Unknown => {
+                    Err("the result depends on bounds in time in too many ways to check".to_owned())
+                }
+                Found::Trace(trace) => {
+                    let (times, steps) = trace.into_iter().unzip();
+                    Ok(Some(Trace::of(steps, None, times)))
+                }
+            };
+        }
+        let (steps, repeats_from) = match self.semantics {
+            Semantics::Finite => {
+                let long = self.formulas.greatest_bound(formula) >= LONG;
+                if long && let Some(found) = self.counted_trace(formula) {
+                    return Ok(found);
+                }
+                let dfa = match compile(&self.formulas, formula, self.limits) {
+                    Ok(dfa) => dfa,
+                    Err(error) => {
+                        // Without counters it is too large.
+                        let found = (!long).then(|| self.counted_trace(formula));
+                        return found.flatten().ok_or_else(|| told(error));
+                    }
+                };
+                match dfa.shortest_accepted(Traces::NonEmpty) {
+                    Some(steps) => (steps, None),
+                    None => return Ok(None),
+                }
+            }
+            Semantics::Infinite => {
+                let buchi = omega::translate(&self.formulas, formula, self.limits);
+                let buchi = buchi.map_err(told)?;
+                let word = match with {
+                    Some(other) => buchi
+                        .common_word(other, self.limits)
+                        .map_err(|error| told(error.into()))?,
+                    None => buchi.accepted_word(),
+                };
+                match word {
+                    Some(lasso) => {
+                        let repeats_from = Some(lasso.stem.len());
+                        ([lasso.stem, lasso.cycle].concat(), repeats_from)
+                    }
+                    None => return Ok(None),
+                }
+            }
+        };
+        Ok(Some(Trace::of(steps, repeats_from, Vec::new())))
+    }
+
+    /// Returns a trace by the automaton with counters; an outer `None` means that it does not decide.
+    fn counted_trace(&self, formula: FormulaId) -> Option<Option<Trace>> {
+        let mut lazy = LazyDfa::new(&self.formulas, formula, self.limits).ok()?;
+        let survey = lazy.survey();
+        if let Some(runs) = survey.good {
+            return Some(Some(Trace {
+                runs,
+                repeats_from: None,
+                times: Vec::new(),
+            }));
+        }
+        let accepts = [Verdict::Satisfied, Verdict::PresumablySatisfied];
+        let none = accepts.map(|verdict| survey.reaches(verdict));
+        (none == [Some(false); 2]).then_some(None)
+    }
+
+    /// Returns the formula that no step satisfies all these literals.
+    fn never(&mut self, part: &Letter) -> FormulaId {
+        let literals: Vec<FormulaId> = part
+            .iter()
+            .map(|(atom, holds)| {
+                let atom = self.formulas.atom(*atom);
+                if *holds {
+                    atom
+                } else {
+                    self.formulas.not(atom)
+                }
+            })
+            .collect();
+        let all = self.formulas.all(literals);
+        let none = self.formulas.not(all);
+        self.formulas.always(Interval::ALL, none)
+    }
+}

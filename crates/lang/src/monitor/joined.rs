@@ -1,0 +1,148 @@
+//! Text in several strings, and text in encoded bytes.
+//!
+//! A phrase may be split over several strings. The text of several strings is therefore given twice: with a line end between
+//! them, and with nothing between them. Of long texts the second copy has only what is near to where strings meet: a whole one
+//! would be held four times while it is judged. If too little of it would be left, the text is unknown.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+
+/// The bytes of text in several strings up to which all of it is given twice, unless another limit is set.
+pub const WHOLE: usize = 4 << 20;
+
+/// Of a longer text: the most and the fewest bytes on each side of the place where two strings meet, about which is the longest
+/// phrase that is found if it is split.
+const NEAR: usize = 4 << 10;
+const NEAREST: usize = 128;
+
+/// The part of the limit on texts that are given twice as a whole which the second copy of a longer text may have.
+const SHARE: usize = 4;
+
+/// The fewest characters in a row that are text within bytes that are none: 16 random bytes are characters once in ten million
+/// times.
+const RUN: usize = 16;
+
+/// Returns how much of each end of a string is given again, all of it for `None`, if a text of up to `whole` bytes is given twice
+/// as a whole.
+pub fn near(strings: usize, bytes: usize, whole: usize) -> Option<usize> {
+    let near = (whole / SHARE).checked_div(strings.saturating_mul(2));
+    (bytes > whole).then(|| near.unwrap_or_default().min(NEAR))
+}
+
+/// Returns whether too little of a text would be given again, so that it is unknown.
+pub fn is_unknown(strings: usize, bytes: usize, whole: usize) -> bool {
+    strings > 1 && near(strings, bytes, whole).is_some_and(|near| near < NEAREST)
+}
+
+/// Returns about how many bytes such a text has as a JSON string.
+pub fn estimate(strings: usize, bytes: usize, whole: usize) -> usize {
+    let again = match (strings, near(strings, bytes, whole)) {
+        (0 | 1, _) => 0,
+        (_, None) => bytes,
+        (strings, Some(near)) => strings.saturating_mul(2 * near).min(bytes),
+    };
+    bytes + again + 2 * strings + 16
+}
+
+/// Adds the content of a JSON string as it is written, or both of its ends.
+pub fn push(line: &mut String, written: &str, near: Option<usize>) {
+    match near.and_then(|near| ends(written, near)) {
+        Some((head, tail)) => line.extend([head, "\\n", tail]),
+        None => line.push_str(written),
+    }
+}
+
+/// Returns both ends of a long string, cut between characters and escapes; `None` if it is short, or has no such places.
+fn ends(written: &str, near: usize) -> Option<(&str, &str)> {
+    /// As long as two escapes, which may be one character.
+    const ESCAPES: usize = 12;
+    let bytes = written.as_bytes();
+    // No escape that begins before such a place reaches it.
+    let is_between = |at: &usize| {
+        let before = bytes
+            .get(at.saturating_sub(ESCAPES)..*at)
+            .unwrap_or_default();
+        written.is_char_boundary(*at) && !before.contains(&b'\\')
+    };
+    let tail = written.len().checked_sub(near)?;
+    let head = (near..tail).find(is_between)?;
+    let tail = (head..tail).rev().find(is_between)?;
+    Some((written.get(..head)?, written.get(tail..)?))
+}
+
+/// Returns the content of a JSON string without its escapes.
+pub fn decoded(written: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', written.as_bytes()).is_none() {
+        return Cow::Borrowed(written);
+    }
+    match serde_json::from_str::<String>(&format!("\"{written}\"")) {
+        Ok(decoded) => Cow::Owned(decoded),
+        Err(_) => Cow::Borrowed(written),
+    }
+}
+
+/// Returns a text as the content of a JSON string.
+pub fn written(text: &str) -> String {
+    let mut json = serde_json::to_string(text).unwrap_or_default();
+    json.pop();
+    json.drain(..1.min(json.len()));
+    json
+}
+
+/// Returns the text in base64 that a program takes for bytes of media, and whether they are bytes indeed: all of it if it is nothing
+/// but text, else each run of [`RUN`] characters or more.
+pub fn in_media(encoded: &str) -> (String, bool) {
+    match STANDARD.decode(encoded.as_bytes()).map(String::from_utf8) {
+        Ok(Ok(text)) => (text, false),
+        Ok(Err(error)) => (runs(error.as_bytes()), true),
+        Err(_) => (runs(&lax_bytes(encoded)), false),
+    }
+}
+
+/// Returns what a lax reader finds in encoded bytes: all characters of the text in them, whatever stands between them; and
+/// whether a strict reader finds the same.
+pub fn in_bytes(encoded: &str) -> (String, bool) {
+    let bytes = lax_bytes(encoded);
+    let text = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
+    (text, STANDARD.decode(encoded).is_ok())
+}
+
+/// Returns the texts within bytes that are something else, one a line.
+fn runs(bytes: &[u8]) -> String {
+    let mut found = String::new();
+    let is_between = |c: char| c.is_control() && !c.is_whitespace();
+    for chunk in bytes.utf8_chunks() {
+        for run in chunk.valid().split(is_between) {
+            if run.len() >= RUN && run.chars().count() >= RUN {
+                found.extend([run, "\n"]);
+            }
+        }
+    }
+    found
+}
+
+/// Returns what a lax reader decodes: whatever stands between the digits of either alphabet, and however it ends.
+fn lax_bytes(encoded: &str) -> Vec<u8> {
+    const LAX: GeneralPurpose = GeneralPurpose::new(
+        &STANDARD_ALPHABET,
+        GeneralPurposeConfig::new()
+            .with_decode_allow_trailing_bits(true)
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let digits = encoded.bytes().filter_map(|byte| match byte {
+        b'-' => Some(b'+'),
+        b'_' => Some(b'/'),
+        b'+' | b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Some(byte),
+        _ => None,
+    });
+    let mut digits: Vec<u8> = digits.collect();
+    // One digit that is left over is no byte.
+    if digits.len() % 4 == 1 {
+        digits.pop();
+    }
+    LAX.decode(&digits).unwrap_or_default()
+}

@@ -1,0 +1,560 @@
+//! The monitor: many live traces, and what is asked of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::arms::Memory;
+use super::decision::{Cause, Decision, Ruling};
+use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
+use super::kinds::Kinds;
+use super::raw_object::RawObject;
+use super::reserve::{Proposal, Reserved};
+use super::risk::{ChainPosition, Chains};
+use super::table::{Table, Unreached};
+use super::usage::Clients;
+use super::{Identity, Options, Speaker};
+use crate::eval::{self, Live, Program, StepCache};
+use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec, print};
+use crate::ids::{AbstractionId, ExprId, PropertyId};
+use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
+use crate::input::record::{Event, FileName, Step, Unit};
+use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
+use crate::query::{ForecastError, Solved};
+use crate::value::{Cell, Instant, Value};
+use crate::verdict::Verdict;
+
+/// A spec that no monitor can be made of.
+#[derive(Debug, thiserror::Error)]
+pub enum MonitorError {
+    /// A formula is beyond all limits.
+    #[error(transparent)]
+    Limit(#[from] eval::LimitError),
+    /// The paths of its fields.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// A clause asks about a model that is not given.
+    #[error("`{query}` needs model `{model}`, which was not given")]
+    NoModel {
+        /// The model.
+        model: SmolStr,
+        /// The query.
+        query: SmolStr,
+    },
+    /// A model file that cannot be used.
+    #[error("model `{model}`: {error}")]
+    Model {
+        /// The model.
+        model: SmolStr,
+        /// The cause.
+        error: Box<ForecastError>,
+    },
+    /// The field that marks approvals does not exist in the spec.
+    #[error("approvals have the field `{0}`, which the events of the spec do not have")]
+    NoField(SmolStr),
+    /// A model file for a model that the spec does not have.
+    #[error("the spec has no model `{0}`")]
+    OtherModel(SmolStr),
+}
+
+/// Follows live traces by a spec.
+#[derive(Debug)]
+pub struct Monitor {
+    pub(super) program: Program,
+    pub(super) table: Table,
+    pub(super) chains: Chains,
+    pub(super) projection: Projection,
+    pub(super) own: EnvelopeFields,
+    pub(super) names: Vec<SmolStr>,
+    /// The fields that an expression of the spec reads, or that are required.
+    used: Vec<bool>,
+    /// Positions of the fields that an action has only once it has happened.
+    pub(super) awaited: Vec<usize>,
+    pub(super) clock: Option<usize>,
+    /// The events that are approvals: the position of a field, and its value as text.
+    pub(super) approvals: Vec<(usize, SmolStr)>,
+    /// The kinds of events that the spec knows.
+    pub(super) kinds: Option<Kinds>,
+    speaker: Speaker,
+    pub(super) options: Options,
+    pub(super) file: FileName,
+    pub(super) step_cache: StepCache,
+    pub(super) buffers: ReadBuffers,
+    pub(super) outcomes: Vec<ReadOutcome>,
+    pub(super) traces: HashMap<SmolStr, Trace>,
+    /// When something is due, on the clock of who calls.
+    pub(super) due: BTreeSet<(i128, SmolStr)>,
+    pub(super) proposals: BTreeMap<u64, Proposal>,
+    /// The open proposals, by trace.
+    pub(super) reserved: HashMap<SmolStr, Reserved>,
+    /// The cost of the open proposals of each client.
+    pub(super) clients: Clients,
+    /// The client that makes the requests.
+    pub(super) client: u32,
+    pub(super) next_proposal: u64,
+    /// The number of lines and ticks that were taken.
+    pub(super) taken: u64,
+}
+
+/// A live trace.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    pub(super) live: Live,
+    pub(super) memory: Box<[Memory]>,
+    /// Its position on learned chains.
+    pub(super) chain_position: ChainPosition,
+    /// The position of the next event.
+    pub(super) next: u32,
+    /// The difference of the clock of the trace from the caller's.
+    pub(super) ahead: i128,
+    /// When something is due, on the clock of who calls.
+    pub(super) due: Option<i128>,
+}
+
+/// An event that was read.
+pub(super) struct Read {
+    pub(super) trace: SmolStr,
+    pub(super) event: Event,
+    pub(super) errors: Vec<String>,
+}
+
+impl Monitor {
+    /// A monitor without traces.
+    ///
+    /// # Errors
+    /// The spec is beyond the limits, or its paths cannot be read; a model is missing or was learned by another spec.
+    pub fn new(spec: &Spec, mut options: Options) -> Result<Monitor, MonitorError> {
+        let mut spec = spec.clone();
+        // Conditions belong to tests; they stand after all properties.
+        spec.properties
+            .retain(|property| property.kind != PropertyKind::Condition);
+        spec.tests.clear();
+        for (name, file) in &options.models {
+            let model = spec.find_model(name);
+            let model = model.ok_or_else(|| MonitorError::OtherModel(name.clone()))?;
+            // What a loaded model is over, its file says.
+            if let ModelSource::Load(_, over @ None) = &mut spec.models[model.index()].source {
+                let named = |of: &Abstraction| of.name == file.header().abstraction;
+                *over = spec
+                    .abstractions
+                    .iter()
+                    .position(named)
+                    .map(AbstractionId::new);
+            }
+        }
+        let spec = Arc::new(spec);
+        options.identity = Identity::new(options.identity.spec, &options.models);
+        let models = std::mem::take(&mut options.models);
+        let chains = Chains::new(&spec, models, &options)?;
+        let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
+        let projection = Projection::with_limits(&single_events(&spec.schema), options.input)?;
+        let approvals = options.approvals.iter().map(|approval| {
+            let mut fields = spec.schema.fields.iter();
+            let field = fields.position(|field| field.name == approval.field);
+            let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
+            Ok((field, approval.value.clone()))
+        });
+        let approvals: Vec<(usize, SmolStr)> = approvals.collect::<Result<_, MonitorError>>()?;
+        let names = spec
+            .properties
+            .iter()
+            .map(|property| property.name.clone())
+            .collect();
+        let step_cache = StepCache::new(&program);
+        Ok(Monitor {
+            table: Table::new(&spec),
+            chains,
+            projection,
+            own: EnvelopeFields::of(&spec.schema),
+            names,
+            used: used_fields(&spec, &approvals),
+            awaited: spec.outcomes.clone(),
+            clock: spec.schema.clock,
+            approvals,
+            kinds: Kinds::of(&spec),
+            speaker: Speaker::default(),
+            file: FileName::given("-"),
+            step_cache,
+            buffers: ReadBuffers::default(),
+            outcomes: Vec::new(),
+            traces: HashMap::new(),
+            due: BTreeSet::new(),
+            proposals: BTreeMap::new(),
+            reserved: HashMap::new(),
+            clients: Clients::default(),
+            client: 0,
+            next_proposal: 1,
+            taken: 0,
+            program,
+            options,
+        })
+    }
+
+    /// Returns the table of the clauses.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Returns the arms of clauses on queries that no state of the models reaches.
+    pub fn unreached(&self) -> Vec<Unreached> {
+        self.chains.unreached(&self.table)
+    }
+
+    /// Returns the solved tables of each model, by its name in the spec: a monitor of the same spec that receives them has
+    /// nothing to solve.
+    pub fn solved(&self) -> Vec<(SmolStr, Solved)> {
+        self.chains.solved()
+    }
+
+    /// Returns the identity that states, journals and logs are bound to.
+    pub fn identity(&self) -> &Identity {
+        &self.options.identity
+    }
+
+    /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
+    pub fn reads(&self, member: &str) -> bool {
+        let schema = &self.program.spec().schema;
+        let fields = schema.fields.iter().enumerate();
+        let fields = fields.filter(|(idx, _)| self.used.get(*idx).is_none_or(|used| *used));
+        let mut paths = fields
+            .map(|(_, field)| field)
+            .chain(&schema.meta)
+            .filter_map(|field| match &field.source {
+                FieldSource::Event(path) => Some(path),
+                FieldSource::Each(_) | FieldSource::Origin(_) => None,
+            })
+            .chain(&schema.layout.each)
+            .chain(&schema.layout.id);
+        paths.any(|path| match path {
+            Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
+            Path::JsonPath(_) => true,
+        })
+    }
+
+    /// Returns whether a trace of this name is live.
+    pub fn has_trace(&self, trace: &str) -> bool {
+        self.traces.contains_key(trace)
+    }
+
+    /// Begins a trace with the history of another one: `{"trace":"t1","as":"t2"}`. Its open proposals are not part of it.
+    fn fork_trace(&mut self, request: &[u8]) -> Decision {
+        if self.is_bound() {
+            return forbidden("only an approver may fork a trace");
+        }
+        let members = RawObject::parse(request).ok();
+        let name = |key: &str| members.as_ref()?.text(key).map(SmolStr::from);
+        let (Some(from), Some(to)) = (name("trace"), name("as")) else {
+            return self.unreadable("a fork requires the names of two traces".to_owned());
+        };
+        let mut decision = Decision::new(Cause::Fork);
+        decision.trace = Some(to.clone());
+        let limit = self.options.traces;
+        let why = match self.traces.contains_key(&to) {
+            true => Some(format!("a trace `{to}` is live")),
+            false if self.traces.len() >= limit => Some(too_many(limit)),
+            false => None,
+        };
+        if let Some(why) = why {
+            decision.ruling = Ruling::Block;
+            decision.errors.push(why);
+            return decision;
+        }
+        let mut copy = match self.traces.remove(&from) {
+            Some(mut trace) => {
+                let copy = self.fork(&mut trace);
+                self.traces.insert(from, trace);
+                copy
+            }
+            None => self.begin_trace(),
+        };
+        copy.due = None;
+        self.rest(&to, copy);
+        decision
+    }
+
+    /// Returns the number of live traces.
+    pub fn n_traces(&self) -> usize {
+        self.traces.len()
+    }
+
+    /// Returns the number of inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) that were taken, in
+    /// this process and those whose state it continues.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Says who makes the requests from here on.
+    pub fn speak_as(&mut self, speaker: Speaker) {
+        self.speaker = speaker;
+    }
+
+    /// Sets the client that makes the following requests. Each of [`Options::clients`] has an equal share of the limits on
+    /// proposals.
+    pub fn set_client(&mut self, client: u32) {
+        self.client = client;
+    }
+
+    /// Decides a line; lines are as in [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is
+    /// an envelope.
+    pub fn line(&mut self, line: &[u8], now: Option<Instant>) -> Decision {
+        match Envelope::read(line, self.own) {
+            Ok(Envelope { request, event }) => self.request(request, event, now),
+            Err(EnvelopeError::Wrong(why)) => self.refuse(&why),
+            Err(EnvelopeError::Unreadable(why)) => {
+                self.taken += 1;
+                self.repaired_line(line, why, now)
+            }
+        }
+    }
+
+    /// Decides a request about an event, which is parsed once. Counts as one input.
+    pub fn request(&mut self, request: Request, event: &[u8], now: Option<Instant>) -> Decision {
+        self.taken += 1;
+        match request {
+            Request::Observe => self.observe(event, now),
+            Request::Act => self.act(event, now),
+            Request::Propose => self.propose(event, now),
+            Request::Commit(proposal) => self.commit(proposal, event, now),
+            Request::Abandon(proposal) => self.abandon(proposal),
+            Request::Fork => self.fork_trace(event),
+        }
+    }
+
+    /// Returns which members of an envelope the events of the spec have themselves.
+    pub fn envelope_fields(&self) -> EnvelopeFields {
+        self.own
+    }
+
+    /// Returns whether a line states what has happened, rather than asking: it must not be lost.
+    pub fn states(&self, line: &[u8]) -> bool {
+        match Envelope::read(line, self.own) {
+            Ok(envelope) => envelope.request.states(),
+            // It may state something.
+            Err(_) => true,
+        }
+    }
+
+    /// Denies a line that cannot even be looked at, for this reason.
+    pub fn refuse(&mut self, why: &str) -> Decision {
+        self.taken += 1;
+        self.unreadable(why.to_owned())
+    }
+
+    /// Records an event, or the end of a trace, that happened. Parts of the event that cannot be read are unknown; an event
+    /// whose trace cannot be read is denied and not recorded.
+    pub fn observe(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
+        match self.read_outcome(event) {
+            Ok(Unit::Event(event)) => self.event(event, now, &[]),
+            Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
+            Ok(Unit::Record(_)) => self.whole_trace(),
+            Err(why) => self.unreadable(why),
+        }
+    }
+
+    /// Records an event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout
+    /// of their own, and for callers that have values rather than text. Its cells are those of the schema of the spec.
+    pub fn observe_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        match self.foreign(&event) {
+            Some(refused) => refused,
+            None => self.event(event, now, &[]),
+        }
+    }
+
+    /// Ends a trace: every verdict is final, and the trace is forgotten.
+    pub fn end(&mut self, trace: &str, _now: Option<Instant>) -> Decision {
+        if self.is_bound() {
+            return forbidden("only an approver may end a trace");
+        }
+        let mut decision = Decision::new(Cause::End);
+        decision.trace = Some(SmolStr::new(trace));
+        self.release_all(trace);
+        let Some(mut ended) = self.traces.remove(trace) else {
+            decision
+                .errors
+                .push("end of a trace that is not open".to_owned());
+            return decision;
+        };
+        self.schedule(trace, ended.due.take(), None);
+        decision.step = ended.live.last();
+        self.peek(&mut ended, eval::Peek::End, &mut decision);
+        decision
+    }
+
+    /// Judges whether a trace may end here, with its pending obligations.
+    pub fn propose_end(&mut self, trace: &str) -> Decision {
+        let mut decision = Decision::new(Cause::ProposedEnd);
+        decision.trace = Some(SmolStr::new(trace));
+        let Some(mut open) = self.traces.get(trace).cloned() else {
+            return decision;
+        };
+        decision.step = open.live.last();
+        self.peek(&mut open, eval::Peek::End, &mut decision);
+        decision
+    }
+
+    /// Advances time to `now`. Returns the decisions about deadlines that passed without an event, the earliest deadline
+    /// first.
+    pub fn tick(&mut self, now: Instant) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        while let Some((due, name)) = self.due.first().filter(|(due, _)| *due < now.0).cloned() {
+            self.due.pop_first();
+            let Some(mut trace) = self.traces.remove(&name) else {
+                continue;
+            };
+            trace.due = None;
+            let mut decision = Decision::new(Cause::Deadline);
+            decision.trace = Some(name.clone());
+            decision.step = trace.live.last();
+            let moment = due.saturating_add(1).saturating_add(trace.ahead);
+            self.peek(&mut trace, eval::Peek::Time(moment), &mut decision);
+            // The clock of the trace rules, which is that of its events: one with an earlier time may still come.
+            for (idx, (_, verdict)) in decision.verdicts.iter_mut().enumerate() {
+                let property = PropertyId::new(idx);
+                let known = self
+                    .step_cache
+                    .verdict(&self.program, &mut trace.live, property);
+                *verdict = match *verdict {
+                    Verdict::Violated if !known.is_final() => Verdict::PresumablyViolated,
+                    Verdict::Satisfied if !known.is_final() => Verdict::PresumablySatisfied,
+                    verdict => verdict,
+                };
+            }
+            for fired in &decision.clauses {
+                if let (Some(memory), Some(arm)) = (trace.memory.get_mut(fired.clause), fired.arm) {
+                    memory.acted |= 1u64.checked_shl(arm as u32).unwrap_or(0);
+                }
+            }
+            self.wait(&name, &mut trace, moment);
+            self.traces.insert(name, trace);
+            if !decision.clauses.is_empty() {
+                decisions.push(decision);
+            }
+        }
+        if !decisions.is_empty() {
+            self.taken += 1;
+        }
+        decisions
+    }
+
+    /// Returns the time of the next deadline, on the caller's clock; `None` if no obligation has a deadline in seconds.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.due.first().map(|(due, _)| Instant(*due))
+    }
+
+    /// Describes the pending obligations of a trace; empty if it is not live.
+    pub fn owed(&mut self, trace: &str) -> Vec<String> {
+        self.propose_end(trace).owed
+    }
+
+    /// Returns the verdict on a property in a trace.
+    pub fn verdict(&mut self, trace: &str, property: PropertyId) -> Option<Verdict> {
+        let trace = self.traces.get_mut(trace)?;
+        Some(
+            self.step_cache
+                .verdict(&self.program, &mut trace.live, property),
+        )
+    }
+
+    /// Returns the field that is the clock.
+    pub(super) fn clock(&self) -> Option<usize> {
+        self.clock
+    }
+
+    /// Returns whether the spec marks fields that an action has only once it has happened.
+    pub(super) fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// Returns a denial of an event that was read for another spec.
+    pub(super) fn foreign(&self, event: &Event) -> Option<Decision> {
+        let schema = &self.program.spec().schema;
+        let own = event.meta.len() == schema.meta.len()
+            && event
+                .steps
+                .iter()
+                .all(|step| step.cells.len() == schema.fields.len());
+        (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
+    }
+
+    /// Returns whether whoever makes the requests may not say everything.
+    pub(super) fn is_bound(&self) -> bool {
+        self.speaker == Speaker::Reporter && !self.approvals.is_empty()
+    }
+
+    pub(super) fn is_approval(&self, event: &Event) -> bool {
+        let enums = &self.program.spec().enums;
+        let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
+            Cell::Known(Value::String(text)) => **text == *wanted,
+            Cell::Known(other) => print::value(other, enums) == wanted,
+            Cell::Unknown => false,
+        };
+        let mut approvals = self.approvals.iter();
+        approvals.any(|(field, value)| event.steps.iter().any(|step| has(step, *field, value)))
+    }
+
+    /// Returns a denial of input that cannot be read, unless every clause allows errors.
+    pub(super) fn unreadable(&self, why: String) -> Decision {
+        let mut decision = Decision::new(Cause::Unreadable);
+        decision.ruling = if self.table.on_error_allow() {
+            Ruling::Allow
+        } else {
+            Ruling::Block
+        };
+        decision.errors.push(why);
+        decision
+    }
+
+    pub(super) fn whole_trace(&self) -> Decision {
+        self.unreadable(
+            "expected an event, found a whole trace; to check traces, use `guard audit`".to_owned(),
+        )
+    }
+}
+
+/// Returns a denial of a statement that its sender may not make. Nothing was changed.
+pub(super) fn forbidden(why: &str) -> Decision {
+    let mut decision = Decision::new(Cause::Forbidden);
+    decision.ruling = Ruling::Block;
+    decision.errors.push(why.to_owned());
+    decision
+}
+
+/// Returns the fields of events that must be given: those that an expression reads, that mark approvals, that are the clock,
+/// and those whose absence is an error.
+fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
+    let fields = spec.schema.fields.iter();
+    let mut used: Vec<bool> = fields.map(|field| field.absent == Absent::Error).collect();
+    let exprs = (0..spec.exprs.len()).map(|id| spec.exprs.get(ExprId::new(id)));
+    let read = exprs.filter_map(|expr| match expr {
+        Expr::Field(field) => Some(*field),
+        _ => None,
+    });
+    let named = approvals.iter().map(|(field, _)| *field);
+    for field in read.chain(named).chain(spec.schema.clock) {
+        if let Some(used) = used.get_mut(field) {
+            *used = true;
+        }
+    }
+    used
+}
+
+/// The reason why no further trace can begin.
+pub(super) fn too_many(limit: usize) -> String {
+    format!("{limit} traces are live (limit: `max-traces`)")
+}
+
+/// The schema of single events, whatever records they would be part of.
+fn single_events(schema: &InputSchema) -> InputSchema {
+    let mut single = schema.clone();
+    let layout = &mut single.layout;
+    // Of a record its name lies in the record; of a line it lies in the event.
+    if matches!(layout.events, Some(Events::At(_))) {
+        layout.id = None;
+    }
+    layout.events = None;
+    layout.complete = None;
+    layout.format = None;
+    layout.order_by.clear();
+    single
+}

@@ -1,0 +1,586 @@
+//! The decision log: every decision in a chain of hashes, so that none can be changed or left out unseen.
+//!
+//! Each line is a JSON object whose `hash` is BLAKE3 over the hash of the line before and the line itself up to there; the
+//! first line names the spec and the model, the inputs before the first one here (`after`), the last line of the log that
+//! this one goes on from (`follows`), and the key that it is signed with. With a [`SigningKey`] every hash is signed (`sig`,
+//! Ed25519), so that nobody without the key can write a chain of their own. What cannot be seen is a log that ends early:
+//! keep the last hash elsewhere.
+
+use std::fmt::Write as _;
+
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
+use ed25519_dalek::{Signature, Signer as _};
+use serde::{Deserialize, Serialize};
+
+pub use ed25519_dalek::{SigningKey, VerifyingKey};
+
+use super::decision::Decision;
+use super::journal::Pieces;
+use super::state::Identity;
+use crate::value::Instant;
+
+/// The version that is written and read.
+const VERSION: u32 = 1;
+
+/// The hash before the first line.
+const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The prefix of each signed hash, so that a signature of this log is valid for nothing else.
+const CONTEXT: &str = "guard decision log ";
+
+/// The end of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The key that signs its lines.
+    key: Option<SigningKey>,
+    /// The hash of the last line.
+    hash: String,
+    /// The number of the last decision's input; several decisions may have the same.
+    last: u64,
+    /// The number of decisions of that input.
+    of_last: u64,
+}
+
+/// A log that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// The identity of the monitor that makes its decisions.
+    pub identity: Identity,
+    /// Its decisions.
+    pub decisions: u64,
+    /// The last line of the log that it goes on from, where there was one.
+    pub follows: Option<String>,
+    /// The key that all of it is signed with.
+    pub key: Option<VerifyingKey>,
+    /// Its end, from which it continues.
+    pub chain: Chain,
+    /// Its inputs: their numbers, and the hashes of what was given.
+    pub inputs: Inputs,
+    /// Bytes that are whole; what follows was being written when the process ended.
+    pub whole: usize,
+}
+
+/// The statements of the last lines of a log about inputs, and the hashes of these lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    of: Vec<(u64, String)>,
+    lines: Vec<String>,
+}
+
+impl Inputs {
+    fn push(&mut self, number: u64, input: String, line: &str) {
+        if self.of.last().is_none_or(|(last, _)| *last != number) {
+            self.of.push((number, input));
+        }
+        self.lines.push(line.to_owned());
+    }
+
+    /// Whether an input is another one than the log has under its number; false if that is not known.
+    pub fn differs(&self, number: u64, input: Pieces<'_>) -> bool {
+        let place = self.of.binary_search_by_key(&number, |(of, _)| *of);
+        let logged = place.ok().and_then(|place| self.of.get(place));
+        logged.is_some_and(|(_, logged)| *logged != hash_of(input))
+    }
+
+    /// Whether a line of this hash is among the last lines.
+    pub fn has_line(&self, hash: &str) -> bool {
+        self.lines.iter().any(|line| line == hash)
+    }
+}
+
+/// The start of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The number of inputs that were taken before.
+    pub after: u64,
+    /// The last line of the log before.
+    pub follows: Option<String>,
+    /// The key that signs its lines.
+    pub key: Option<SigningKey>,
+}
+
+/// A log that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// It is something else.
+    #[error("not a decision log")]
+    NotALog,
+    /// It is of another version.
+    #[error("the log has format version {found}, but this guard reads version {VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// A line was changed, added, or one before it was taken out.
+    #[error("line {line} does not continue the line before: {why}")]
+    Broken {
+        /// 1-based.
+        line: u64,
+        /// The fault.
+        why: &'static str,
+    },
+    /// It is signed by another key, or not at all.
+    #[error("the log is signed with {found}, expected {expected}")]
+    Key {
+        /// Its key.
+        found: String,
+        /// The key that is expected.
+        expected: String,
+    },
+    /// A key cannot be read.
+    #[error(
+        "expected an Ed25519 key in PEM (PKCS #8), as `openssl genpkey -algorithm ed25519` writes it"
+    )]
+    NotAKey,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    guard_log: u32,
+    tool: String,
+    #[serde(flatten)]
+    identity: Identity,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    follows: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+}
+
+impl Head {
+    fn key(&self) -> Result<Option<VerifyingKey>, &'static str> {
+        let read = |text: &String| {
+            let bytes = from_hex(text).and_then(|bytes| bytes.try_into().ok())?;
+            VerifyingKey::from_bytes(&bytes).ok()
+        };
+        match &self.key {
+            None => Ok(None),
+            Some(text) => read(text).map(Some).ok_or("invalid key"),
+        }
+    }
+}
+
+/// The parts that are read of a line.
+#[derive(Deserialize)]
+struct Line {
+    n: u64,
+    #[serde(default)]
+    input: String,
+    prev: String,
+}
+
+/// Returns the key of a PEM text, to sign with.
+///
+/// # Errors
+/// It is no Ed25519 key.
+pub fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
+    SigningKey::from_pkcs8_pem(pem).map_err(|_| LogError::NotAKey)
+}
+
+/// Returns the key of a PEM text, to verify with: the public key, or the public half of the other.
+///
+/// # Errors
+/// It is no Ed25519 key.
+pub fn verifying_key(pem: &str) -> Result<VerifyingKey, LogError> {
+    VerifyingKey::from_public_key_pem(pem)
+        .map_err(|_| LogError::NotAKey)
+        .or_else(|error| Ok(signing_key(pem).map_err(|_| error)?.verifying_key()))
+}
+
+/// Compares the key of a log with the one that is expected.
+///
+/// # Errors
+/// They differ.
+pub fn same_key(
+    found: Option<&VerifyingKey>,
+    expected: Option<&VerifyingKey>,
+) -> Result<(), LogError> {
+    let name = |key: Option<&VerifyingKey>| {
+        key.map_or_else(
+            || "no key".to_owned(),
+            |key| format!("the key {}", hex(key.as_bytes())),
+        )
+    };
+    match found == expected {
+        true => Ok(()),
+        false => Err(LogError::Key {
+            found: name(found),
+            expected: name(expected),
+        }),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).map(digits).collect()
+}
+
+impl Chain {
+    /// Returns the first line of a log, and where the chain is then.
+    pub fn begin(identity: &Identity, start: Start) -> (Chain, String) {
+        let head = Head {
+            guard_log: VERSION,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            identity: identity.clone(),
+            after: Some(start.after),
+            follows: start.follows,
+            key: start
+                .key
+                .as_ref()
+                .map(|key| hex(key.verifying_key().as_bytes())),
+        };
+        let mut chain = Chain {
+            key: start.key,
+            hash: NOTHING.to_owned(),
+            last: start.after,
+            of_last: 0,
+        };
+        let mut line = serde_json::to_string(&head).unwrap_or_default();
+        line.pop();
+        chain.close(&mut line);
+        (chain, line)
+    }
+
+    /// Returns the line of a decision about the input of this number, given at this time. `input` is the hash of what was
+    /// given.
+    pub fn link(
+        &mut self,
+        number: u64,
+        now: Option<Instant>,
+        input: Pieces<'_>,
+        decision: &Decision,
+    ) -> String {
+        let mut line = format!("{{\"n\":{number},\"at\":");
+        match now {
+            Some(now) => drop(write!(line, "\"{now}\"")),
+            None => line.push_str("null"),
+        }
+        let _ = write!(line, ",\"input\":\"{}\",\"decision\":", hash_of(input));
+        decision.write_json(&mut line);
+        self.close(&mut line);
+        self.count(number);
+        line
+    }
+
+    /// Counts one more decision about the input of this number.
+    fn count(&mut self, number: u64) {
+        self.of_last = if self.last == number {
+            self.of_last + 1
+        } else {
+            1
+        };
+        self.last = number;
+    }
+
+    /// Adds the hash of the line before, that of the line, and its signature.
+    fn close(&mut self, line: &mut String) {
+        let _ = write!(line, ",\"prev\":\"{}\"", self.hash);
+        self.hash = hash(&self.hash, line);
+        let _ = write!(line, ",\"hash\":\"{}\"", self.hash);
+        if let Some(key) = &self.key {
+            let signature = key.sign(signed(&self.hash).as_bytes());
+            let _ = write!(line, ",\"sig\":\"{}\"", hex(&signature.to_bytes()));
+        }
+        line.push_str("}\n");
+    }
+
+    /// Returns the number of the last decision's input.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Signs what is added from here on.
+    pub fn sign_with(&mut self, key: Option<SigningKey>) {
+        self.key = key;
+    }
+
+    /// Takes notice of a line that follows.
+    fn follow(&mut self, read: &Line, hash: String) -> Result<(), &'static str> {
+        if read.prev != self.hash {
+            return Err("refers to a different previous line");
+        }
+        if read.n < self.last {
+            return Err("its number is below that of the line before");
+        }
+        if read.n > self.last + 1 {
+            return Err("the decisions before it are missing");
+        }
+        self.count(read.n);
+        self.hash = hash;
+        Ok(())
+    }
+
+    /// Returns the hash of the last line: keep it elsewhere, and the log cannot be cut short unseen.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Whether a decision about an input, the `place`-th (from 0) of that input, is in the log already.
+    pub fn has(&self, number: u64, place: u64) -> bool {
+        number < self.last || (number == self.last && place < self.of_last)
+    }
+}
+
+fn hash_of(input: Pieces<'_>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for piece in input {
+        hasher.update(piece);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+fn hash(before: &str, line: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before.as_bytes()).update(line.as_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Returns the text of a line that is signed.
+fn signed(hash: &str) -> String {
+    format!("{CONTEXT}{hash}")
+}
+
+/// Returns the hash of a line if the line states it and, given a key, is signed with that key.
+fn checked(before: &str, line: &str, key: Option<&VerifyingKey>) -> Result<String, &'static str> {
+    let (body, rest) = line.rsplit_once(",\"hash\":\"").ok_or("missing hash")?;
+    let rest = rest.strip_suffix("\"}").ok_or("does not end in its hash")?;
+    let (claimed, signature) = match rest.split_once("\",\"sig\":\"") {
+        Some((claimed, signature)) => (claimed, Some(signature)),
+        None => (rest, None),
+    };
+    let found = hash(before, body);
+    if found != claimed {
+        return Err("wrong hash");
+    }
+    match (key, signature) {
+        (None, None) => {}
+        (None, Some(_)) => return Err("signed, but the first line names no key"),
+        (Some(_), None) => return Err("missing signature"),
+        (Some(key), Some(signature)) => {
+            let bytes = from_hex(signature).and_then(|bytes| bytes.try_into().ok());
+            let signature = Signature::from_bytes(&bytes.ok_or("invalid signature")?);
+            key.verify_strict(signed(&found).as_bytes(), &signature)
+                .map_err(|_| "wrong signature")?;
+        }
+    }
+    Ok(found)
+}
+
+/// The end of a log, from which it can be continued without reading all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEnd {
+    /// The identity of the monitor that makes its decisions.
+    pub identity: Identity,
+    /// The key that it is signed with.
+    pub key: Option<VerifyingKey>,
+    /// The end of the chain.
+    pub chain: Chain,
+    /// The statements of its last lines about inputs.
+    pub inputs: Inputs,
+}
+
+/// Returns the end of a log: the contents of its first line, and the chain after `tail`, its last lines. The lines between
+/// are left to [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the log.
+///
+/// Returns `None` if the last lines are too few or invalid.
+pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
+    let head: Head = serde_json::from_str(first).ok()?;
+    let key = head.key().ok()?;
+    // A journal that began together with the log names its first line.
+    let head_hash = checked(NOTHING, first, key.as_ref()).ok()?;
+    if head.guard_log != VERSION {
+        return None;
+    }
+    let mut end: Option<Chain> = None;
+    let (mut inputs, mut n_inputs) = (Inputs::default(), 0);
+    inputs.lines.push(head_hash);
+    for line in tail.lines() {
+        let read: Line = serde_json::from_str(line).ok()?;
+        let mut chain = end.unwrap_or_else(|| Chain {
+            key: None,
+            hash: read.prev.clone(),
+            last: read.n.saturating_sub(1),
+            of_last: 0,
+        });
+        let hash = checked(&chain.hash, line, key.as_ref()).ok()?;
+        n_inputs += u64::from(read.n > chain.last);
+        chain.follow(&read, hash).ok()?;
+        inputs.push(read.n, read.input, &chain.hash);
+        end = Some(chain);
+    }
+    // Of the first input some decisions may stand before the tail.
+    let chain = end.filter(|_| n_inputs > 1)?;
+    Some(LogEnd {
+        identity: head.identity,
+        key,
+        chain,
+        inputs,
+    })
+}
+
+/// Verifies a log. A last line without its line end was being written and does not count.
+///
+/// # Errors
+/// See [`LogError`].
+pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
+    let mut chain = Chain {
+        key: None,
+        hash: NOTHING.to_owned(),
+        last: 0,
+        of_last: 0,
+    };
+    let mut head: Option<(Head, Option<VerifyingKey>)> = None;
+    let mut inputs = Inputs::default();
+    let (mut decisions, mut whole, mut at, mut number) = (0, 0, 0, 0u64);
+    while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+        let line = &text[at..at + end];
+        at += end + 1;
+        number += 1;
+        let broken = |why| LogError::Broken { line: number, why };
+        let line = std::str::from_utf8(line).map_err(|_| broken("not a string"))?;
+        let Some((head, key)) = &head else {
+            let first: Head = serde_json::from_str(line).map_err(|_| LogError::NotALog)?;
+            if first.guard_log != VERSION {
+                return Err(LogError::Version {
+                    found: first.guard_log,
+                });
+            }
+            let key = first.key().map_err(broken)?;
+            chain.hash = checked(NOTHING, line, key.as_ref()).map_err(broken)?;
+            chain.last = first.after.unwrap_or(0);
+            inputs.lines.push(chain.hash.clone());
+            head = Some((first, key));
+            whole = at;
+            continue;
+        };
+        let found = checked(&chain.hash, line, key.as_ref()).map_err(broken)?;
+        let read: Line = serde_json::from_str(line).map_err(|_| broken("not a decision"))?;
+        if decisions == 0 && head.after.is_none() {
+            chain.last = read.n.saturating_sub(1);
+        }
+        chain.follow(&read, found).map_err(broken)?;
+        inputs.push(read.n, read.input, &chain.hash);
+        decisions += 1;
+        whole = at;
+    }
+    let (head, key) = head.ok_or(LogError::NotALog)?;
+    Ok(Verified {
+        identity: head.identity,
+        decisions,
+        follows: head.follows,
+        key,
+        chain,
+        inputs,
+        whole,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decision::Cause;
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_log_is_enough_to_go_on() {
+        let (mut chain, first) = Chain::begin(&Identity::default(), Start::default());
+        let mut lines = Vec::new();
+        for number in [1, 2, 3, 3, 3, 4, 4] {
+            let decision = Decision::new(Cause::Event);
+            lines.push(chain.link(number, None, [b"x", b"", b""], &decision));
+        }
+        let from = |place: usize| resume(first.trim_end(), &lines[place..].concat());
+        for place in 0..5 {
+            let end = from(place).map(|end| (end.identity, end.chain));
+            assert_eq!(end, Some((Identity::default(), chain.clone())));
+        }
+        let inputs = from(2).map(|end| end.inputs).unwrap_or_default();
+        assert!(
+            inputs.differs(4, [b"y", b"", b""])
+                && !inputs.differs(4, [b"", b"x", b""])
+                && !inputs.differs(1, [b"y", b"", b""])
+        );
+        assert!(inputs.has_line(chain.hash()) && !inputs.has_line(NOTHING));
+        // All of one input: there may be more before.
+        assert_eq!(from(5), None);
+        let changed = lines[3..].concat().replace("\"n\":3", "\"n\":2");
+        assert_eq!(resume(first.trim_end(), &changed), None);
+    }
+
+    #[test]
+    fn a_signed_log_takes_no_line_without_the_key() -> Result<(), LogError> {
+        let key = SigningKey::from_bytes(&[7; 32]);
+        let start = |key: &SigningKey| Start {
+            key: Some(key.clone()),
+            ..Start::default()
+        };
+        let decision = Decision::new(Cause::Event);
+        let (mut chain, mut text) = Chain::begin(&Identity::default(), start(&key));
+        for number in 1..4 {
+            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
+        }
+        let verified = verify(text.as_bytes())?;
+        assert_eq!(
+            (verified.decisions, verified.key),
+            (3, Some(key.verifying_key()))
+        );
+        assert_eq!(verified.chain.hash(), chain.hash());
+        // A line that somebody else adds, with the hash that fits.
+        for other in [None, Some(SigningKey::from_bytes(&[8; 32]))] {
+            let mut forged = chain.clone();
+            forged.sign_with(other);
+            let line = forged.link(4, None, [b"x", b"", b""], &decision);
+            assert!(
+                verify(format!("{text}{line}").as_bytes()).is_err(),
+                "{line}"
+            );
+        }
+        // A log of somebody else is one of another key.
+        let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
+        assert!(same_key(verified.key.as_ref(), Some(&other)).is_err());
+        assert!(same_key(None, Some(&other)).is_err());
+        same_key(verified.key.as_ref(), Some(&key.verifying_key()))
+    }
+
+    #[test]
+    fn no_line_can_be_changed_moved_or_taken_out() {
+        let (mut chain, mut text) = Chain::begin(&Identity::default(), Start::default());
+        for number in 1..5 {
+            let decision = Decision::new(Cause::Event);
+            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
+        }
+        let verified = verify(text.as_bytes());
+        assert_eq!(
+            verified
+                .as_ref()
+                .map(|log| (log.decisions, log.chain.clone())),
+            Ok((4, chain))
+        );
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for out in 0..lines.len() - 1 {
+            let mut fewer = lines.clone();
+            fewer.remove(out);
+            assert!(
+                verify(fewer.concat().as_bytes()).is_err(),
+                "without line {out}"
+            );
+            let mut moved = lines.clone();
+            moved.swap(out, out + 1);
+            assert!(
+                verify(moved.concat().as_bytes()).is_err(),
+                "with line {out} moved"
+            );
+        }
+        for at in (0..text.len()).filter(|at| text.as_bytes()[*at] != b'\n') {
+            let mut changed = text.clone().into_bytes();
+            changed[at] ^= 1;
+            if changed[at] != b'\n' {
+                assert!(verify(&changed).is_err(), "with byte {at} changed");
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Live runs: events in, decisions out.
+//!
+//! A [`Monitor`] follows many traces at once and says of every event what the `enforce` clauses of a spec make of it:
+//! allow, warn, reflect, ask, block, stop.
+//!
+//! ```
+//! use guard_lang::{check, front, monitor::{Monitor, Options, Ruling}, modules::NoFiles};
+//!
+//! let spec = r#"
+//! event { kind: string  tool: string? }
+//! property approved = G (kind == "call" and tool == "pay" -> Y kind == "approval")
+//! enforce approved { violated => block "{tool} needs an approval in the step before" }
+//! "#;
+//! let spec = front("pay.guard", spec, &NoFiles, check::Limits::default()).spec.ok_or("wrong")?;
+//! let mut monitor = Monitor::new(&spec, Options::default())?;
+//!
+//! // An action is judged before it is carried out, and recorded if it may be; what is denied leaves no trace.
+//! let pay = br#"{"trace":"t1","kind":"call","tool":"pay"}"#;
+//! let decision = monitor.act(pay, None);
+//! assert_eq!(decision.ruling, Ruling::Block);
+//! assert_eq!(decision.reason(), "pay needs an approval in the step before");
+//!
+//! monitor.observe(br#"{"trace":"t1","kind":"approval"}"#, None);
+//! assert_eq!(monitor.act(pay, None).ruling, Ruling::Allow);
+//! assert_eq!(monitor.end("t1", None).ruling, Ruling::Allow);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Failure
+//! Nothing of what goes wrong lets an action through: what cannot be read, what a limit cuts off, what a data error leaves
+//! open is decided as if it were a violation, with its reason, unless the clause says `on error allow`.
+//!
+//! # State that survives
+//! [`Monitor::snapshot`] is the state as bytes, which [`Monitor::resume`] continues in another process with the same
+//! decisions from there on. A [`journal`] of the inputs since then loses nothing that was acknowledged; a [`log`] of the
+//! decisions shows that none was changed afterwards. All three are bound to the spec and the model ([`Identity`]).
+//!
+//! # Time
+//! The monitor reads no clock. Who calls it passes the time (`now`); an event without a time of its own gets that one, and
+//! [`Monitor::tick`] finds the deadlines that pass without an event. Where the events of a trace have their own times,
+//! `now` only measures what passes between them, so that recorded runs can be played back.
+
+mod arms;
+mod decision;
+mod envelope;
+pub mod joined;
+pub mod journal;
+mod judge;
+mod kinds;
+pub mod lenient;
+mod live;
+pub mod log;
+mod raw_object;
+mod reading;
+mod repair;
+mod reserve;
+mod risk;
+mod state;
+mod step;
+mod table;
+mod usage;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use smol_str::SmolStr;
+
+pub use decision::{Cause, Decision, Fired, Ruling};
+pub use envelope::Request;
+pub use envelope::{Envelope, EnvelopeFields};
+pub use live::{Monitor, MonitorError};
+pub use raw_object::{RawObject, folded, unique_keys};
+pub use state::Identity;
+pub use table::Row;
+pub use table::{Clause, Table, Unreached};
+
+use crate::eval::{self, Obligation};
+use crate::hir::print;
+use crate::input::limits::InputLimits;
+use crate::learn::{Header, Model, RowLimits};
+use crate::query::Solved;
+use crate::types::EnumType;
+use crate::value::{Instant, Value};
+
+/// The treatment of a violation that depends on the outcome of a proposed action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcomes {
+    /// A proposal is denied when every outcome violates, and flagged when some does.
+    #[default]
+    Every,
+    /// A proposal is denied when any outcome violates: for actions that cannot be undone.
+    Any,
+}
+
+/// The limits of a monitor, and its policy.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Limits on judging.
+    pub eval: eval::Limits,
+    /// Limits on reading.
+    pub input: InputLimits,
+    /// Traces that are live at once; events of others are denied.
+    pub traces: usize,
+    /// Proposals that are neither committed nor abandoned (`max-proposals`); further ones are denied.
+    pub proposals: usize,
+    /// The same of one trace (`max-trace-proposals`): a proposal is judged after all that are open in its trace.
+    pub trace_proposals: usize,
+    /// Bytes of all open proposals (`max-proposal-bytes`); further ones are denied.
+    pub proposal_bytes: usize,
+    /// The same of one trace (`max-trace-proposal-bytes`).
+    pub trace_proposal_bytes: usize,
+    /// Clients that share `proposals` and `proposal_bytes` equally.
+    pub clients: usize,
+    /// The time for which a proposal counts that is neither committed nor abandoned, by the times that callers pass.
+    pub reservation: Duration,
+    /// The treatment of outcomes.
+    pub outcomes: Outcomes,
+    /// The events that only approvers may report; if empty, everybody may report everything.
+    pub approvals: Vec<Approval>,
+    /// The models for clauses on queries, by their names in the spec.
+    pub models: BTreeMap<SmolStr, TrainedModel>,
+    /// Limits on the chains of these models.
+    pub rows: RowLimits,
+    /// The identity that states, journals and logs are bound to. The model's part follows from `models`.
+    pub identity: Identity,
+}
+
+/// Whoever makes a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speaker {
+    /// May say everything.
+    #[default]
+    Approver,
+    /// May not report [approvals](Approval), commit an action that a person was asked about, or end a trace, which would end
+    /// the validity of approvals in it. Restricted only if the monitor has approvals.
+    Reporter,
+}
+
+/// Events that only an [approver](Speaker::Approver) may report: those with this value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// A field of the spec's events.
+    pub field: SmolStr,
+    /// Its value, as text.
+    pub value: SmolStr,
+}
+
+/// The source of the numbers of a model.
+#[derive(Clone, Debug)]
+pub enum TrainedModel {
+    /// Its file: the queries are answered when the monitor is made.
+    Learned(Model),
+    /// The tables that another process [solved](Monitor::solved), and the hash of the file that it used.
+    Solved(Box<Solved>, String),
+}
+
+impl TrainedModel {
+    /// Returns the header of the model file.
+    pub(crate) fn header(&self) -> &Header {
+        match self {
+            TrainedModel::Learned(model) => &model.header,
+            TrainedModel::Solved(solved, _) => solved.header(),
+        }
+    }
+
+    /// Returns the hash of the model file.
+    pub fn hash(&self) -> String {
+        match self {
+            TrainedModel::Learned(model) => blake3::hash(model.to_text().as_bytes())
+                .to_hex()
+                .to_string(),
+            TrainedModel::Solved(_, hash) => hash.clone(),
+        }
+    }
+}
+
+impl From<Model> for TrainedModel {
+    fn from(model: Model) -> TrainedModel {
+        TrainedModel::Learned(model)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            eval: eval::Limits::default(),
+            input: InputLimits::default(),
+            traces: 1_000_000,
+            proposals: 10_000,
+            trace_proposals: 256,
+            proposal_bytes: 256 << 20,
+            trace_proposal_bytes: 64 << 20,
+            clients: 1,
+            reservation: Duration::from_secs(600),
+            outcomes: Outcomes::default(),
+            approvals: Vec::new(),
+            models: BTreeMap::new(),
+            rows: RowLimits::default(),
+            identity: Identity::default(),
+        }
+    }
+}
+
+/// Describes a pending obligation.
+fn owed_text(name: &str, owed: &Obligation, enums: &[Arc<EnumType>]) -> String {
+    let mut text = format!("`{name}` owes ");
+    if owed.wants.is_empty() {
+        text.push_str("something");
+    } else {
+        let wants: Vec<String> = owed.wants.iter().map(|want| format!("`{want}`")).collect();
+        text.push_str(&wants.join(" and "));
+    }
+    let values = |values: &[(SmolStr, Value)]| -> String {
+        let each = values
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", print::value(value, enums)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    if !owed.instance.is_empty() {
+        text.push_str(&format!(" for {}", values(&owed.instance)));
+    }
+    match (owed.until, owed.steps) {
+        (Some(until), _) => text.push_str(&format!(", until {}", Instant(until))),
+        (None, Some(1)) => text.push_str(", at the next step"),
+        (None, Some(steps)) => text.push_str(&format!(", within {steps} steps")),
+        (None, None) => text.push_str(", before the end"),
+    }
+    text
+}

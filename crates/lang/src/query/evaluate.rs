@@ -1,0 +1,739 @@
+//! Claims evaluated bottom up on a chain.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::answer::{ClaimAnswer, Figure, at};
+use super::chain::Learned;
+use super::error::QueryError;
+use super::guarantee::{Confidence, Evidence, Interval, Range};
+use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
+use super::runs::Event;
+use super::session::Drawing;
+use super::why::Reasons;
+use crate::hir::{
+    Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
+};
+use crate::ids::{BranchingId, ExprId, FormulaId, PropertyId};
+use crate::value::Value;
+use guard_automata::graph::NodeSet;
+use guard_markov::analysis::inevitable;
+use guard_markov::interval::UncertainChain;
+use guard_markov::prism::expr::{
+    Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
+};
+use guard_markov::solve::NotConverged;
+use guard_markov::solve::{Factors, average};
+use guard_markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
+
+/// Returns the conditions on single states that claims ask for, and the properties whose monitors run along: with the
+/// letters of those, in an order that depends on the spec alone.
+pub fn asked<'a>(
+    spec: &Spec,
+    claims: impl IntoIterator<Item = &'a Claim>,
+    decided: &dyn Fn(PropertyId) -> bool,
+) -> (Vec<ExprId>, Vec<PropertyId>) {
+    let (mut conditions, mut monitors) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let roots = claim.formula.states(&spec.formulas);
+        let mut todo: Vec<ExprId> = roots;
+        while let Some(id) = todo.pop() {
+            match spec.exprs.get(id) {
+                Expr::Branching(branching) => {
+                    todo.extend(spec.branchings.get(*branching).states(&spec.formulas));
+                }
+                Expr::Violated(property) if !decided(*property) && !monitors.contains(property) => {
+                    monitors.push(*property);
+                }
+                Expr::Violated(property) if !decided(*property) => {}
+                Expr::Label(_) => {}
+                _ if composite(spec, id, decided) => todo.extend(spec.exprs.operands(id)),
+                _ if !conditions.contains(&id) => conditions.push(id),
+                _ => {}
+            }
+        }
+    }
+    for property in &monitors {
+        for letter in spec.formulas.atoms_of(spec.property(*property).formula) {
+            let expr = spec.atom(letter).expr;
+            if !conditions.contains(&expr) {
+                conditions.push(expr);
+            }
+        }
+    }
+    (conditions, monitors)
+}
+
+/// Whether there is an operator, a label or a monitor below, so that the connectives around it are evaluated on sets.
+fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> bool {
+    spec.exprs
+        .operands(id)
+        .into_iter()
+        .any(|operand| match spec.exprs.get(operand) {
+            Expr::Branching(_) | Expr::Label(_) => true,
+            Expr::Violated(property) => !decided(*property),
+            _ => composite(spec, operand, decided),
+        })
+}
+
+/// An expression, its numbers, and why they are less precise than requested.
+type Answered<V> = (MExpr, Numbers<V>, Option<NotConverged>);
+
+/// A chain on which claims are evaluated. Whatever several claims need is computed once: the labels of conditions, and the
+/// answers to questions.
+#[derive(Debug)]
+pub(super) struct Evaluation<'a, V: Scalar> {
+    spec: &'a Spec,
+    /// The chain, with a label for each set that was found.
+    chain: RefCell<Chain<V>>,
+    learned: Option<Rc<Learned<V>>>,
+    /// The names of its states.
+    names: Vec<String>,
+    start: u32,
+    options: Options,
+    method: Cell<&'static str>,
+    /// Whether the number of the start is that of the run which follows, rather than that of a step there.
+    from_start: Cell<bool>,
+    /// By condition, and whether the start was read as above: its label.
+    labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
+    asked: RefCell<Vec<Answered<V>>>,
+    /// The reason why numbers of the current claim are less precise than requested.
+    short: RefCell<Option<NotConverged>>,
+    /// Components that were eliminated for one question and serve the next.
+    factors: Rc<Factors<V>>,
+}
+
+impl<'a, V: Scalar> Evaluation<'a, V> {
+    /// Builds an evaluation on a chain learned from counts.
+    pub(super) fn learned(
+        spec: &'a Spec,
+        learned: Rc<Learned<V>>,
+        names: Vec<String>,
+        options: &Options,
+    ) -> Self {
+        let (chain, start) = (learned.chain.clone(), learned.start);
+        Evaluation::new(spec, chain, Some(learned), names, start, options)
+    }
+
+    /// Builds an evaluation on an imported chain, read as infinite runs.
+    pub(super) fn imported(spec: &'a Spec, chain: Chain<V>, options: &Options) -> Self {
+        let names = (0..chain.len() as u32)
+            .map(|state| chain.name(state))
+            .collect();
+        let start = chain.initial().ones().next().unwrap_or(0) as u32;
+        Evaluation::new(spec, chain, None, names, start, options)
+    }
+
+    fn new(
+        spec: &'a Spec,
+        chain: Chain<V>,
+        learned: Option<Rc<Learned<V>>>,
+        names: Vec<String>,
+        start: u32,
+        options: &Options,
+    ) -> Self {
+        Evaluation {
+            spec,
+            chain: RefCell::new(chain),
+            learned,
+            names,
+            start,
+            options: options.clone(),
+            method: Cell::new("sets"),
+            from_start: Cell::new(true),
+            labels: RefCell::default(),
+            asked: RefCell::default(),
+            short: RefCell::default(),
+            factors: Rc::default(),
+        }
+    }
+
+    fn checker<'c>(&self, chain: &'c Chain<V>) -> Checker<'c, V> {
+        Checker::new(chain, Scope::default(), self.options.clone())
+            .sharing(Rc::clone(&self.factors))
+    }
+
+    pub(super) fn answer(&self, claim: &Claim) -> Result<ClaimAnswer, QueryError> {
+        self.method.set("sets");
+        self.from_start.set(true);
+        self.short.take();
+        let mut answer = ClaimAnswer {
+            states: self.names.len(),
+            value: None,
+            holds: None,
+            per_state: Vec::new(),
+            per_state_truth: Vec::new(),
+            smoothing_share: None,
+            interval: None,
+            observed: None,
+            asymptotic: None,
+            evidence: None,
+            graphs: None,
+            imprecise: None,
+            method: "sets",
+        };
+        let state = match claim.formula {
+            ClaimFormula::State(state) => state,
+            ClaimFormula::Path(path) => {
+                // On all paths.
+                let truth = self.paths(path, true)?;
+                answer.holds = Some(at(&truth, self.start));
+                answer.method = self.method.get();
+                return Ok(answer);
+            }
+        };
+        let names = self.names.iter().cloned().enumerate();
+        if let Expr::Branching(id) = self.spec.exprs.get(state)
+            && let Some(ask) = self.spec.branchings.get(*id).ask()
+        {
+            let numbers = self.numbers(*id)?;
+            answer.value = Some(Figure::of(&numbers, self.start as usize));
+            answer.method = self.method.get();
+            let compared = numbers.clone();
+            let numbers = if self.begins_anew() {
+                numbers
+            } else {
+                self.numbers(*id)?
+            };
+            answer.per_state = names
+                .map(|(state, name)| (name, Figure::of(&numbers, state)))
+                .collect();
+            if let Ask::Compare(compare, threshold) = ask {
+                let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
+                let truth = compared.compared(relation(*compare), &bound);
+                answer.holds = Some(at(&truth, self.start));
+            }
+        } else {
+            let truth = self.truth(state)?;
+            answer.method = self.method.get();
+            answer.holds = Some(at(&truth, self.start));
+            answer.per_state_truth = names.map(|(state, name)| (name, truth.at(state))).collect();
+        }
+        answer.imprecise = self.short.take();
+        Ok(answer)
+    }
+
+    /// Treats the start as a state of its own from here on, if it is one. A chain that begins in a state of the abstraction
+    /// may return to it by a step.
+    fn begins_anew(&self) -> bool {
+        let own = self.learned.as_ref().is_none_or(|learned| learned.explicit);
+        self.from_start.set(own);
+        own
+    }
+
+    /// Returns an interval around the number of a claim, over all chains in `rows`. Returns `None` if no bound is known: for
+    /// rewards, steady states, conditions, and formulas of more than one temporal operator.
+    pub(super) fn interval(
+        &self,
+        claim: &Claim,
+        rows: &UncertainChain,
+        confidence: Confidence,
+    ) -> Result<Option<Interval>, QueryError> {
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        // Where a probability inside holds depends on the rows as well.
+        let spec = self.spec;
+        let letters = spec.formulas.atoms_of(path).into_iter();
+        if letters
+            .map(|of| spec.atom(of).expr)
+            .any(|id| has_operator(spec, id))
+        {
+            return Ok(None);
+        }
+        let of = self.lower(path)?;
+        let (chain, precision) = (self.chain.borrow(), self.options.accuracy.precision);
+        let checker = self.checker(&chain);
+        let Some(mut bounds) = checker.robust(&of, rows, precision)? else {
+            return Ok(None);
+        };
+        let start = self.start as usize;
+        let first = match (&self.learned, from_the_start(&of)) {
+            (None, _) => Some((bounds.lower[start], bounds.upper[start])),
+            (Some(_), Err(value)) => Some(if value { (1.0, 1.0) } else { (0.0, 0.0) }),
+            (Some(_), Ok(path)) => checker.robust(&path, rows, precision)?.map(|next| {
+                let before = rows.one_step_before(&next);
+                (before.lower[start], before.upper[start])
+            }),
+        };
+        let Some((lower, upper)) = first else {
+            return Ok(None);
+        };
+        if self.begins_anew() {
+            (bounds.lower[start], bounds.upper[start]) = (lower, upper);
+        }
+        let ranges = bounds.lower.iter().zip(&bounds.upper);
+        Ok(Some(Interval {
+            confidence,
+            range: Range { lower, upper },
+            per_state: self
+                .names
+                .iter()
+                .cloned()
+                .zip(ranges.map(|(lower, upper)| Range {
+                    lower: *lower,
+                    upper: *upper,
+                }))
+                .collect(),
+        }))
+    }
+}
+
+impl<V: Scalar> Evaluation<'_, V> {
+    /// Returns the event whose probability a claim asks for, over the run that follows the start; `None` for claims that are
+    /// not about the probability of one event.
+    pub(super) fn event(&self, claim: &Claim) -> Result<Option<Event>, QueryError> {
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let of = self.lower(path)?;
+        let chain = self.chain.borrow();
+        let goal = self.checker(&chain).goal(&of)?;
+        Ok(goal.map(|(mut goal, negated)| {
+            if self
+                .learned
+                .as_ref()
+                .is_some_and(|learned| learned.explicit)
+            {
+                // The start is no step of the run; bounds count the step out of it all the same.
+                goal.target.set(self.start as usize, false);
+                goal.open.insert(self.start as usize);
+            }
+            Event {
+                goal,
+                negated,
+                start: self.start,
+            }
+        }))
+    }
+
+    /// Returns the states that a claim asks about reaching, and those from which that cannot be avoided: on every path of
+    /// the graph but for a null set, whatever the numbers are. None for other claims.
+    pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<[NodeSet; 2]>, QueryError> {
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let Formula::Unary(Unary::Eventually, _, of) = self.spec.formulas.get(path) else {
+            return Ok(None);
+        };
+        let Formula::Atom(letter) = self.spec.formulas.get(*of) else {
+            return Ok(None);
+        };
+        let target = self.truth(self.spec.atom(*letter).expr)?.must;
+        let sure = inevitable(&*self.chain.borrow(), &target);
+        Ok(Some([target, sure]))
+    }
+
+    /// Explains the number of a claim, from a state or from the start. Returns `None` for claims that are not about the
+    /// probability of one event, and if the event has already happened in that state.
+    pub(super) fn why(
+        &self,
+        claim: &Claim,
+        from: Option<&str>,
+        exits: Vec<u64>,
+    ) -> Result<Option<Reasons>, QueryError> {
+        let from = match from {
+            None => self.start,
+            Some(name) => {
+                let found = self.names.iter().position(|own| own == name);
+                found.ok_or_else(|| QueryError::NoState {
+                    name: name.to_owned(),
+                })? as u32
+            }
+        };
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let of = self.lower(path)?;
+        let chain = self.chain.borrow();
+        let Some(goal) = self.checker(&chain).goal(&of)? else {
+            return Ok(None);
+        };
+        // The start of a learned chain is no step of the run.
+        let begins = self.learned.is_some() && from == self.start;
+        if !begins && !goal.0.open.contains(from as usize) {
+            return Ok(None);
+        }
+        let name = |state: u32| self.names[state as usize].clone();
+        let accuracy = &self.options.accuracy;
+        let reasons = Reasons::new(&*chain, &name, &goal, from, exits, accuracy);
+        Ok(Some(reasons?))
+    }
+
+    /// Returns the chain with the likeliest paths to the event of a claim, to be drawn; `None` for claims that are not about
+    /// the probability of a path formula.
+    pub(super) fn drawing(
+        &self,
+        claim: &Claim,
+        paths: Vec<(f64, Vec<u32>)>,
+    ) -> Result<Option<Drawing>, QueryError> {
+        if claim.probability_of(self.spec).is_none() {
+            return Ok(None);
+        }
+        let event = self.event(claim)?;
+        let opposite = event.as_ref().is_some_and(|event| event.negated);
+        let target = event.map(|event| event.goal.target);
+        let has = |state: usize| target.as_ref().is_some_and(|set| set.contains(state));
+        let chain = self.chain.borrow();
+        let mut edges = Vec::new();
+        for from in 0..chain.len() as u32 {
+            let row = chain.row(from);
+            edges.extend(row.map(|(to, probability)| (from, to, probability.to_f64())));
+        }
+        Ok(Some(Drawing {
+            names: self.names.clone(),
+            start: self.start,
+            edges,
+            reached: (0..chain.len()).map(has).collect(),
+            opposite,
+            paths,
+        }))
+    }
+
+    /// Returns the names of the states.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the states in which a state formula holds.
+    fn truth(&self, id: ExprId) -> Result<Truth, QueryError> {
+        if let Some(learned) = &self.learned {
+            if let Some(set) = learned.conditions.get(&id) {
+                return Ok(Truth::exact(set.clone()));
+            }
+            if let Expr::Violated(property) = self.spec.exprs.get(id)
+                && let Some((_, set)) = learned.violated.iter().find(|(of, _)| of == property)
+            {
+                return Ok(Truth::exact(set.clone()));
+            }
+        }
+        let both = |a: Truth, b: &Truth| {
+            let mut both = a;
+            both.must.intersect_with(&b.must);
+            both.may.intersect_with(&b.may);
+            both
+        };
+        let or = |a: Truth, b: Truth| both(a.negated(), &b.negated()).negated();
+        Ok(match self.spec.exprs.get(id) {
+            Expr::Const(Value::Bool(value)) => {
+                let chain = self.chain.borrow();
+                let graph = chain.graph();
+                Truth::exact(if *value { graph.all() } else { graph.none() })
+            }
+            Expr::Not(a) => self.truth(*a)?.negated(),
+            Expr::And(a, b) => both(self.truth(*a)?, &self.truth(*b)?),
+            Expr::Or(a, b) => or(self.truth(*a)?, self.truth(*b)?),
+            Expr::Implies(a, b) => or(self.truth(*a)?.negated(), self.truth(*b)?),
+            Expr::Iff(a, b) => {
+                let (a, b) = (self.truth(*a)?, self.truth(*b)?);
+                or(both(a.clone(), &b), both(a.negated(), &b.negated()))
+            }
+            Expr::If(c, a, b) => {
+                let condition = self.truth(*c)?;
+                let then = both(condition.clone(), &self.truth(*a)?);
+                or(then, both(condition.negated(), &self.truth(*b)?))
+            }
+            Expr::Branching(branching) => match (
+                self.spec.branchings.get(*branching),
+                self.spec.branchings.get(*branching).ask(),
+            ) {
+                (Branching::Path { all, path }, _) => self.paths(*path, *all)?,
+                (_, Some(Ask::Compare(compare, threshold))) => {
+                    let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
+                    self.numbers(*branching)?
+                        .compared(relation(*compare), &bound)
+                }
+                _ => return Err(QueryError::Condition),
+            },
+            _ => {
+                let condition = self.condition(id)?;
+                let chain = self.chain.borrow();
+                let checker = self.checker(&chain);
+                checker.truth(&condition)?
+            }
+        })
+    }
+
+    /// Returns a condition on an imported chain, or a label, as the engine reads it.
+    fn condition(&self, id: ExprId) -> Result<MExpr, QueryError> {
+        let exprs = &self.spec.exprs;
+        let pair = |op: Op, a: ExprId, b: ExprId| -> Result<MExpr, QueryError> {
+            Ok(binary(op, self.condition(a)?, self.condition(b)?))
+        };
+        Ok(match exprs.get(id) {
+            Expr::Label(name) => {
+                if self.chain.borrow().label(name).is_some() {
+                    label(name)
+                } else {
+                    make(Kind::Name(name.to_string()))
+                }
+            }
+            Expr::Const(Value::Bool(value)) => make(Kind::Bool(*value)),
+            Expr::Const(Value::Number(number)) => {
+                match number.to_int().and_then(|n| i64::try_from(n).ok()) {
+                    Some(value) => make(Kind::Int(value)),
+                    None => make(Kind::Real(number.to_string())),
+                }
+            }
+            Expr::Not(a) => not(self.condition(*a)?),
+            Expr::And(a, b) => pair(Op::And, *a, *b)?,
+            Expr::Or(a, b) => pair(Op::Or, *a, *b)?,
+            Expr::Implies(a, b) => pair(Op::Implies, *a, *b)?,
+            Expr::Iff(a, b) => pair(Op::Iff, *a, *b)?,
+            Expr::Compare(Compare::Eq, a, b) => pair(Op::Equal, *a, *b)?,
+            Expr::Compare(compare, a, b) => pair(Op::Compare(relation(*compare)), *a, *b)?,
+            _ => return Err(QueryError::Condition),
+        })
+    }
+
+    /// Returns a state formula as a label of the chain.
+    fn as_label(&self, id: ExprId) -> Result<MExpr, QueryError> {
+        let key = (id, self.from_start.get());
+        if let Some(known) = self.labels.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let truth = self.truth(id)?;
+        if !truth.is_exact() {
+            let text = format!("{:?}", self.spec.exprs.get(id));
+            return Err(QueryError::Undecided { text });
+        }
+        let made = self.set(truth.must);
+        self.labels.borrow_mut().insert(key, made.clone());
+        Ok(made)
+    }
+
+    fn set(&self, set: NodeSet) -> MExpr {
+        let mut chain = self.chain.borrow_mut();
+        let name = format!("\u{1}{}", chain.labels().count());
+        chain.add_label(&name, set);
+        label(&name)
+    }
+
+    fn lower(&self, path: FormulaId) -> Result<MExpr, QueryError> {
+        let mut lowering = Lowering {
+            spec: self.spec,
+            ends: self.learned.is_some(),
+            at_end,
+            leaf: |id: ExprId| self.as_label(id),
+        };
+        lowering.path(path)
+    }
+
+    fn paths(&self, path: FormulaId, all: bool) -> Result<Truth, QueryError> {
+        let of = self.lower(path)?;
+        let quantifier = if all {
+            Quantifier::All
+        } else {
+            Quantifier::Exists
+        };
+        let question = |of: MExpr| make(Kind::Paths(quantifier, Box::new(of)));
+        let chain = self.chain.borrow();
+        let checker = self.checker(&chain);
+        self.method.set("graph");
+        let mut truth = checker.truth(&question(of.clone()))?;
+        if let Some(learned) = &self.learned {
+            // The start is no step of the run: what is said is said of what follows.
+            let start = learned.start as usize;
+            let next = match from_the_start(&of) {
+                Ok(of) => checker.truth(&question(of))?,
+                Err(value) => {
+                    truth.must.set(start, value);
+                    truth.may.set(start, value);
+                    return Ok(truth);
+                }
+            };
+            let targets = chain.graph().successors(learned.start);
+            let over = |set: &NodeSet| {
+                let mut holds = targets.iter().map(|target| set.contains(*target as usize));
+                if all {
+                    holds.all(|holds| holds)
+                } else {
+                    holds.any(|holds| holds)
+                }
+            };
+            truth.must.set(start, over(&next.must));
+            truth.may.set(start, over(&next.may));
+        }
+        Ok(truth)
+    }
+
+    /// Returns the number of an operator in each state; at the start of a learned chain, over the run that follows.
+    fn numbers(&self, id: BranchingId) -> Result<Numbers<V>, QueryError> {
+        match self.spec.branchings.get(id) {
+            Branching::Path { .. } => Err(QueryError::Condition),
+            Branching::Probability { path, given, .. } => {
+                let path = self.lower(*path)?;
+                let given = given.map(|given| self.lower(given)).transpose()?;
+                let question = |path: MExpr, given: Option<MExpr>| {
+                    make(Kind::Probability(
+                        Asked::Value,
+                        Box::new(path),
+                        given.map(Box::new),
+                    ))
+                };
+                let now = self.ask(&question(path.clone(), given.clone()))?;
+                if self.learned.is_none() || !self.from_start.get() {
+                    return Ok(now);
+                }
+                let shifted = from_the_start(&path);
+                match (shifted, given) {
+                    (Err(value), None) => {
+                        let value = if value { V::one() } else { V::zero() };
+                        self.start_is(now, V::Estimate::exact(value))
+                    }
+                    (Ok(path), None) => {
+                        let next = self.ask(&question(path, None))?;
+                        self.averaged(now, &next)
+                    }
+                    // A quotient is no average: both parts are read one step on.
+                    (path, Some(given)) => {
+                        let one_on = |of: Result<MExpr, bool>| match of {
+                            Ok(of) => make(Kind::Next(Box::new(of))),
+                            Err(value) => make(Kind::Bool(value)),
+                        };
+                        let (path, given) = (one_on(path), one_on(from_the_start(&given)));
+                        let next = self.ask(&question(path, Some(given)))?;
+                        self.copied(now, &next)
+                    }
+                }
+            }
+            Branching::Steady { state, .. } => {
+                let of = self.as_label(*state)?;
+                let now = self.ask(&make(Kind::Steady(Asked::Value, Box::new(of))))?;
+                Ok(now)
+            }
+            Branching::Reward { name, kind, .. } => {
+                let structure = name.as_ref().map(|name| Structure::Name(name.to_string()));
+                let question = |measure: Measure| {
+                    make(Kind::Reward(
+                        structure.clone(),
+                        Asked::Value,
+                        Box::new(measure),
+                    ))
+                };
+                let int = |steps: u32| make(Kind::Int(i64::from(steps)));
+                let measure = match kind {
+                    RewardKind::Reach(state) => Measure::Reach(self.as_label(*state)?),
+                    RewardKind::Cumulative(None) => Measure::Total,
+                    RewardKind::Cumulative(Some(steps)) => Measure::Cumulative(int(*steps), false),
+                    RewardKind::Instant(steps) => Measure::Instantaneous(int(*steps)),
+                    RewardKind::Steady => Measure::Steady,
+                };
+                let now = self.ask(&question(measure))?;
+                // The start earns nothing, and what it leads to earns from its first step on.
+                match (
+                    self.learned.as_ref().filter(|learned| learned.explicit),
+                    kind,
+                ) {
+                    (Some(_), RewardKind::Cumulative(Some(_))) => {
+                        let next = now.clone();
+                        self.averaged(now, &next)
+                    }
+                    (Some(_), RewardKind::Instant(0)) => {
+                        self.start_is(now, V::Estimate::exact(V::zero()))
+                    }
+                    _ => Ok(now),
+                }
+            }
+        }
+    }
+
+    fn ask(&self, question: &MExpr) -> Result<Numbers<V>, QueryError> {
+        let chain = self.chain.borrow();
+        let checker = self.checker(&chain);
+        self.method.set(checker.method(question));
+        let mut asked = self.asked.borrow_mut();
+        let known = asked.iter().find(|(known, ..)| known == question);
+        let (numbers, short) = match known {
+            Some((_, numbers, short)) => (numbers.clone(), short.clone()),
+            None => {
+                let Answer::Numbers(numbers) = checker.check(question)? else {
+                    return Err(QueryError::Condition);
+                };
+                let short = checker.take_shortfall();
+                asked.push((question.clone(), numbers.clone(), short.clone()));
+                (numbers, short)
+            }
+        };
+        if short.is_some() {
+            self.short.replace(short);
+        }
+        Ok(numbers)
+    }
+
+    fn start_is(
+        &self,
+        mut numbers: Numbers<V>,
+        value: V::Estimate,
+    ) -> Result<Numbers<V>, QueryError> {
+        if let Some(learned) = &self.learned {
+            numbers.values[learned.start as usize] = value;
+        }
+        Ok(numbers)
+    }
+
+    /// Replaces the number of the start by the average of the numbers one step later.
+    fn averaged(&self, numbers: Numbers<V>, next: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
+        let Some(learned) = &self.learned else {
+            return Ok(numbers);
+        };
+        let value = average(&*self.chain.borrow(), learned.start, &next.values);
+        self.start_is(numbers, value)
+    }
+
+    /// Replaces the number of the start by that of another question.
+    fn copied(&self, mut numbers: Numbers<V>, of: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
+        if let Some(learned) = &self.learned {
+            let start = learned.start as usize;
+            numbers.values[start] = of.values[start].clone();
+            numbers.undefined.set(start, of.undefined.contains(start));
+        }
+        Ok(numbers)
+    }
+}
+
+/// Whether a condition can become true by the end alone: a pending obligation is then violated.
+fn at_end(spec: &Spec, id: ExprId) -> bool {
+    match spec.exprs.get(id) {
+        Expr::Violated(_) => true,
+        Expr::Label(name) => name == super::lower::END,
+        Expr::Not(a) => at_end(spec, *a),
+        Expr::And(a, b) | Expr::Or(a, b) => at_end(spec, *a) || at_end(spec, *b),
+        _ => false,
+    }
+}
+
+/// Compares an interval with the threshold of a claim; `None` if the claim has no threshold.
+pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evidence> {
+    let ClaimFormula::State(state) = claim.formula else {
+        return None;
+    };
+    let Expr::Branching(id) = spec.exprs.get(state) else {
+        return None;
+    };
+    let Some(Ask::Compare(compare, threshold)) = spec.branchings.get(*id).ask() else {
+        return None;
+    };
+    let bound = f64::parse(&threshold.to_string())?;
+    let holds = relation(*compare).over(&range.lower, &range.upper, &bound);
+    Some(match holds {
+        Some(true) => Evidence::Holds,
+        Some(false) => Evidence::Fails,
+        None => Evidence::NotEnough,
+    })
+}
+
+fn relation(compare: Compare) -> Relation {
+    match compare {
+        Compare::Lt => Relation::Less,
+        Compare::Gt => Relation::Greater,
+        Compare::Ge => Relation::GreaterEqual,
+        // Thresholds are never compared for equality.
+        Compare::Le | Compare::Eq => Relation::LessEqual,
+    }
+}

@@ -1,0 +1,529 @@
+//! Queries that a running monitor asks: after each step of a live trace, the number of its state.
+//!
+//! A [`Forecast`] holds the answers to queries on one learned model as tables, and knows how to follow a live trace from
+//! state to state of the chain. Nothing is solved while traces run.
+//!
+//! ```text
+//! model file ─Forecast::new─▶ tables      (once)
+//! step ─Observer, Space::encode─▶ ObservedState ─advance─▶ Position ─risk─▶ number, or unseen      (each step)
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use thiserror::Error;
+
+use super::chain::Monitor;
+use super::error::QueryError;
+use super::evaluate::asked;
+use super::session::Session;
+use super::table::RiskTable;
+use crate::abstraction::{Key, ObservedState, Space};
+use crate::eval::{self, LimitError};
+use crate::hir::{Claim, ModelSource, Spec};
+use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
+use crate::learn::{Categories, ChainPosition, Model, ModelError, RowLimits, Subject};
+use crate::value::{Cell, Truth};
+use guard_markov::Options;
+
+/// Queries of a spec on one of its learned models, ready to be looked up.
+#[derive(Debug)]
+pub struct Forecast {
+    pub(super) subject: Subject,
+    categories: Categories,
+    conditions: Vec<ExprId>,
+    pub(super) truths: Truths,
+    /// All monitors that some query runs along.
+    monitors: Vec<Monitor>,
+    /// By query: its monitors, by place among all.
+    queries: Vec<Vec<usize>>,
+    /// By category, then by query.
+    pub(super) tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+}
+
+/// The truth of conditions in the states that occurred in training, by index of the condition.
+pub(super) type Truths = FxHashMap<Key, Box<[Truth]>>;
+
+/// Queries on one model, and what they ask of single states.
+pub(super) struct Asked<'s> {
+    spec: &'s Arc<Spec>,
+    model: ModelId,
+    pub(super) abstraction: AbstractionId,
+    queries: &'s [ClaimId],
+    pub(super) conditions: Vec<ExprId>,
+    /// The properties that monitors follow along.
+    monitored: Vec<PropertyId>,
+}
+
+impl<'s> Asked<'s> {
+    /// `named`: the abstraction that the model file names, where the spec does not.
+    pub(super) fn new(
+        spec: &'s Arc<Spec>,
+        model: ModelId,
+        queries: &'s [ClaimId],
+        named: impl FnOnce() -> Result<AbstractionId, ForecastError>,
+    ) -> Result<Asked<'s>, ForecastError> {
+        let of = spec.model(model);
+        if matches!(of.source, ModelSource::Import(_)) {
+            return Err(ForecastError::Imported {
+                model: of.name.clone(),
+            });
+        }
+        let abstraction = of.abstraction().map_or_else(named, Ok)?;
+        let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
+        let claims = queries.iter().map(|query| spec.claim(*query));
+        let (conditions, monitored) = asked(spec, claims, &decided);
+        Ok(Asked {
+            spec,
+            model,
+            abstraction,
+            queries,
+            conditions,
+            monitored,
+        })
+    }
+
+    pub(super) fn claims(&self) -> impl Iterator<Item = &'s Claim> {
+        let spec = self.spec;
+        self.queries.iter().map(|query| spec.claim(*query))
+    }
+
+    /// Returns the forecast, of a space that grows no more.
+    pub(super) fn forecast(
+        self,
+        subject: Subject,
+        tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+        truths: Truths,
+        limits: &eval::Limits,
+    ) -> Result<Forecast, ForecastError> {
+        let spec = self.spec;
+        let abstraction = spec.abstraction(self.abstraction);
+        let decided = |property| abstraction.monitor_of(property).is_some();
+        let own = |claim: &Claim| {
+            let (_, monitors) = asked(spec, [claim], &decided);
+            let place = |property| self.monitored.iter().position(|other| other == property);
+            monitors.iter().filter_map(place).collect()
+        };
+        let queries = self.claims().map(own).collect();
+        let monitors = self
+            .monitored
+            .iter()
+            .map(|property| Monitor::new(spec, *property, &self.conditions))
+            .collect::<Result<_, _>>()
+            .map_err(|error| ForecastError::Query {
+                query: spec.model(self.model).name.clone(),
+                error,
+            })?;
+        Ok(Forecast {
+            categories: Categories::new(spec, subject.learn.by, limits)?,
+            subject,
+            conditions: self.conditions,
+            truths,
+            monitors,
+            queries,
+            tables,
+        })
+    }
+}
+
+/// The position of a live trace on the chain: the steps that the chain remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Everything it may be, in order; nothing where that is too much to follow.
+    possible: Vec<PossibleState>,
+    /// Whether there was a step.
+    begun: bool,
+    /// Steps that are known since one was not; at most as many as the chain remembers.
+    known: u32,
+}
+
+/// One of the things that a position may be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct PossibleState {
+    /// The last states, oldest first.
+    keys: Box<[Key]>,
+    /// States of all monitors.
+    monitors: Box<[u32]>,
+}
+
+impl Position {
+    /// Whether there was a step.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+}
+
+/// A position with more possible states than this is no longer followed.
+const MOST_POSSIBLE: usize = 64;
+
+/// The reason why queries cannot be looked up.
+#[derive(Debug, Error)]
+pub enum ForecastError {
+    /// The model file cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A limit on expressions.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A query has no answer.
+    #[error("`{query}`: {error}")]
+    Query {
+        /// Its name.
+        query: SmolStr,
+        /// The cause.
+        error: QueryError,
+    },
+    /// The kept solution does not fit the spec.
+    #[error("the tables stored for `{model}` are damaged or belong to another spec")]
+    Kept {
+        /// The model.
+        model: SmolStr,
+    },
+    /// The model is a chain of others: no step of a trace is a state of it.
+    #[error("`{model}` is an imported chain: steps of a trace have no state in it")]
+    Imported {
+        /// The model.
+        model: SmolStr,
+    },
+}
+
+impl Forecast {
+    /// Answers queries on the chains of a model file, once and for all states.
+    ///
+    /// # Errors
+    /// See [`ForecastError`].
+    pub fn new(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        file: &Model,
+        queries: &[ClaimId],
+        limits: &eval::Limits,
+        (rows, options): (RowLimits, &Options),
+    ) -> Result<Forecast, ForecastError> {
+        let asked = Asked::new(spec, model, queries, || {
+            Ok(file.header.abstraction(spec)?)
+        })?;
+        let conditions = &asked.conditions;
+        let (mut subject, counts) = Subject::open(spec, model, file, conditions, limits)?;
+        let mut tables: BTreeMap<SmolStr, Vec<RiskTable>> = BTreeMap::new();
+        let mut truths: Truths = FxHashMap::default();
+        for (category, counts) in &counts {
+            let session = Session::<f64>::learned(&subject, counts, rows, options.clone());
+            let mut of_category = Vec::with_capacity(queries.len());
+            for claim in asked.claims() {
+                let found = session.table(claim).map_err(|error| ForecastError::Query {
+                    query: claim.name.clone(),
+                    error,
+                })?;
+                let (rows, table) = found.ok_or_else(|| ForecastError::Imported {
+                    model: spec.model(model).name.clone(),
+                })?;
+                of_category.push(table);
+                let mut rules = subject.space.rules(&subject.rules);
+                for key in rows.places.iter().filter_map(ChainPosition::key) {
+                    truths.entry(key).or_insert_with(|| {
+                        let conditions = 0..conditions.len();
+                        conditions.map(|asked| rules.holds(asked, key)).collect()
+                    });
+                }
+            }
+            tables.insert(category.clone(), of_category);
+        }
+        // No live trace makes the space grow.
+        subject.space.close();
+        asked.forecast(subject, tables, truths, limits)
+    }
+
+    /// Returns the model that is looked up.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Whether a condition that the queries ask for holds in a state.
+    pub fn holds(&self, condition: ExprId, key: Key) -> Truth {
+        let place = self.conditions.iter().position(|asked| *asked == condition);
+        let Some(place) = place else {
+            return Truth::Unknown;
+        };
+        match self.truths.get(&key) {
+            Some(truths) => truths[place],
+            None => {
+                let mut rules = self.subject.space.rules(&self.subject.rules);
+                rules.holds(place, key)
+            }
+        }
+    }
+
+    /// Whether a property that the queries follow with a monitor is violated at a position; if the run has ended there,
+    /// pending obligations count as violated. `None` if no monitor follows it.
+    pub fn violated(
+        &self,
+        property: PropertyId,
+        position: &Position,
+        ended: bool,
+    ) -> Option<Truth> {
+        let place = self
+            .monitors
+            .iter()
+            .position(|one| one.property == property)?;
+        let mut found = position.possible.iter().map(|possible_state| {
+            self.monitors[place].is_violated(possible_state.monitors[place], ended)
+        });
+        let first = found.next().unwrap_or_default();
+        let agree = !position.possible.is_empty() && found.all(|other| other == first);
+        Some(if agree {
+            Truth::from(first)
+        } else {
+            Truth::Unknown
+        })
+    }
+
+    /// Returns the states: what reads the steps of a trace for it ([`Space::program`], [`Space::encode`]).
+    pub fn space(&self) -> &Space {
+        &self.subject.space
+    }
+
+    /// Returns the category of a live trace from the known facts of its record. Returns `None` if it is not known yet, and
+    /// the empty category if the model does not distinguish categories.
+    pub(crate) fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
+        match self.subject.learn.by {
+            Some(_) => self.categories.of(meta),
+            None => Some(SmolStr::default()),
+        }
+    }
+
+    /// Returns the category of a trace whose record has these facts. Without categories it is empty.
+    pub fn category(&self, meta: &[Cell]) -> SmolStr {
+        self.category_of(self.categories.of(meta).as_ref())
+    }
+
+    /// Returns the category for this value of `by`: `unknown` without a value, empty if the model has no categories.
+    pub fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
+        match (by, self.subject.learn.by) {
+            (_, None) => SmolStr::default(),
+            (Some(category), Some(_)) => category.clone(),
+            (None, Some(_)) => SmolStr::new_static("unknown"),
+        }
+    }
+
+    /// Whether traces of this category were learned from.
+    pub fn knows(&self, category: &str) -> bool {
+        self.tables.contains_key(category)
+    }
+
+    /// Whether the model distinguishes categories of traces.
+    pub(crate) fn has_categories(&self) -> bool {
+        self.subject.learn.by.is_some()
+    }
+
+    /// Returns the position before the first step.
+    pub fn begin(&self) -> Position {
+        Position {
+            possible: vec![PossibleState {
+                keys: self.subject.space.start().into_iter().collect(),
+                monitors: self.monitors.iter().map(Monitor::initial).collect(),
+            }],
+            begun: false,
+            known: self.order(),
+        }
+    }
+
+    /// Whether a position that was written down can be one of a trace.
+    pub fn fits(&self, position: &Position) -> bool {
+        let order = self.order() as usize;
+        position.known <= self.order()
+            && position.possible.len() <= MOST_POSSIBLE
+            && position.possible.iter().all(|possible_state| {
+                let states = possible_state.monitors.iter().zip(&self.monitors);
+                possible_state.keys.len() <= order
+                    && possible_state.monitors.len() == self.monitors.len()
+                    && states
+                        .into_iter()
+                        .all(|(state, of)| (*state as usize) < of.len())
+            })
+    }
+
+    fn order(&self) -> u32 {
+        self.subject.learn.order.max(1)
+    }
+
+    /// Advances by the observed state of a step; an event that is not a step of the chain changes nothing.
+    ///
+    /// An unknown state makes the position unknown until as many states are known again as the chain remembers; where
+    /// monitors stand after it is open from then on.
+    pub fn advance(&self, position: &mut Position, observed_state: &ObservedState) {
+        let keys: &[Key] = match observed_state {
+            ObservedState::NoStep => return,
+            ObservedState::Unknown => {
+                *position = self.anywhere();
+                return;
+            }
+            ObservedState::One(key) => std::slice::from_ref(key),
+            ObservedState::Several(keys) => keys,
+        };
+        let order = self.order() as usize;
+        let mut next = Vec::with_capacity(position.possible.len() * keys.len());
+        for key in keys {
+            for possible_state in &position.possible {
+                let mut remembered = possible_state.keys.to_vec();
+                remembered.push(*key);
+                let keys: Box<[Key]> = remembered[remembered.len().saturating_sub(order)..].into();
+                self.monitors_after(&possible_state.monitors, *key, &mut |monitors| {
+                    next.push(PossibleState {
+                        keys: keys.clone(),
+                        monitors,
+                    });
+                });
+            }
+            if next.len() > MOST_POSSIBLE * MOST_POSSIBLE {
+                break;
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        if next.len() > MOST_POSSIBLE {
+            next.clear();
+        }
+        position.possible = next;
+        position.begun = true;
+        position.known = (position.known + 1).min(self.order());
+    }
+
+    /// Returns a position of which nothing is known, but that there was a step.
+    fn anywhere(&self) -> Position {
+        let mut monitors: Vec<Vec<u32>> = vec![Vec::new()];
+        for monitor in &self.monitors {
+            if monitors.len() * monitor.len() > MOST_POSSIBLE {
+                monitors.clear();
+                break;
+            }
+            let with = |before: &Vec<u32>| {
+                let before = before.clone();
+                (0..monitor.len() as u32).map(move |state| {
+                    let mut next = before.clone();
+                    next.push(state);
+                    next
+                })
+            };
+            monitors = monitors.iter().flat_map(with).collect();
+        }
+        let possible_state = |monitors: Vec<u32>| PossibleState {
+            keys: [].into(),
+            monitors: monitors.into(),
+        };
+        Position {
+            possible: monitors.into_iter().map(possible_state).collect(),
+            begun: true,
+            known: 0,
+        }
+    }
+
+    /// Returns the possible states of the monitors after a step to a state.
+    fn monitors_after(&self, before: &[u32], key: Key, told: &mut dyn FnMut(Box<[u32]>)) {
+        if self.monitors.is_empty() {
+            told([].into());
+            return;
+        }
+        let asked;
+        let truths: &[Truth] = match self.truths.get(&key) {
+            Some(truths) => truths,
+            None => {
+                // A state that no trace of training has met.
+                let mut rules = self.subject.space.rules(&self.subject.rules);
+                asked = (0..self.conditions.len())
+                    .map(|condition| rules.holds(condition, key))
+                    .collect::<Vec<_>>();
+                &asked
+            }
+        };
+        let holds = |place: usize| truths.get(place).copied().unwrap_or(Truth::Unknown);
+        let mut after: Vec<Vec<u32>> = vec![Vec::new()];
+        for (monitor, before) in self.monitors.iter().zip(before) {
+            let next = monitor.after(*before, &holds);
+            after = after
+                .iter()
+                .flat_map(|states| {
+                    next.iter().map(move |state| {
+                        let mut states = states.clone();
+                        states.push(*state);
+                        states
+                    })
+                })
+                .take(MOST_POSSIBLE * MOST_POSSIBLE)
+                .collect();
+        }
+        for states in after {
+            told(states.into());
+        }
+    }
+
+    /// Returns the number of a query (by its place among those given to [`Forecast::new`]) at a position: the largest over
+    /// all that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that
+    /// it may be.
+    pub fn risk(&self, query: usize, position: &Position, category: &str) -> Option<f64> {
+        let outlook = self.outlook(query, position, Some(category));
+        outlook.highest.filter(|_| !outlook.unseen)
+    }
+
+    /// Returns the tables of a query for a category; for all where it is not known.
+    pub(super) fn tables_of(
+        &self,
+        query: usize,
+        category: Option<&str>,
+    ) -> impl Iterator<Item = &RiskTable> {
+        let one = category.map(|category| self.tables.get(category));
+        let all = one.is_none().then(|| self.tables.values());
+        one.flatten()
+            .into_iter()
+            .chain(all.into_iter().flatten())
+            .filter_map(move |tables| tables.get(query))
+    }
+
+    /// Whether as many states are known as the chain remembers.
+    pub(super) fn is_known(&self, position: &Position) -> bool {
+        position.known >= self.order() && !position.possible.is_empty()
+    }
+
+    /// Calls `each` with every state that a position may be, by its number in the tables of a query.
+    pub(super) fn each(
+        &self,
+        query: usize,
+        position: &Position,
+        told: &mut dyn FnMut(&[Key], &[u32]),
+    ) {
+        let Some(of) = self.queries.get(query) else {
+            return;
+        };
+        let all = of.iter().copied().eq(0..self.monitors.len());
+        for possible_state in &position.possible {
+            if all {
+                told(&possible_state.keys, &possible_state.monitors);
+            } else {
+                let own: Vec<u32> = of
+                    .iter()
+                    .map(|place| possible_state.monitors[*place])
+                    .collect();
+                told(&possible_state.keys, &own);
+            }
+        }
+    }
+
+    /// Returns a position as a person reads it: `exposure=credentials, reach=network`.
+    pub fn describe(&self, position: &Position) -> String {
+        if !position.begun {
+            return "start".to_owned();
+        }
+        let mut keys = position
+            .possible
+            .iter()
+            .filter_map(|possible_state| possible_state.keys.last().copied());
+        match (keys.next(), position.known) {
+            (Some(first), 1..) if keys.all(|key| key == first) => self.space().describe(first),
+            (Some(_), 1..) => "one of several states".to_owned(),
+            _ => "unknown".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Answers to claims about models: claims of a spec on chains that were learned or imported.
+//!
+//! ```text
+//! Counts ─Rows─▶ chain (states × monitors) ─┐
+//!                                           ├─▶ markov::Checker ─▶ Answer: a vector over states, the value at the start
+//! Claim ─lower─▶ operators over labels ─────┘
+//! ```
+//!
+//! A claim is evaluated bottom up: what holds in single states becomes a label of the chain, and each operator over
+//! labels is one question to `markov`. **Reading.** On a learned chain a path formula is read over the finite run after
+//! the start and before the end, as LTLf reads traces: what must happen must happen before the end, `X` is strong. This is
+//! the usual translation of LTLf into LTL with a proposition for the end (G. De Giacomo, M. Vardi, IJCAI 2013); a run that
+//! never ends is read as an infinite word.
+//!
+//! It opens no files, and decides nothing about exit codes.
+
+mod answer;
+mod chain;
+mod error;
+mod evaluate;
+mod forecast;
+mod guarantee;
+mod lower;
+mod outlook;
+mod plan;
+mod runs;
+mod session;
+mod sizes;
+mod solved;
+mod table;
+mod why;
+
+pub use answer::{ClaimAnswer, Figure, Graphs};
+
+pub use error::QueryError;
+pub use evaluate::asked;
+pub use forecast::Position;
+pub use forecast::{Forecast, ForecastError};
+pub use guarantee::{Confidence, Evidence, Interval, Method, Range, pac};
+pub(crate) use outlook::{Onward, Outlook};
+pub use plan::{Node, Plans, Size, Sizes};
+pub use runs::{Asymptotic, Observed};
+pub use session::NoReturn;
+pub use session::Session;
+pub use sizes::{CountedSizes, DeclaredSizes};
+pub(crate) use solved::Solved;
+
+pub use why::Reasons;

@@ -1,0 +1,484 @@
+//! `guard audit --format html`: one page that a browser opens, with nothing from elsewhere.
+//!
+//! The page is its data as JSON, a style sheet and a script (`page/`), which draws everything from the data: rates with
+//! intervals, the list of traces with filters, and each trace step by step. The content security policy names the hashes of
+//! the two, so nothing else can run; texts of specs and data are inert and reach the page as text only.
+//!
+//! All verdicts are in the page. Reasons are in it for at most a given number of violations of each property, and steps as
+//! far as [`STEPS`] bytes go, those of violating traces apart from the others, so the page stays small whatever was audited.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::human::{instance_text, severity, why, why_final};
+use super::plot::Picture;
+use super::text::{number, plural};
+use super::{Counts, Heading, Headings, Reporter, Summary};
+use crate::ids::PropertyId;
+use crate::inert::inert;
+use crate::problem::Problem;
+use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+
+const STYLE: &str = concat!(include_str!("page/page.css"), include_str!("plot/plot.css"));
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// Problems with data that are shown one by one, and those of one trace.
+const PROBLEMS: usize = 200;
+const TRACE_PROBLEMS: usize = 20;
+/// Verdicts on instances of quantified properties that are shown for one trace.
+const FOUND: usize = 50;
+/// Traces in a page.
+const TRACES: usize = 100_000;
+/// Bytes of steps in a page: of traces that violate a property, and of all others.
+pub const STEPS: [usize; 2] = [12 << 20, 4 << 20];
+
+/// Whether more steps fit into a page, for whoever makes them.
+#[derive(Debug, Default)]
+pub struct Room {
+    full: [AtomicBool; 2],
+}
+
+impl Room {
+    /// Whether there is room for the steps of a trace that violates a property, or of one that does not.
+    pub fn is_left(&self, violating: bool) -> bool {
+        !self.full[usize::from(!violating)].load(Ordering::Relaxed)
+    }
+}
+
+/// Collects what is shown, and writes the page at the end.
+#[derive(Debug)]
+pub struct Html<'s, W> {
+    headings: &'s Headings,
+    out: W,
+    limit: u64,
+    page: PageData,
+    steps: Option<(Value, &'s Room)>,
+    used: [usize; 2],
+    /// By property: violations, and verdicts that are open or unknown, whose reasons were shown.
+    explained: Vec<[u64; 2]>,
+    details: String,
+    n_details: usize,
+}
+
+/// The traces and problems of a page, as JSON.
+#[derive(Debug, Default)]
+pub struct PageData {
+    files: Vec<std::sync::Arc<str>>,
+    traces: Vec<Value>,
+    left_out: u64,
+    problems: Vec<Value>,
+    more_problems: u64,
+}
+
+impl PageData {
+    /// Adds a trace. `detail` is the number of the element that holds its steps.
+    pub fn trace(
+        &mut self,
+        report: &TraceReport,
+        found: Vec<Value>,
+        codes: String,
+        detail: Option<usize>,
+    ) {
+        if self.traces.len() >= TRACES {
+            self.left_out += 1;
+            return;
+        }
+        let last = self.files.len().wrapping_sub(1);
+        let file = match self.files.last() {
+            Some(known) if *known == report.file => last,
+            _ => {
+                let known = self.files.iter().position(|file| *file == report.file);
+                known.unwrap_or_else(|| {
+                    self.files.push(report.file.clone());
+                    self.files.len() - 1
+                })
+            }
+        };
+        let problems: Vec<Value> = report
+            .problems
+            .iter()
+            .take(TRACE_PROBLEMS)
+            .map(|problem| tame(&problem.to_string()))
+            .collect();
+        let mut trace = vec![
+            tame(&report.trace),
+            json!(file),
+            json!(report.line),
+            json!(report.events),
+            json!(codes),
+            json!(found),
+        ];
+        if detail.is_some() || !problems.is_empty() {
+            trace.push(json!(detail.unwrap_or(0)));
+        }
+        if !problems.is_empty() {
+            trace.push(json!(problems));
+        }
+        self.traces.push(Value::Array(trace));
+    }
+
+    pub fn problem(&mut self, problem: &Problem) {
+        if self.problems.len() < PROBLEMS {
+            self.problems.push(tame(&problem.to_string()));
+        } else {
+            self.more_problems += 1;
+        }
+    }
+
+    /// Returns all data of a page. `steps` is the schema of [`replay`](crate::replay), `live` what the page of a server needs.
+    pub fn json(
+        &mut self,
+        headings: &Headings,
+        summary: &Summary,
+        steps: Option<&Value>,
+        live: Option<Value>,
+    ) -> Value {
+        let none = json!({"fields": [], "meta": [], "kind": null, "atoms": [], "tracks": []});
+        let properties: Vec<Value> = headings
+            .properties
+            .iter()
+            .enumerate()
+            .map(|(idx, heading)| property(heading, summary.properties.get(idx)))
+            .collect();
+        let files: Vec<Value> = self.files.iter().map(|file| tame(file)).collect();
+        let mut data = json!({
+            "properties": properties,
+            "files": files,
+            "traces": std::mem::take(&mut self.traces),
+            "problems": std::mem::take(&mut self.problems),
+            "more_problems": self.more_problems,
+            "schema": steps.unwrap_or(&none),
+            "redacted": steps.is_none(),
+        });
+        if self.left_out > 0 {
+            data["cut"] = json!(format!(
+                "{} more are not in this page",
+                number(self.left_out)
+            ));
+        }
+        if let Some(live) = live {
+            data["live"] = live;
+        }
+        data
+    }
+}
+
+impl<'s, W: Write> Html<'s, W> {
+    /// Writes to `out`, and gives reasons for at most `limit` violations of each property.
+    pub fn new(headings: &'s Headings, out: W, limit: u64) -> Html<'s, W> {
+        Html {
+            headings,
+            out,
+            limit,
+            page: PageData::default(),
+            steps: None,
+            used: [0, 0],
+            explained: vec![[0, 0]; headings.properties.len()],
+            details: String::new(),
+            n_details: 0,
+        }
+    }
+
+    /// Adds the steps that [`Reporter::rendered`] receives, in the fields of this schema. `room` is marked as full when no more fit.
+    #[must_use]
+    pub fn with_steps(mut self, schema: Value, room: &'s Room) -> Html<'s, W> {
+        self.steps = Some((schema, room));
+        self
+    }
+
+    /// Adds a trace, with its steps if there are any and they fit.
+    fn add(&mut self, report: &TraceReport, steps: Option<&[u8]>) {
+        let violating = report
+            .verdicts
+            .iter()
+            .any(|verdict| verdict.verdict == Verdict::Violated);
+        let kind = usize::from(!violating);
+        let mut detail = None;
+        if let (Some(steps), Some((_, room))) = (steps, &self.steps)
+            && room.is_left(violating)
+        {
+            if self.used[kind] + steps.len() > STEPS[kind] {
+                // No later one is taken: what is in the page must not depend on the order in which threads finish.
+                room.full[kind].store(true, Ordering::Relaxed);
+            } else {
+                self.used[kind] += steps.len();
+                self.n_details += 1;
+                let number = self.n_details;
+                let text = escaped(&String::from_utf8_lossy(steps));
+                let open = format!("<script type=\"application/json\" id=\"d{number}\">");
+                self.details.push_str(&open);
+                self.details.push_str(&text);
+                self.details.push_str("</script>\n");
+                detail = Some(number);
+            }
+        }
+        let (explained, limit) = (&mut self.explained, self.limit);
+        let found = found(report, self.headings, |property, violated| {
+            let Some(counts) = explained.get_mut(property.index()) else {
+                return false;
+            };
+            let count = &mut counts[usize::from(!violated)];
+            *count += 1;
+            *count <= limit
+        });
+        let codes = codes(report, self.headings.properties.len());
+        self.page.trace(report, found, codes, detail);
+    }
+}
+
+impl<W: Write> Reporter for Html<'_, W> {
+    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
+        self.add(report, None);
+        Ok(())
+    }
+
+    fn rendered(&mut self, report: &TraceReport, bytes: &[u8]) -> io::Result<()> {
+        self.add(report, Some(bytes));
+        Ok(())
+    }
+
+    fn explains(&self, property: PropertyId, verdict: Verdict) -> bool {
+        let counts = self.explained.get(property.index());
+        let kind = usize::from(verdict != Verdict::Violated);
+        counts.is_none_or(|counts| counts[kind] < self.limit)
+    }
+
+    fn problem(&mut self, problem: &Problem) -> io::Result<()> {
+        self.page.problem(problem);
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let schema = self.steps.as_ref().map(|(schema, _)| schema);
+        let data = self.page.json(self.headings, summary, schema, None);
+        let page = page(summary, &data, &self.details, &[]).into_string();
+        self.out.write_all(page.as_bytes())?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+}
+
+/// Returns the page around its data. `details` are the elements with steps, `pictures` those of models.
+pub fn page(summary: &Summary, data: &Value, details: &str, pictures: &[Picture]) -> Markup {
+    let (class, told) = outcome(summary);
+    let input = &summary.input;
+    let connect = if data["live"].is_null() {
+        ""
+    } else {
+        " connect-src 'self';"
+    };
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {};{connect} base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    );
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                title { "guard: " (told) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header #controls {
+                    h1 class=(class) { (told) }
+                    p.quiet {
+                        (plural(summary.events, "step", "steps")) " in "
+                        (plural(input.files, "file", "files")) ", "
+                        (plural(input.lines, "line", "lines")) ", "
+                        (number(input.refused)) " of them unreadable"
+                        @if summary.errors() > 0 {
+                            "; " (plural(summary.errors(), "problem", "problems")) " with the data"
+                        }
+                    }
+                }
+                main #main {
+                    noscript { p { "This page draws itself with the script that it contains. Without scripts, use the text report of " code { "guard audit" } "." } }
+                }
+                // The script runs before the steps are parsed, so that a large page can be used at once.
+                script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }
+                script { (PreEscaped(SCRIPT)) }
+                @if !pictures.is_empty() {
+                    section #models aria-labelledby="h-models" {
+                        h2 #h-models { "Models" }
+                        @for picture in pictures { (picture.figure()) }
+                    }
+                }
+                (PreEscaped(details))
+            }
+        }
+    }
+}
+
+/// Returns JSON in which nothing ends the element that contains it.
+fn escaped(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Returns the result, and its CSS class.
+fn outcome(summary: &Summary) -> (&'static str, String) {
+    let traces = plural(summary.traces, "trace", "traces");
+    if summary.violating > 0 {
+        let violating = number(summary.violating);
+        ("bad", format!("{violating} of {traces} violate a property"))
+    } else if summary.traces == 0 {
+        ("open", "no traces found".to_owned())
+    } else if summary.errors() > 0 {
+        let message = format!("no violation in {traces}, but some data was unreadable");
+        ("open", message)
+    } else {
+        ("good", format!("no violation in {traces}"))
+    }
+}
+
+fn property(heading: &Heading, counts: Option<&Counts>) -> Value {
+    let counts = counts.copied().unwrap_or_default();
+    let rate = counts.rate().map(|rate| {
+        let (low, high) = counts.wilson95();
+        [rate, low, high]
+    });
+    let source: Vec<Value> = heading.source.iter().map(|line| tame(line)).collect();
+    let cites: Vec<Value> = heading.cites.iter().map(|cite| tame(cite)).collect();
+    json!({
+        "name": heading.name.as_str(),
+        "id": heading.id.as_ref().map(|id| tame(id)),
+        "severity": severity(heading.severity),
+        "catastrophic": heading.catastrophic,
+        "owner": heading.owner.as_ref().map(|owner| tame(owner)),
+        "doc": tame(&heading.doc),
+        "requirement": heading.requirement.as_ref().map(|text| tame(text)),
+        "cites": cites,
+        "file": tame(&heading.file),
+        "line": heading.line,
+        "source": source,
+        "rate": rate,
+        "counts": {
+            "satisfied": counts.satisfied,
+            "violated": counts.violated,
+            "presumably_satisfied": counts.presumably_satisfied,
+            "presumably_violated": counts.presumably_violated,
+            "unknown": counts.unknown,
+            "vacuous": counts.vacuous,
+        },
+    })
+}
+
+/// Returns the verdicts on all properties, a letter each; the gravest one of several instances.
+pub fn codes(report: &TraceReport, properties: usize) -> String {
+    let mut codes = vec![b'-'; properties];
+    let rank = |code: u8| b"vuops-".iter().position(|other| *other == code);
+    for verdict in &report.verdicts {
+        let code = letter(verdict.verdict);
+        if let Some(known) = codes.get_mut(verdict.property.index())
+            && rank(code) < rank(*known)
+        {
+            *known = code;
+        }
+    }
+    codes.into_iter().map(char::from).collect()
+}
+
+/// Returns the letter of a verdict in the data of a page.
+pub fn letter(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Satisfied => b's',
+        Verdict::Violated => b'v',
+        Verdict::PresumablySatisfied => b'p',
+        Verdict::PresumablyViolated => b'o',
+        Verdict::Unknown => b'u',
+    }
+}
+
+/// Returns the verdicts of a trace that are violations, open or unknown. `explained` decides for each whether its reasons are
+/// shown, by its property and whether it is a violation.
+pub fn found(
+    report: &TraceReport,
+    headings: &Headings,
+    mut explained: impl FnMut(PropertyId, bool) -> bool,
+) -> Vec<Value> {
+    let mut found = Vec::new();
+    for verdict in &report.verdicts {
+        let violated = match verdict.verdict {
+            Verdict::Violated => true,
+            Verdict::Unknown | Verdict::PresumablyViolated => false,
+            Verdict::Satisfied | Verdict::PresumablySatisfied => continue,
+        };
+        let Some(heading) = headings.get(verdict.property) else {
+            continue;
+        };
+        if found.len() >= FOUND {
+            break;
+        }
+        let reasons = explained(verdict.property, violated);
+        found.push(told(report, heading, headings, verdict, reasons));
+    }
+    found
+}
+
+fn told(
+    report: &TraceReport,
+    heading: &Heading,
+    headings: &Headings,
+    verdict: &PropertyVerdict,
+    reasons: bool,
+) -> Value {
+    let violated = verdict.verdict == Verdict::Violated;
+    let mut why: Vec<Value> = Vec::new();
+    if reasons && violated {
+        why.extend(self::why(verdict, &[]).iter().map(|text| tame(text)));
+    }
+    if reasons {
+        let undecided = verdict.undecided_by.iter();
+        why.extend(undecided.map(|undecided| {
+            let fields = undecided.fields.join(", ");
+            tame(&format!("step {}: {fields} is missing", undecided.step))
+        }));
+    }
+    let parts: Vec<Value> = verdict
+        .why
+        .reasons
+        .iter()
+        .filter(|_| reasons)
+        .flat_map(|reason| {
+            let parts = reason.parts.iter().map(|part| part.condition.as_str());
+            parts.chain([reason.condition.as_str()])
+        })
+        .map(tame)
+        .collect();
+    let last = match verdict.verdict {
+        Verdict::Violated => why_final(heading.finality, verdict, report.events),
+        Verdict::Unknown => "The verdict depends on missing data.".to_owned(),
+        _ => "The trace is incomplete and could still satisfy the property.".to_owned(),
+    };
+    json!({
+        "p": verdict.property.index(),
+        "v": char::from(letter(verdict.verdict)).to_string(),
+        "at": verdict.at,
+        "instance": instance_text(verdict, headings).map(|text| tame(&text)),
+        "message": verdict.message.as_ref().filter(|_| reasons).map(|text| tame(text)),
+        "steps": verdict.counterexample,
+        "why": why,
+        "parts": parts,
+        "final": last,
+    })
+}
+
+/// Returns a text of which no character acts on a page or a reader, as JSON. Line ends stay.
+pub fn tame(text: &str) -> Value {
+    let lines: Vec<_> = text.split('\n').map(inert).collect();
+    Value::String(lines.join("\n"))
+}

@@ -1,0 +1,86 @@
+//! Between the core language and `automata`: formulas become automata, and words are rendered in the names of
+//! atoms.
+
+mod spoken;
+mod timed;
+mod word;
+
+use crate::hir::{Bound, Formula, Formulas};
+use crate::ids::{AtomId, FormulaId};
+use guard_automata::{
+    Atom, CompileError, Dfa, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Limits,
+    compile,
+};
+
+pub use spoken::spoken;
+pub(crate) use timed::Timed;
+pub use word::atom_text;
+pub use word::{Steps, literal};
+
+/// Returns the atom of an automaton that stands for an atom of the core.
+pub fn atom(atom: AtomId) -> Atom {
+    Atom(u32::try_from(atom.index()).unwrap_or(u32::MAX))
+}
+
+/// Returns the minimal automaton of a formula. Atoms have the numbers of those of the core.
+///
+/// # Errors
+/// Bounds in time, or a limit.
+pub fn automaton(
+    formulas: &Formulas,
+    formula: FormulaId,
+    limits: &Limits,
+) -> Result<Dfa, CompileError> {
+    let mut translated = AFormulas::new();
+    let root = translate(formulas, formula, atom, &mut translated);
+    compile(&translated, root, limits)
+}
+
+/// Returns a formula of the spec among those of `automata`. `atom` numbers its atoms.
+///
+/// # Limits
+/// Linear in the table of formulas; only what the formula needs is made.
+pub fn translate(
+    formulas: &Formulas,
+    root: FormulaId,
+    atom: impl Fn(AtomId) -> Atom,
+    into: &mut AFormulas,
+) -> AFormulaId {
+    let mut needed = vec![false; formulas.len()];
+    let mut todo = vec![root];
+    while let Some(id) = todo.pop() {
+        if !std::mem::replace(&mut needed[id.index()], true) {
+            todo.extend(formulas.operands(id));
+        }
+    }
+    let window = |bound: &Option<Bound>| match bound {
+        None => Interval::ALL,
+        Some(Bound::Steps(lo, hi)) => Interval::steps(*lo, *hi),
+        Some(Bound::Time(lo, hi)) => Interval::time(*lo, *hi),
+    };
+    // Operands come before what uses them.
+    let mut made: Vec<Option<AFormulaId>> = vec![None; formulas.len()];
+    let mut last = into.verum();
+    for id in (0..formulas.len())
+        .filter(|id| needed[*id])
+        .map(FormulaId::new)
+    {
+        let truth = into.verum();
+        let of = |id: &FormulaId| made[id.index()].unwrap_or(truth);
+        last = match formulas.get(id) {
+            Formula::True => into.verum(),
+            Formula::False => into.falsum(),
+            Formula::Atom(id) => into.atom(atom(*id)),
+            Formula::Last => into.last(),
+            Formula::Not(a) => into.not(of(a)),
+            Formula::And(a, b) => into.and(of(a), of(b)),
+            Formula::Or(a, b) => into.or(of(a), of(b)),
+            Formula::Implies(a, b) => into.implies(of(a), of(b)),
+            Formula::Iff(a, b) => into.iff(of(a), of(b)),
+            Formula::Unary(op, bound, a) => into.unary(*op, window(bound), of(a)),
+            Formula::Binary(op, bound, a, b) => into.binary(*op, of(a), window(bound), of(b)),
+        };
+        made[id.index()] = Some(last);
+    }
+    last
+}
