@@ -24,14 +24,14 @@ fn write_entry(out: &mut String, entry: &Entry) {
     if !entry.doc.is_empty() {
         let _ = writeln!(out, "{}\n", inert(&entry.doc));
     }
-    let _ = writeln!(out, "```guard\n{}\n```\n", entry.text);
+    let _ = writeln!(out, "{}", fenced("guard", &entry.text));
     for picture in &entry.pictures {
         let _ = writeln!(out, "{}\n", inert(&picture.markdown()));
     }
     let Some(facts) = &entry.facts else {
         return;
     };
-    let _ = writeln!(out, "{}\n", facts.words);
+    let _ = writeln!(out, "{}\n", inert(&facts.words));
     let states = facts.states.map(|n| format!("{n} states"));
     let told: Vec<&str> = [facts.enforce.as_deref(), states.as_deref()]
         .into_iter()
@@ -41,13 +41,20 @@ fn write_entry(out: &mut String, entry: &Entry) {
         let _ = writeln!(out, "*{}*\n", told.join(", "));
     }
     if let Some(graph) = &facts.graph {
-        let _ = writeln!(out, "```mermaid\n{}```\n", graph.mermaid());
+        let _ = writeln!(out, "{}", fenced("mermaid", graph.mermaid().trim_end()));
     }
 }
 
-/// Returns markdown of a comment without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and
+/// Returns a block of code, with a fence that is longer than any run of backticks in it.
+pub(crate) fn fenced(language: &str, text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+/// Returns markdown without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and
 /// mail's, and pictures, get brackets that are escaped, so that they are shown as they are written.
-fn inert(text: &str) -> String {
+pub(crate) fn inert(text: &str) -> String {
     let mut marks = Vec::new();
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         let harmful = match &event {

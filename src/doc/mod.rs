@@ -23,7 +23,7 @@ use crate::source::{SourceFile, SourceMap};
 use crate::syntax::{self, ast};
 
 pub(crate) use html::{index as html_index, page as html};
-pub(crate) use markdown::{index as markdown_index, page as markdown};
+pub(crate) use markdown::{fenced, index as markdown_index, inert, page as markdown};
 
 /// More states than this are counted and not drawn.
 const DRAWN_STATES: usize = 12;

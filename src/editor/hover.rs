@@ -28,7 +28,7 @@ impl Analysis {
         match self.definition(offset) {
             Some(meant) => Some(Hover {
                 span: meant.name,
-                text: self.about(meant.target, meant.name)?,
+                text: doc::inert(&self.about(meant.target, meant.name)?),
             }),
             None => self.word(offset),
         }
@@ -40,11 +40,8 @@ impl Analysis {
         if target.is_empty() {
             let mut modules = self.checked.project.modules.iter();
             let module = modules.find(|module| module.file == target.file)?;
-            return Some(format!(
-                "```guard\nuse {}\n```\n\n{}",
-                module.path,
-                doc::docs(&module.tree.docs)
-            ));
+            let used = doc::fenced("guard", &format!("use {}", module.path));
+            return Some(format!("{used}\n{}", doc::docs(&module.tree.docs)));
         }
         let Some(declaration) = self.declarations.get(target) else {
             return Some(format!("`{}`: bound by the formula", sources.slice(name)));
@@ -57,12 +54,7 @@ impl Analysis {
             .tree
             .items
             .get(declaration.item)?;
-        let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "```guard\n{}\n```",
-            first_lines(sources.slice(declaration.whole))
-        );
+        let mut text = doc::fenced("guard", &first_lines(sources.slice(declaration.whole)));
         let part = match declaration.kind {
             Kind::Parameter => Some("a parameter"),
             Kind::EnumValue => Some("a value"),

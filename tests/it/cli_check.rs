@@ -118,6 +118,14 @@ fn imports_come_from_the_folder_of_the_spec_and_from_nowhere_else() {
             "{}",
             run.out
         );
+        std::fs::remove_file(folder.path().join("sub/lib/mail.guard")).unwrap();
+        let pipe = std::process::Command::new("mkfifo")
+            .arg(folder.path().join("sub/lib/mail.guard"))
+            .status();
+        assert!(pipe.unwrap().success());
+        let run = folder.guard(&["check", "sub/a.guard"]);
+        assert_eq!(run.code, 2);
+        assert!(run.out.contains("expected a regular file"), "{}", run.out);
     }
 }
 

@@ -47,6 +47,31 @@ fn a_spec_as_markdown() {
     insta::assert_snapshot!(String::from_utf8(page).unwrap());
 }
 
+/// A backtick in a text ends the code that shows it: what follows must still be shown as it is written.
+#[test]
+fn texts_of_a_spec_are_no_markup() {
+    let folder = crate::support::cli::Folder::new(&[(
+        "a.guard",
+        "event { tool: string }\nproperty p = never (tool == \"`<img src=x>[c](javascript:a)```\")\n",
+    )]);
+    let run = folder.guard(&["doc", "a.guard", "-o", "-", "--format", "markdown"]);
+    let mut html = String::new();
+    let (mut links, mut tags) = (0, 0);
+    for event in pulldown_cmark::Parser::new(&run.out) {
+        use pulldown_cmark::{Event, Tag};
+        links += usize::from(matches!(
+            event,
+            Event::Start(Tag::Link { .. } | Tag::Image { .. })
+        ));
+        tags += usize::from(matches!(event, Event::Html(_) | Event::InlineHtml(_)));
+        if let Event::Text(text) | Event::Code(text) = event {
+            html.push_str(&text);
+        }
+    }
+    assert_eq!((links, tags), (0, 0), "{}", run.out);
+    assert!(html.contains("<img src=x>"), "{}", run.out);
+}
+
 #[test]
 fn a_spec_as_html() {
     let (out, _folder, _) = doc(&["SPEC", "-o", "OUT"]);

@@ -195,6 +195,17 @@ pub fn text_of(path: &Path) -> Result<String, LoadError> {
     })
 }
 
+/// Returns the text of a file that a spec or an editor names. Pipes and devices are refused: reading them may never end.
+///
+/// # Errors
+/// Those of the system, and files that are not regular.
+pub fn regular_file(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("expected a regular file"));
+    }
+    std::fs::read_to_string(path)
+}
+
 /// Returns the loader for the imports of the spec at this path.
 pub fn folder_of(path: &Path) -> impl Loader + use<> {
     let root = match path.parent() {
@@ -220,7 +231,7 @@ impl Loader for Folder {
         if !real.starts_with(&root) {
             return Err("a link points outside the folder".to_owned());
         }
-        let text = std::fs::read_to_string(&real).map_err(|error| error.to_string())?;
+        let text = regular_file(&real).map_err(|error| error.to_string())?;
         let shown = file.strip_prefix("./").unwrap_or(&file);
         Ok((text, shown.display().to_string()))
     }

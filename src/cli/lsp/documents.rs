@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 use super::{convert, shown};
 use crate::editor::{self, Analysis};
-use crate::load::folder_of;
+use crate::load::{folder_of, regular_file};
 use crate::modules::Loader;
 use crate::source::SourceFile;
 
@@ -247,7 +247,7 @@ impl Documents {
     fn text(&self, path: &Path) -> Option<String> {
         match self.open.get(path) {
             Some(document) => Some(document.text.clone()),
-            None if path.is_absolute() => std::fs::read_to_string(path).ok(),
+            None if path.is_absolute() => regular_file(path).ok(),
             None => None,
         }
     }

@@ -2,12 +2,14 @@
 
 use smol_str::SmolStr;
 
-use super::cell::{CellResult, Trouble, absent, settle};
+use super::cell::{CellResult, Trouble, absent, from_value, settle};
 use super::deferred::DeferredText;
 use super::limits::InputLimits;
 use super::plan::{FieldPlace, LevelId, Plan, note};
 use super::record::Step;
+use crate::input_schema::Field;
 use crate::problem::ProblemKind;
+use crate::types::Type;
 use crate::value::{Cell, Value};
 
 /// A problem before its file, line and trace are known.
@@ -53,6 +55,8 @@ pub(crate) struct RecordBuilder {
     /// Steps were left out: there was no memory for them.
     pub(crate) is_too_large: bool,
     in_event: bool,
+    /// By slot of the event, the JSON value that was last found to hold no placeholder.
+    shared: Vec<Option<Value>>,
 }
 
 fn reset(cells: &mut Vec<Option<Cell>>, len: usize) {
@@ -76,6 +80,27 @@ impl RecordBuilder {
         self.left = limits.record_memory;
         self.is_too_large = false;
         self.in_event = false;
+        self.shared.clear();
+    }
+
+    /// Reads a value of an event. A JSON value that the event before had too, as the events of one message have the message,
+    /// is not searched for placeholders again: of 3,000 calls in one message, that took 0.9 s.
+    pub(crate) fn read(&mut self, field: &Field, slot: usize, value: &Value) -> CellResult {
+        if *field.ty.non_null() != Type::Json {
+            return from_value(field, value);
+        }
+        if self.shared.len() <= slot {
+            self.shared.resize(slot + 1, None);
+        }
+        let shared = self.shared.get(slot).and_then(Option::as_ref);
+        if shared.is_some_and(|shared| shared.is_same(value)) {
+            return Ok(value.clone());
+        }
+        let reading = from_value(field, value);
+        if let Some(shared) = self.shared.get_mut(slot) {
+            *shared = reading.is_ok().then(|| value.clone());
+        }
+        reading
     }
 
     /// Begins an event of the record.

@@ -141,6 +141,15 @@ impl Value {
         Value::String(SmolStr::new(text))
     }
 
+    /// Whether two values are the same list or object in memory.
+    pub fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::List(lhs), Value::List(rhs)) => Arc::ptr_eq(lhs, rhs),
+            (Value::Object(lhs), Value::Object(rhs)) => Arc::ptr_eq(lhs, rhs),
+            _ => false,
+        }
+    }
+
     /// Returns an integer value.
     pub fn int(int: i128) -> Value {
         Value::Number(Number::Int(int))

@@ -93,7 +93,11 @@ impl TreeExtractor<'_> {
         let plan = self.plan;
         let node = plan.level(level).trie.node(id);
         for &slot in &node.slots {
-            let reading = cell::from_value(&plan.level(level).slots[slot], value);
+            let field = &plan.level(level).slots[slot];
+            let reading = match level {
+                LevelId::Event => self.builder.read(field, slot, value),
+                _ => cell::from_value(field, value),
+            };
             self.builder.put(plan, level, slot, reading, self.at);
         }
         match value {
