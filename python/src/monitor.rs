@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use guard_lang::Ruling;
 use guard_cli::cli::embedded::{Embedded, EmbeddedOptions};
+use guard_lang::Ruling;
 use guard_lang::monitor::Request;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
