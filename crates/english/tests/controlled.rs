@@ -6,8 +6,8 @@
     reason = "a test that cannot go on fails"
 )]
 
-use guard_english::controlled::{Vocabulary, forms, normal, read};
-use guard_english::draft::equivalent;
+use guard_english::controlled::{COUNT, Vocabulary, forms, normal, read};
+use guard_english::draft::{draft, equivalent};
 use guard_english::words::{Binary, Logic, Ratio, Unary, Unit, Window, formula, sentence};
 
 /// Numbers that look random and are always the same.
@@ -252,6 +252,26 @@ fn nesting_is_limited() {
     assert!(fault.to_string().contains("parentheses"), "{fault}");
 }
 
+/// So is a number of times, whose formula is nested as deep.
+#[test]
+fn numbers_of_times_are_limited() {
+    for form in [
+        "`a` may happen at most N times.",
+        "`a` may happen at most N times in any 5 steps.",
+        "After `a` has happened N times, `b` must never hold.",
+        "At most N `a` may happen.",
+    ] {
+        let read = |count: u32| {
+            let sentence = form.replace('N', &count.to_string());
+            read(&sentence, &Vocabulary::default())
+        };
+        let words = form.replace('N', &COUNT.to_string());
+        assert!(draft(&words).reading.is_some(), "{words}");
+        let fault = read(COUNT + 1).unwrap_err();
+        assert!(fault.to_string().contains("up to 1000"), "{fault}");
+    }
+}
+
 #[test]
 fn faults_are_placed_and_reworded() {
     for (text, place, expected, reworded) in [
@@ -326,6 +346,8 @@ fn what_has_no_one_reading_is_rejected() {
         "`a` may happen at least twice.",
         "`a` may happen exactly twice.",
         "`a` may be `b`.",
+        "`a` must not hold exactly when `b` holds.",
+        "Whenever `a` has not happened twice, `b` must happen.",
         "At least 2 `a` may happen.",
         "No `a` must be `b`.",
         "No `a` may happen only after `b`.",
@@ -505,6 +527,19 @@ fn names_are_called() {
         (
             "`a` and `b` must never be called together.",
             "(`a` and `b`) must never hold.",
+        ),
+        // So many times
+        (
+            "`b` may happen only if `a` has happened twice.",
+            "`b` may happen only after `a` and then `a`.",
+        ),
+        (
+            "`b` must not happen unless `a` has happened twice.",
+            "`b` may happen only after `a` and then `a`.",
+        ),
+        (
+            "`a` must hold if and only if `b` holds.",
+            "Whenever `a` holds, `b` must hold at that step. Whenever `b` holds, `a` must hold at that step.",
         ),
         // What has not happened
         (

@@ -208,6 +208,47 @@ fn polarity_and_literals_are_kept() {
     assert!(found.contains("make Check"), "{found}");
 }
 
+/// A number that is contrasted with another one, or that says how many things are listed, need not be repeated; any other one must.
+#[test]
+fn numbers_are_kept() {
+    let kept = |text: &str, words: &str| {
+        let (draft, questions) = drafted(text, &[&[&requirement(&[words])]]);
+        assert_eq!(draft.by_model, questions.len() == 1);
+        draft.by_model
+    };
+    let once = "\"callers hear the jingle\" may happen at most once.";
+    assert!(kept(
+        "Callers, if at all, hear the jingle once, not two times.",
+        once
+    ));
+    assert!(!kept(
+        "Callers, if at all, hear the jingle, never two times.",
+        once
+    ));
+    let order = "\"sign\" may happen only after \"print\" and then \"read\".";
+    assert!(kept(
+        "Staff are to work in three steps: print, read, sign.",
+        order
+    ));
+    assert!(!kept(
+        "Staff are to work in four steps: print, read, sign.",
+        order
+    ));
+    assert!(!kept(
+        "Staff, given three copies, are to print, read, sign.",
+        order
+    ));
+    let late = "Whenever \"a caller holds\" happens, \"greet\" must happen within 48 hours.";
+    assert!(kept(
+        "Where a caller holds, greet in forty-eight hours, come what may.",
+        late
+    ));
+    assert!(!kept(
+        "Where a caller holds, greet in forty-nine hours, come what may.",
+        late
+    ));
+}
+
 #[test]
 fn answers_that_differ_are_shown_with_a_trace() {
     let other = "Each \"refund above 500 dollars\" needs its own \"sign-off from a manager\".";

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::{Vocabulary, read_exactly};
-use crate::words::formula::{always, and, eventually, implies, not, repeated};
+use crate::words::formula::{AHEAD, BACK, always, and, eventually, implies, not, repeated};
 use crate::words::{Logic, Speaker, Unary, Window, ahead, back, length, times};
 
 /// A form of controlled English.
@@ -84,10 +84,11 @@ fn counts(logic: &Logic) -> Vec<u32> {
         match part {
             Logic::AtMost(count, ..) => found.push(*count),
             Logic::Unary(Unary::Eventually, None, inner) => {
-                if let Some((_, count)) = repeated(inner).filter(|(_, count)| *count > 1) {
+                if let Some((_, count)) = repeated(inner, AHEAD).filter(|(_, count)| *count > 1) {
                     found.extend([count, count - 1]);
                 }
             }
+            Logic::And(_) => found.extend(repeated(part, BACK).map(|(_, count)| count)),
             _ => {}
         }
         None

@@ -69,7 +69,7 @@ pub struct Controlled {
 /// The text is not controlled English: where, and what was expected there.
 ///
 /// # Limits
-/// Parentheses are nested at most [`DEPTH`] deep, and a text has at most [`TOKENS`] words.
+/// Parentheses are nested at most [`DEPTH`] deep, a number of times is at most [`COUNT`], and a text has at most [`TOKENS`] words.
 pub fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
     parser::read(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
 }
@@ -99,5 +99,7 @@ pub(crate) fn read_exactly(text: &str, vocabulary: &Vocabulary) -> Result<Contro
 
 /// Largest depth of nested parentheses.
 pub const DEPTH: usize = 60;
+/// Largest number of times: their formula is nested as deep.
+pub const COUNT: u32 = 1000;
 /// Largest number of words and signs of a text.
 pub const TOKENS: usize = 20_000;

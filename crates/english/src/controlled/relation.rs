@@ -93,7 +93,9 @@ impl Parser<'_> {
     /// `At most 3 \`a\` may happen`
     fn number_of(&mut self) -> Option<Logic> {
         let most = self.one_of("at most|at least|exactly|no more than")?;
+        let at = self.at;
         let count = self.number()?.whole()?;
+        let count = self.bounded(count, at)?;
         let what = self.set()?;
         self.word(if matches!(most, 0 | 3) { "may" } else { "must" })?;
         let class = self.base()?;
@@ -254,7 +256,9 @@ impl Parser<'_> {
                 }) {
                     return Some(self.after_both(what, first, then));
                 }
-                let class = match self.verb() {
+                let verb = self.verb();
+                let first = self.so_often(first, verb);
+                let class = match verb {
                     Some((Class::State, false, denied)) if word == 7 => {
                         self.word("at that step");
                         let state = if denied { not(first) } else { first };

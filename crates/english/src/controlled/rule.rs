@@ -4,7 +4,7 @@ use super::parser::Parser;
 use super::scope::Scope;
 use crate::words::formula::{
     Unary, always, always_in, and, eventually, implies, never, next, not, occurrences, once,
-    previously, since, unless, until,
+    previously, since, so_often, unless, until,
 };
 use crate::words::{Logic, UNLESS_CUT_OFF, Window};
 
@@ -76,6 +76,8 @@ pub(super) enum Timing {
     UnlessHeld(Vec<Logic>),
     /// Only as long as something has not happened.
     OnceHeld(Logic),
+    /// At the steps where something holds, and at no other.
+    ExactlyWhen(Logic),
 }
 
 pub(super) type Rule<'v> = fn(&mut Parser<'v>) -> Option<Logic>;
@@ -232,7 +234,19 @@ impl<'v> Parser<'v> {
     pub(super) fn holding(&mut self) -> Option<Logic> {
         let what = self.limit()?;
         let verb = self.verb();
+        let what = self.so_often(what, verb);
         self.at_one_step(what, verb)
+    }
+
+    /// `has happened 3 times`: at a step where it happens, with those before it.
+    pub(super) fn so_often(&mut self, what: Logic, verb: Option<Verb>) -> Logic {
+        match verb {
+            Some((_, true, false)) => match self.times() {
+                Some(count) => so_often(count, &what),
+                None => what,
+            },
+            _ => what,
+        }
     }
 
     /// A situation with its verb, at one step.
@@ -293,6 +307,7 @@ impl<'v> Parser<'v> {
             return Some(and([what, before]));
         }
         let verb = self.verb();
+        let what = self.so_often(what, verb);
         self.at_one_step(what, verb)
     }
 
@@ -495,6 +510,9 @@ impl<'v> Parser<'v> {
         if !triggered && self.has("at the first step|immediately") {
             return Some(Timing::Here);
         }
+        if !triggered && self.has("exactly when|if and only if") {
+            return Some(Timing::ExactlyWhen(self.holding()?));
+        }
         if self.has("for longer than") {
             let (high, unit) = self.length()?;
             return Some(Timing::LongerThan(Window::deadline(high, unit)));
@@ -529,7 +547,9 @@ impl<'v> Parser<'v> {
         }
         if self.has("unless") {
             let what = self.set()?;
-            let timing = match self.verb() {
+            let verb = self.verb();
+            let what = self.so_often(what, verb);
+            let timing = match verb {
                 Some((Class::State, false, false)) => Timing::UnlessHolds(what),
                 Some((Class::State, false, true)) => Timing::UnlessHolds(not(what)),
                 Some((_, true, true)) => Timing::OnceHeld(what),
@@ -621,6 +641,7 @@ impl<'v> Parser<'v> {
                 | Timing::UnlessHolds(_)
                 | Timing::UnlessHeld(_)
                 | Timing::OnceHeld(_)
+                | Timing::ExactlyWhen(_)
         );
         let lasting = matches!(
             timing,
@@ -679,6 +700,9 @@ impl<'v> Parser<'v> {
             Timing::UnlessHolds(state) if denied => always(implies(what, state)),
             Timing::UnlessHeld(firsts) if denied => self.only_after(&what, firsts),
             Timing::OnceHeld(first) if denied => Self::only_before(what, first),
+            Timing::ExactlyWhen(other) if !denied => {
+                always(Logic::Iff(Box::new(what), Box::new(other)))
+            }
             _ => {
                 self.expect("a time that fits the duty");
                 return None;
@@ -703,7 +727,7 @@ impl<'v> Parser<'v> {
 }
 
 /// A verb: its class, whether it looks back, and whether it is denied.
-type Verb = (Class, bool, bool);
+pub(super) type Verb = (Class, bool, bool);
 
 /// The situations that something is said of, each by itself: calls that `and` joins, which are at steps of their own.
 pub(super) fn each(class: Class, what: Logic) -> Vec<Logic> {

@@ -1,5 +1,6 @@
 //! Places and distances in time: `at the next step`, `within the last 5 minutes`, `twice`.
 
+use super::COUNT;
 use super::parser::Parser;
 use crate::words::formula::Unary;
 use crate::words::{Ratio, Unit, Window};
@@ -136,9 +137,19 @@ impl Parser<'_> {
             return u32::try_from(count + 1).ok();
         }
         self.attempt(|parser| {
+            let at = parser.at;
             let count = parser.number()?.whole()?;
             parser.one_of("times|time")?;
-            Some(count)
+            parser.bounded(count, at)
         })
+    }
+
+    /// The number of times at a token, if it is at most [`COUNT`].
+    pub(super) fn bounded(&mut self, count: u32, at: usize) -> Option<u32> {
+        if count > COUNT {
+            self.stuck = Some((at, format!("a number of times up to {COUNT}")));
+            return None;
+        }
+        Some(count)
     }
 }

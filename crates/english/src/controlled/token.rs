@@ -81,21 +81,19 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
-/// The value of a number word.
+/// The value of a number word: up to `ninety-nine`, `hundred` and `thousand`.
 pub(crate) fn small_number(word: &str) -> Option<u32> {
-    const SMALL: &str = "one two three four five six seven eight nine ten eleven twelve";
-    const LARGE: [(&str, u32); 5] = [
-        ("twenty", 20),
-        ("thirty", 30),
-        ("sixty", 60),
-        ("ninety", 90),
-        ("hundred", 100),
-    ];
-    let small = (1..)
-        .zip(SMALL.split(' '))
-        .find(|(_, known)| *known == word);
-    let large = LARGE.iter().find(|(known, _)| *known == word);
-    small
-        .map(|(value, _)| value)
-        .or(large.map(|(_, value)| *value))
+    const UNITS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
+        eighteen nineteen";
+    const TENS: &str = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred";
+    let place = |list: &str, word: &str| {
+        let mut numbered = (1..).zip(list.split_whitespace());
+        numbered.find_map(|(value, known)| (known == word).then_some(value))
+    };
+    let tens = |word| place(TENS, word).map(|tens| tens * 10);
+    match word.split_once('-') {
+        Some((ten, unit)) => Some(tens(ten)? + place(UNITS, unit).filter(|unit| *unit < 10)?),
+        None if word == "thousand" => Some(1000),
+        None => place(UNITS, word).or_else(|| tens(word)),
+    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::compare::stem;
 use super::example::{self, Trace};
 use crate::controlled::{Chance, Controlled, Fault, Situation, Vocabulary, read_exactly};
-use crate::words::formula::{Binary, repeated};
+use crate::words::formula::{AHEAD, Binary, repeated};
 use crate::words::{Logic, Unary, Unit, Window, Writer, sentence};
 
 /// The kind of a requirement, by the form of its formula.
@@ -295,7 +295,7 @@ fn bound(window: Window) -> Option<Bound> {
 /// Returns the number of a count: the greatest that is allowed, or the least that is required.
 fn count(logic: &Logic) -> Option<u32> {
     let times = |logic: &Logic| match logic {
-        Logic::Unary(Unary::Eventually, None, inner) => repeated(inner)
+        Logic::Unary(Unary::Eventually, None, inner) => repeated(inner, AHEAD)
             .map(|(_, count)| count)
             .filter(|count| *count > 1),
         _ => None,

@@ -114,7 +114,7 @@ struct Source<'l> {
     /// The sentence with its heading or lead-in, in lower case.
     whole: String,
     words: BTreeSet<String>,
-    numbers: Vec<u64>,
+    numbers: Vec<Number>,
 }
 
 /// Words that deny, or that are put as a denial: *refuse*, *only*, *before*.
@@ -161,8 +161,16 @@ fn all_words(text: &str) -> Vec<Token> {
     out
 }
 
-/// Returns the numbers of a text. `1,000` is one number; `one` is none, as it is a pronoun as often.
-fn numbers(text: &str) -> Vec<u64> {
+/// A number of a text.
+struct Number {
+    value: u64,
+    /// It says how many things follow a colon: *three steps: read, check, send*.
+    announces: bool,
+}
+
+/// Returns the numbers of a text. `1,000` is one number; `one` is none, as it is a pronoun as often, and neither is what a number is
+/// contrasted with: *one reminder, not two*.
+fn numbers(text: &str) -> Vec<Number> {
     let mut plain = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
     for (at, char) in chars.iter().enumerate() {
@@ -173,19 +181,31 @@ fn numbers(text: &str) -> Vec<u64> {
             plain.push(*char);
         }
     }
-    let found = all_words(&plain)
-        .into_iter()
-        .filter_map(|token| match token.kind {
-            // A fraction counts with its digits: what matters is that it is repeated.
-            Kind::Number => token.low.replace('.', "").parse().ok(),
-            _ => match token.low.as_str() {
-                "twice" => Some(2),
-                "dozen" => Some(12),
-                "one" => None,
-                word => small_number(word).map(u64::from),
-            },
-        });
-    found.collect()
+    let words = all_words(&plain);
+    let value = |token: &Token| match token.kind {
+        // A fraction counts with its digits: what matters is that it is repeated.
+        Kind::Number => token.low.replace('.', "").parse().ok(),
+        _ => match token.low.as_str() {
+            "twice" => Some(2),
+            "dozen" => Some(12),
+            "one" => None,
+            word => small_number(word).map(u64::from),
+        },
+    };
+    let mut found = Vec::new();
+    for (at, token) in words.iter().enumerate() {
+        let before: Vec<&str> = words[..at].iter().map(|word| word.low.as_str()).collect();
+        let contrast = matches!(
+            before[..],
+            [.., "," | ";" | "and" | "\u{2013}" | "\u{2014}", "not"]
+        );
+        if let Some(value) = value(token).filter(|_| !contrast) {
+            let mut after = words[at + 1..].iter().map(|word| word.low.as_str());
+            let announces = after.find(|word| [":", ".", ";"].contains(word)) == Some(":");
+            found.push(Number { value, announces });
+        }
+    }
+    found
 }
 
 impl<'l> Source<'l> {
@@ -234,7 +254,8 @@ impl<'l> Source<'l> {
 
     /// No number is lost, and none is added.
     fn count(&self, words: &str, faults: &mut Vec<String>) {
-        let said = numbers(words);
+        let said: Vec<u64> = numbers(words).iter().map(|number| number.value).collect();
+        let asked: Vec<u64> = self.numbers.iter().map(|number| number.value).collect();
         let moved = all_words(&self.whole)
             .iter()
             .any(|token| listed(COMPARISONS, &token.low));
@@ -246,15 +267,22 @@ impl<'l> Source<'l> {
         let shared = |whole: u64| {
             let parts = said.iter().filter_map(|part| part.checked_mul(whole));
             let mut parts = parts.filter(|part| part % 100 == 0).map(|part| part / 100);
-            percent && parts.any(|part| part == 1 || self.numbers.contains(&part))
+            percent && parts.any(|part| part == 1 || asked.contains(&part))
         };
+        let quoted = tokens(words).into_iter();
+        let phrases: BTreeSet<String> = quoted
+            .filter(|token| matches!(token.kind, Kind::Quoted(_)))
+            .map(|token| token.low)
+            .collect();
+        let enumerated = |number: &Number| number.announces && number.value == phrases.len() as u64;
         for number in &self.numbers {
-            if !near(*number, &said) && !shared(*number) {
-                faults.push(format!("the number {number} of the requirement is missing"));
+            let value = number.value;
+            if !near(value, &said) && !shared(value) && !enumerated(number) {
+                faults.push(format!("the number {value} of the requirement is missing"));
             }
         }
         for number in said.iter().filter(|number| **number > 2) {
-            if !near(*number, &self.numbers) {
+            if !near(*number, &asked) {
                 faults.push(format!("the number {number} is not in the requirement"));
             }
         }

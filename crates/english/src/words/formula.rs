@@ -177,7 +177,7 @@ impl Writer<'_> {
 fn counted(logic: &Logic) -> Option<(Logic, u32)> {
     match logic {
         Logic::Unary(Unary::Eventually, None, inner) => {
-            repeated(inner).filter(|(_, count)| *count > 1)
+            repeated(inner, AHEAD).filter(|(_, count)| *count > 1)
         }
         _ => None,
     }
@@ -307,8 +307,22 @@ pub fn occurrences(count: u32, inner: &Logic) -> Logic {
     more
 }
 
-/// Of `f & X F (f & X F …)` the event and how often it is said to come.
-pub fn repeated(logic: &Logic) -> Option<(Logic, u32)> {
+/// `f` at a step with at least `count - 1` steps before it where `f` holds: `f & Y O (f & Y O …)`.
+pub fn so_often(count: u32, inner: &Logic) -> Logic {
+    let mut found = inner.clone();
+    for _ in 1..count {
+        found = and([inner.clone(), previously(once(None, found))]);
+    }
+    found
+}
+
+/// The operators of a number of times that looks ahead: the next step, and some step from there on.
+pub const AHEAD: [Unary; 2] = [Unary::Next, Unary::Eventually];
+/// The operators of a number of times that looks back.
+pub const BACK: [Unary; 2] = [Unary::Previously, Unary::Once];
+
+/// Of `f & X F (f & X F …)`, or `f & Y O (f & Y O …)`, the event and how often it is said to come.
+pub fn repeated(logic: &Logic, [step, some]: [Unary; 2]) -> Option<(Logic, u32)> {
     if logic.is_state() {
         return Some((logic.clone(), 1));
     }
@@ -316,13 +330,16 @@ pub fn repeated(logic: &Logic) -> Option<(Logic, u32)> {
         return None;
     };
     let (last, first) = parts.split_last()?;
-    let Logic::Unary(Unary::Next, None, later) = last else {
+    let Logic::Unary(op, None, other) = last else {
         return None;
     };
-    let Logic::Unary(Unary::Eventually, None, again) = later.as_ref() else {
+    let Logic::Unary(inner, None, again) = other.as_ref() else {
         return None;
     };
-    let (event, count) = repeated(again)?;
+    if *op != step || *inner != some {
+        return None;
+    }
+    let (event, count) = repeated(again, [step, some])?;
     (event == and(first.iter().cloned())).then_some((event, count + 1))
 }
 
