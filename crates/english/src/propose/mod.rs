@@ -41,6 +41,14 @@ static CALLING: LazyLock<Vec<&str>> =
     LazyLock::new(|| words_in(include_str!("../data/calling.txt")));
 static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words_in(include_str!("../data/actors.txt")));
 
+/// Words, and the form of controlled English that they ask for, the likeliest first.
+static HINTS: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
+    let rows = include_str!("../data/hints.txt").lines();
+    rows.filter_map(|row| row.split_once(" => "))
+        .map(|(words, form)| (words_in(words), form))
+        .collect()
+});
+
 fn words_in(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
@@ -85,7 +93,13 @@ pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
         consents,
     };
     if !sentence.asks() {
-        return Outcome::NoRequirement("it asks for nothing, and forbids nothing".to_owned());
+        return match sentence.limits() {
+            Some(word) => Outcome::Declined(format!(
+                "it has `{word}`, and no word of duty such as `must`; {}",
+                sentence.hint()
+            )),
+            None => Outcome::NoRequirement("it asks for nothing, and forbids nothing".to_owned()),
+        };
     }
     if let Some(question) = sentence.vague() {
         return Outcome::Declined(question);
@@ -134,7 +148,7 @@ impl Sentence<'_> {
     /// Whether the sentence requires or forbids something. A permission does not, unless it is the only one.
     fn asks(&self) -> bool {
         const DUTIES: &str = "must shall should never cannot can't don't not only required requires require needs need prohibited \
-            forbidden no always mustn't shouldn't ought least most ensure has have nothing";
+            forbidden no nobody neither provided always mustn't shouldn't ought least most ensure has have nothing";
         let all = 0..self.tokens.len();
         let commands = all.clone().any(|at| {
             let begins = at == 0
@@ -142,6 +156,27 @@ impl Sentence<'_> {
             begins && (self.word(at) == "be" || IMPERATIVES.contains(&self.word(at)))
         });
         commands || self.has(all, &words_in(DUTIES))
+    }
+
+    /// Returns a word of condition, order, number or denial: with one, even what commands nothing may be a requirement, as in *payment is
+    /// due within 14 days* or *neither party may assign it*.
+    fn limits(&self) -> Option<&str> {
+        const LIMITS: &str = "neither nobody none nor without unless until within provided before after prior once if whenever when where \
+            exactly twice times per each every during while never";
+        let limits = words_in(LIMITS);
+        (0..self.tokens.len())
+            .map(|at| self.word(at))
+            .find(|word| limits.contains(word))
+    }
+
+    /// Returns the form of controlled English that the words of the sentence ask for.
+    fn hint(&self) -> String {
+        let all = 0..self.tokens.len();
+        let form = HINTS
+            .iter()
+            .find(|(words, _)| self.has(all.clone(), words))
+            .map_or("\"…\" must always hold.", |(_, form)| form);
+        format!("in controlled English, for example: {form}")
     }
 
     /// Returns the question that a vague phrase leaves open.
@@ -354,7 +389,7 @@ impl Sentence<'_> {
     /// Whether a condition is there for a while: *the sandbox is active*, *the chain has been approved*, *a valid token*; and not *a person
     /// has approved*, *an approval*.
     fn is_state(&self, range: Range<usize>) -> bool {
-        const STATES: &str = "is are isn't aren't remains exists contains been was were";
+        const STATES: &str = "holds owns is are isn't aren't remains exists contains been was were";
         const VERBS: &str = "has have had confirms approves agrees asks requests";
         const EVENTS: &str = "check review consent backup request sign-off clearance reply test";
         const ENDINGS: [&str; 6] = ["tion", "sion", "oval", "ment", "ing", "ed"];
@@ -418,7 +453,15 @@ impl Sentence<'_> {
             _ => "",
         };
         let phrase = calls.unwrap_or_else(|| {
-            let words: Vec<String> = spans.into_iter().map(|range| self.phrase(range)).collect();
+            let mut words: Vec<String> =
+                spans.into_iter().map(|range| self.phrase(range)).collect();
+            // *The loan must not be paid* says of a step that *the loan is paid*.
+            if let [subject, verb] = &mut words[..]
+                && let Some(rest) = verb.strip_prefix("be ")
+            {
+                let many = is_plural(subject);
+                *verb = format!("{} {rest}", if many { "are" } else { "is" });
+            }
             format!("\"{}\"", words.join(" "))
         });
         phrase + verb
@@ -467,7 +510,9 @@ impl Sentence<'_> {
         let mut chars = text.chars();
         match (chars.next(), chars.next()) {
             (Some(first), Some(second))
-                if range.start == 0 && first.is_uppercase() && second.is_lowercase() =>
+                if range.start == 0
+                    && first.is_uppercase()
+                    && (second.is_lowercase() || second == ' ' && first == 'A') =>
             {
                 first.to_lowercase().chain(text.chars().skip(1)).collect()
             }
@@ -485,18 +530,35 @@ impl Sentence<'_> {
         if words.is_empty()
             && let Some(word) = self.hidden(0..self.tokens.len())
         {
-            return format!("`{word}` is a condition of its own; write it in controlled English");
+            return format!("`{word}` is a condition of its own; {}", self.hint());
         }
         if words.is_empty() {
-            return "it does not say when: always, at some point, or whenever something happens"
-                .to_owned();
+            return format!(
+                "it does not say when: always, at some point, or whenever something happens; {}",
+                self.hint()
+            );
         }
         let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         format!(
-            "no one reading has a place for {}; write it in controlled English",
-            words.join(", ")
+            "no one reading has a place for {}; {}",
+            words.join(", "),
+            self.hint()
         )
     }
+}
+
+/// Whether a subject is of several: *orders*, *children under 16*, *the host and the port*.
+fn is_plural(subject: &str) -> bool {
+    const AFTER_THE_NOUN: &str =
+        "of in on under above over below with from to for at by between that which";
+    let words = words_in(subject);
+    let noun = words
+        .iter()
+        .take_while(|word| !words_in(AFTER_THE_NOUN).contains(word))
+        .last();
+    let ends = |ends: &[&str]| noun.is_some_and(|noun| ends.iter().any(|end| noun.ends_with(end)));
+    words.contains(&"and")
+        || ends(&["s", "children", "people", "men", "data"]) && !ends(&["ss", "us", "is"])
 }
 
 /// A number in digits or words, as controlled English has it.
