@@ -470,7 +470,9 @@ fn measured(log: &Path) -> BTreeMap<String, Measures> {
             measures.templates += usize::from(case.template);
             measures.templates_equivalent += usize::from(case.template && right);
         }
-        if case.asks != first.is_some() || case.asks && !right {
+        // What was set aside is counted and not shown, so that it stays unseen.
+        let shown = !case.aside || std::env::var_os("SHOW_ASIDE").is_some();
+        if shown && (case.asks != first.is_some() || case.asks && !right) {
             let mark = ["", "(finer) ", "(coarser) "]
                 [usize::from(finer) + 2 * usize::from(coarser && !finer)];
             println!(
@@ -484,8 +486,11 @@ fn measured(log: &Path) -> BTreeMap<String, Measures> {
             );
         }
     }
+    let all = cases();
     for (source, measures) in &out {
-        println!("{source}: {measures:?}");
+        let aside = all.iter().any(|case| case.source == *source && case.aside);
+        let aside = if aside { " (set aside)" } else { "" };
+        println!("{source}{aside}: {measures:?}");
     }
     out
 }
@@ -501,11 +506,11 @@ fn recorded_answers_keep_their_measures() {
     assert_eq!(measures.requirements + measures.others, 150);
     let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
     assert!(at_least(measures.proposed, measures.requirements, 98));
-    assert!(at_least(measures.equivalent, measures.requirements, 84));
+    assert!(at_least(measures.equivalent, measures.requirements, 91));
     let cut_otherwise = measures.equivalent + measures.finer + measures.coarser;
-    assert!(at_least(cut_otherwise, measures.requirements, 90));
-    assert!(at_least(measures.kind, measures.requirements, 92));
-    assert!(at_least(measures.declined, measures.others, 80));
+    assert!(at_least(cut_otherwise, measures.requirements, 95));
+    assert!(at_least(measures.kind, measures.requirements, 95));
+    assert!(at_least(measures.declined, measures.others, 100));
 }
 
 /// `GUARD_REPLAY=LOG cargo test -p guard-english --test requirements -- --ignored --nocapture` measures another log.
