@@ -4,13 +4,15 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::declaration::params;
 use super::hints::Hint;
 use super::{Analysis, Kind, LIMITS};
 use crate::audit::test_record;
 use crate::eval;
 use crate::ids::PropertyId;
 use crate::replay::{self, Timeline, Watch};
-use crate::source::FileId;
+use crate::source::{FileId, Span};
+use crate::syntax::ast::ItemKind;
 use crate::value::Cell;
 
 /// The longest hint, in bytes, and the longest value in its explanation.
@@ -88,11 +90,35 @@ impl Analysis {
                 let text = timeline.text(&Cell::Known(elapsed), HINT);
                 return Some(hint(span.end, format!("+{text}")));
             }
-            let (watch, ..) = watches.iter().find(|(watch, own, _)| {
+            let (watch, ..) = watches.iter().find(|(watch, own, whole)| {
                 let is_property = matches!(watch, Watch::Property(_));
-                own == name && is_property == (declaration.kind == Kind::Property)
+                own == name
+                    && whole.file == FileId(0)
+                    && is_property == (declaration.kind == Kind::Property)
             })?;
             Some(hint(span.end, value(timeline, *watch, at)?))
+        })
+        .collect()
+    }
+
+    /// Returns the names in a range of offsets that have a value at each step, with the expressions for them: fields, and what is
+    /// declared without parameters.
+    pub fn valued(&self, within: &Range<u32>) -> Vec<(Span, String)> {
+        let here = self.declarations.iter().filter(|(name, _)| {
+            name.file == FileId(0) && within.start <= name.end && name.start <= within.end
+        });
+        here.filter_map(|(span, declaration)| {
+            let name = self.sources().slice(span);
+            let module = self.checked.project.modules.get(declaration.module)?;
+            let item = &module.tree.items.get(declaration.item)?.kind;
+            let expression = match (declaration.kind, item) {
+                (Kind::Field, ItemKind::Trace(_)) => format!("meta.{name}"),
+                (Kind::Property, ItemKind::Query(_)) => return None,
+                (Kind::Field | Kind::Property, _) => name.to_owned(),
+                (Kind::Function, item) if params(item).is_empty() => name.to_owned(),
+                _ => return None,
+            };
+            Some((span, expression))
         })
         .collect()
     }
@@ -131,6 +157,9 @@ fn changes(timeline: &Timeline, at: usize) -> Vec<String> {
             match watch {
                 Watch::Definition(place) => {
                     let definition = timeline.spec().outline.values.get(place)?;
+                    if definition.span.file != FileId(0) {
+                        return None;
+                    }
                     match cell? {
                         Cell::Known(crate::value::Value::Bool(holds))
                             if definition.is_predicate =>

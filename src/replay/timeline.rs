@@ -26,7 +26,7 @@ pub(crate) struct Timeline {
 /// A value that can be watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// A predicate or definition of the spec, by its place in [`Outline::values`](crate::hir::Outline::values).
+    /// A predicate or definition, by its place in [`Outline::values`](crate::hir::Outline::values).
     Definition(usize),
     /// A track, by its place among those without parameters.
     Track(usize),

@@ -384,6 +384,78 @@ fn it_stops_where_something_of_the_spec_begins() {
 }
 
 #[test]
+fn it_stops_in_the_modules_that_the_spec_uses() {
+    let files = Files::new();
+    std::fs::create_dir(files.path("lib")).unwrap();
+    let module = files.path("lib/mail.guard");
+    let texts = [
+        "predicate mails = tool == \"mail\"",
+        "let price = amount ?? 0",
+        "track mailed: int = 0 then mailed + (if mails then 1 else 0)",
+        "predicate idle = tool == \"wait\"",
+    ];
+    std::fs::write(&module, texts.join("\n")).unwrap();
+    let spec = "use lib.mail\nevent {\n  tool: string\n  amount: int?\n}\n\
+        predicate price = tool == \"price\"\n\
+        property few = always (mail.mailed < 5 and mail.price < 10 and not price)\n";
+    std::fs::write(files.path("post.guard"), spec).unwrap();
+    let events =
+        json!([{"tool": "look"}, {"tool": "mail", "amount": 3}, {"tool": "mail", "amount": 3}]);
+    std::fs::write(
+        files.path("post.jsonl"),
+        json!({"id": "a", "events": events}).to_string(),
+    )
+    .unwrap();
+    let paths = json!({"spec": files.path("post.guard"), "runs": files.path("post.jsonl")});
+    let mut client = files.launch(&paths);
+    let found = breakpoints(&mut client, &module, &[1, 2, 3, 4]);
+    let verified: Vec<&Value> = found.iter().map(|one| &one["verified"]).collect();
+    assert_eq!(verified, [true, true, true, false]);
+    let why = found[3]["message"].as_str().unwrap();
+    assert!(why.contains("that the spec uses"), "{why}");
+    let lines = client.ask(
+        "breakpointLocations",
+        json!({"source": {"path": module}, "line": 1, "endLine": 9}),
+    );
+    let lines: Vec<&Value> = lines["breakpoints"].as_array().unwrap().iter().collect();
+    assert_eq!(
+        lines,
+        [
+            &json!({"line": 1}),
+            &json!({"line": 2}),
+            &json!({"line": 3})
+        ]
+    );
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+
+    assert_eq!(client.moved("continue"), "mails is true");
+    let frames = client.frames();
+    let path = frames[0]["source"]["path"].as_str().unwrap();
+    assert_eq!(
+        (Path::new(path), frames[0]["line"].as_u64()),
+        (module.as_path(), Some(1))
+    );
+    assert_eq!(client.value("Predicates", "mail.mails"), "true");
+    assert_eq!(client.value("Predicates", "price"), "false");
+    assert_eq!(client.value("Definitions", "mail.price"), "3");
+    assert_eq!(client.value("Tracks", "mail.mailed"), "1");
+    // A name means what it means in the file of the frame.
+    let mut price = |frame: Value| {
+        let asked = json!({"expression": "price", "context": "watch", "frameId": frame});
+        client.ask("evaluate", asked)["result"].clone()
+    };
+    assert_eq!(
+        [price(json!(1)), price(json!(2)), price(Value::Null)],
+        ["3", "false", "false"]
+    );
+    // The second mail changes the track, and nothing else.
+    assert_eq!(client.moved("continue"), "mailed is 2");
+    assert_eq!(client.frames()[0]["line"], 3);
+    client.close();
+}
+
+#[test]
 fn it_stops_where_a_violation_begins_and_says_why() {
     let files = Files::new();
     // The first trace that violates the property is chosen: `good` does not.

@@ -226,6 +226,26 @@ fn emacs_knows_the_words_of_items() {
     assert_eq!(strings(&mode, "guard-mode--items", "\"Words"), items);
 }
 
+#[test]
+fn the_tree_sitter_mode_of_emacs_knows_the_keywords_of_the_grammar() {
+    let mode = strings(
+        &read("emacs/guard-ts-mode.el"),
+        ":feature 'keyword",
+        "@font-lock",
+    );
+    let query = read("tree-sitter/queries/highlights.scm");
+    let lists = query.split("\n[").skip(1).filter_map(|rest| {
+        let (list, rest) = rest.split_once(']')?;
+        let is_word = list
+            .chars()
+            .all(|c| c.is_alphabetic() || "_\" \n".contains(c));
+        (is_word && rest.starts_with(" @keyword")).then_some(list)
+    });
+    let known = words(lists.flat_map(|list| list.split('"').skip(1).step_by(2)));
+    let items = words(ITEM_WORDS.iter().copied());
+    assert_eq!(mode, known.difference(&items).cloned().collect());
+}
+
 /// The words of `array` in the scanner of the tree-sitter grammar.
 fn scanner_words(array: &str) -> BTreeSet<String> {
     let scanner = read("tree-sitter/src/scanner.c");

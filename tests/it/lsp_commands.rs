@@ -317,6 +317,53 @@ fn the_step_of_a_trace_is_shown_until_the_text_changes() {
 }
 
 #[test]
+fn a_debugger_shows_values_beside_what_has_them() {
+    let project = Project::new();
+    let mut editor = Editor::with(&project.path, &json!({}));
+    let text = SPEC.replace(
+        "predicate pays",
+        "trace {\n  meta user: string?\n}\npredicate named(t: string) = tool == t\npredicate pays",
+    );
+    editor.opened(&project.uri, &text);
+    let whole = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
+    let asked = json!({
+        "textDocument": {"uri": project.uri},
+        "range": whole,
+        "context": {"frameId": 1, "stoppedLocation": whole},
+    });
+    let found = editor.ask("textDocument/inlineValue", asked);
+    let lines: Vec<&str> = text.lines().collect();
+    let found: Vec<&str> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let expression = one["expression"].as_str().unwrap();
+            let (start, end) = (&one["range"]["start"], &one["range"]["end"]);
+            assert_eq!(start["line"], end["line"]);
+            let at = |place: &Value| usize::try_from(place["character"].as_u64().unwrap()).unwrap();
+            let line = lines[usize::try_from(start["line"].as_u64().unwrap()).unwrap()];
+            let name = expression.rsplit('.').next().unwrap();
+            assert_eq!(&line[at(start)..at(end)], name);
+            expression
+        })
+        .collect();
+    let expected = [
+        "tool",
+        "amount",
+        "at",
+        "meta.user",
+        "pays",
+        "price",
+        "total",
+        "asked",
+        "too_much",
+    ];
+    assert_eq!(found, expected);
+    editor.close();
+}
+
+#[test]
 fn commands_that_cannot_be_carried_out_are_answered() {
     let project = Project::new();
     let mut editor = project.editor(&json!({}));

@@ -37,6 +37,7 @@ mod docs;
 mod draft_model;
 mod dtmc_conformance;
 mod editor;
+mod editor_clients;
 mod editor_rename;
 mod editors;
 mod eval_judging;

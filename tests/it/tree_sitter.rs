@@ -24,14 +24,24 @@ const LOST: &[&str] = &[
     "predicate p = x as int??? 0 == 1",
 ];
 
-/// Cargo, on the grammar's package, with a target folder of its own.
-fn cargo(args: &[&str]) -> Command {
+/// Cargo, on a package of the grammar, with a target folder of its own.
+fn cargo(package: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command
         .args(args)
-        .current_dir(root().join("editors/tree-sitter"))
+        .current_dir(root().join("editors").join(package))
         .env("CARGO_TARGET_DIR", target());
     command
+}
+
+/// Whether the packages that a package of the grammar needs can be had; if not, says what is skipped.
+fn has_packages(package: &str, what: &str) -> bool {
+    let fetched = cargo(package, &["fetch", "--locked", "--quiet"]).status();
+    let fetched = fetched.unwrap().success();
+    if !fetched {
+        skip(&format!("{what}: its packages cannot be had"));
+    }
+    fetched
 }
 
 fn target() -> PathBuf {
@@ -45,17 +55,11 @@ fn items_program() -> Option<PathBuf> {
         skip("the tree-sitter grammar: no C compiler");
         return None;
     }
-    if !cargo(&["fetch", "--locked", "--quiet"])
-        .status()
-        .unwrap()
-        .success()
-    {
-        skip("the tree-sitter grammar: its packages cannot be had");
+    if !has_packages("tree-sitter", "the tree-sitter grammar") {
         return None;
     }
-    let tests = cargo(&["test", "--locked", "--offline", "--quiet"])
-        .output()
-        .unwrap();
+    let args = ["test", "--locked", "--offline", "--quiet"];
+    let tests = cargo("tree-sitter", &args).output().unwrap();
     assert!(
         tests.status.success(),
         "{}{}",
@@ -202,4 +206,30 @@ fn the_grammar_of_editors_reads_what_the_parser_reads() {
         right > 150 && items > 2500 && wrong > 20,
         "{right} {items} {wrong}"
     );
+}
+
+#[test]
+fn the_parser_is_what_the_generator_makes_of_the_grammar() {
+    let what = "the generated parser of tree-sitter";
+    if Command::new("node").arg("--version").output().is_err() {
+        return skip(&format!("{what}: no Node.js"));
+    }
+    let package = "tree-sitter/generate";
+    if !has_packages(package, what) {
+        return;
+    }
+    let folder = Folder::new(&[]);
+    let made = folder.path().to_str().unwrap();
+    let args = ["run", "--locked", "--offline", "--quiet", "--", made];
+    let run = cargo(package, &args).output().unwrap();
+    let problems = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{problems}");
+    for name in ["parser.c", "grammar.json", "node-types.json"] {
+        let kept = std::fs::read(root().join("editors/tree-sitter/src").join(name)).unwrap();
+        let same = kept == std::fs::read(folder.path().join(name)).unwrap();
+        assert!(
+            same,
+            "{name} is stale: run `cargo run` in editors/{package}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 // The language server: `guard lsp`, started when a trusted folder or file is open, and again when its setting changes.
 
-import { commands, OutputChannel, window } from "vscode";
+import { commands, env, OutputChannel, window } from "vscode";
 import { LanguageClient, State, StaticFeature } from "vscode-languageclient/node";
 import { findProgram, wantedProgram } from "./program";
 
@@ -76,9 +76,14 @@ export class Server {
     if (chosen === settings) {
       await commands.executeCommand("workbench.action.openSettings", "guard.path");
     } else if (chosen === how) {
-      this.output.appendLine(`In a copy of the repository of Guard, run: ${HOW_TO_INSTALL}`);
-      this.output.appendLine("Then run the command `Guard: Restart the Language Server`.");
-      this.output.show();
+      const [copy, restart] = ["Copy the command", "It is installed"];
+      const steps = `In a copy of the repository of Guard, run \`${HOW_TO_INSTALL}\`.`;
+      const next = await window.showInformationMessage(steps, copy, restart);
+      if (next === copy) {
+        await env.clipboard.writeText(HOW_TO_INSTALL);
+      } else if (next === restart) {
+        void this.restart();
+      }
     }
   }
 }

@@ -228,6 +228,11 @@ function beforePage(options: { property: string; theme: string }): void {
     }
     history.replaceState(null, "", `#${state}`);
   }
+  page.addEventListener("load", () => {
+    if (trace) {
+      document.getElementById("trace").scrollIntoView();
+    }
+  });
   page.addEventListener("message", (event) => {
     const press = { key: event.data.key, bubbles: true };
     document.body.dispatchEvent(new page.KeyboardEvent("keydown", press));

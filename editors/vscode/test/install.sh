@@ -4,8 +4,8 @@
 #
 #     eval "$(editors/vscode/test/install.sh target/vscode)" && editors/vscode/test/run.sh target/debug/guard
 #
-# Scripts of packages are not run: one of them downloads a program that is not needed here. Three modules are built; without the fourth,
-# `spdlog`, the server logs to its output.
+# Scripts of packages are not run: one of them downloads ripgrep, which is the one of the machine here. Three modules are built; without
+# the fourth, `spdlog`, the server logs to its output.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mkdir -p "${1:-target/vscode}" && cd "${1:-target/vscode}" && pwd)
@@ -16,6 +16,7 @@ build() {
   (cd "$1" && shift && node "$gyp" rebuild "${headers[@]}" "$@")
 }
 {
+  command -v rg || { [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends ripgrep; }
   cd "$folder"
   [ -f package.json ] || echo '{"private":true}' >package.json
   npm install --silent --no-audit --no-fund --ignore-scripts puppeteer-core@24.43.1 code-server@4.100.3
@@ -30,6 +31,8 @@ build() {
     npm install --silent --no-audit --no-fund --omit=dev --ignore-scripts
     build node_modules/native-watchdog
     build node_modules/node-pty
+    mkdir -p node_modules/@vscode/ripgrep/bin
+    ln -sf "$(command -v rg)" node_modules/@vscode/ripgrep/bin/rg
     ln -s node_modules node_modules.asar
   fi
 } >&2

@@ -1,33 +1,23 @@
-// Tries the extension in VS Code itself, as `code-server` serves it to a browser:
-//   node test/run.mjs MODULES BROWSER VSIX GUARD
-// MODULES has code-server and puppeteer-core. Prints a line for each check that fails, and leaves screenshots in MODULES/shots.
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
+// Tries the extension in VS Code itself, as a newcomer meets it: a folder that is not trusted, no `guard`, then everything else.
+//   node test/run.mjs MODULES BROWSER VSIX GUARD [PICTURES]
+// MODULES has code-server and puppeteer-core. Prints a line for each check that fails, and leaves screenshots in MODULES/shots;
+// PICTURES is a folder for the pictures of editors/README.md.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { until, Workbench } from "./workbench.mjs";
 
-const [modules, browserPath, vsix, guard] = process.argv.slice(2).map((one) => path.resolve(one));
-const require = createRequire(path.join(modules, "package.json"));
-const puppeteer = require("puppeteer-core");
-
-const PATIENCE = 90_000;
-// A free port: a server that an earlier run left would answer for another folder.
-const PORT = await new Promise((done) => {
-  const socket = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = socket.address();
-    socket.close(() => done(port));
-  });
-});
+const [modules, browser, vsix, guard, pictures] = process.argv.slice(2).map((one) => path.resolve(one));
 const shots = path.join(modules, "shots");
-const data = path.join(modules, "data");
-const work = path.join(modules, "work");
-for (const folder of [shots, data, work]) {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-}
+rmSync(shots, { recursive: true, force: true });
+mkdirSync(shots, { recursive: true });
+const work = mkdtempSync(path.join(tmpdir(), "guard-"));
+mkdirSync(path.join(work, "lib"));
+const write = (name, text) => writeFileSync(path.join(work, name), text);
 
-const SPEC = `event {
+const spec = (at) => `use lib.money
+
+event {
   tool: string
   amount: int?
   at: time?
@@ -37,6 +27,7 @@ predicate pays = tool == "pay"
 track total: int = 0 then total + (amount ?? 0)
 
 property asked = always (pays -> once tool == "ask")
+property watched = always (money.waits -> once tool == "look")
 unsafe too_much = total > 10 message "{total} paid"
 
 test "a payment" {
@@ -44,198 +35,222 @@ test "a payment" {
     {tool: "look"},
     {tool: "pay", amount: 3},
   ]
-  expect asked violated at 0
+  expect asked violated at ${at}
 }
 `;
 const RUNS = [
   { id: "good", events: [{ tool: "ask", at: 0 }, { tool: "pay", amount: 4, at: 2 }] },
-  { id: "bad", events: [{ tool: "look", at: 1 }, { tool: "pay", amount: 6, at: 3 }, { tool: "pay", amount: 7, at: 9 }] },
+  { id: "bad", events: [{ tool: "look", at: 1 }, { tool: "pay", amount: 6, at: 3 }, { tool: "wait", at: 5 }, { tool: "pay", amount: 7, at: 9 }] },
 ];
-writeFileSync(path.join(work, "shop.guard"), SPEC);
-writeFileSync(path.join(work, "shop.jsonl"), RUNS.map((run) => JSON.stringify(run) + "\n").join(""));
-mkdirSync(path.join(data, "User"), { recursive: true });
-const settings = {
-  "guard.path": guard,
-  "security.workspace.trust.enabled": false,
-  "workbench.startupEditor": "none",
-  "workbench.welcomePage.walkthroughs.openOnInstall": false,
-  "editor.inlayHints.enabled": "on",
-  "testing.automaticallyOpenPeekView": "never",
-  "testing.automaticallyOpenTestResults": "neverOpen",
-  "debug.openDebug": "openOnDebugBreak",
-};
-writeFileSync(path.join(data, "User", "settings.json"), JSON.stringify(settings));
-
-const entry = path.join(modules, "node_modules", "code-server", "out", "node", "entry.js");
-const env = { ...process.env, XDG_CONFIG_HOME: data, XDG_DATA_HOME: data };
-const common = ["--user-data-dir", data, "--extensions-dir", path.join(data, "extensions")];
-execFileSync(process.execPath, [entry, ...common, "--install-extension", vsix], { stdio: "ignore", env });
-const server = spawn(
-  process.execPath,
-  [entry, ...common, "--auth", "none", "--bind-addr", `127.0.0.1:${PORT}`, "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust", work],
-  { stdio: "ignore", env },
-);
+write("shop.guard", spec(0));
+write("lib/money.guard", 'predicate waits = tool == "wait"\n');
+write("shop.jsonl", RUNS.map((run) => JSON.stringify(run) + "\n").join(""));
+write("buckets.guard", "let buckets = Resources.*[ Type == 'AWS::S3::Bucket' ]\nrule encrypted when %buckets !empty {\n}\n");
 
 let passed = 0, failed = 0;
 function check(what, holds, found) {
   if (holds) passed++;
-  else { failed++; console.log(`FAILED ${what}${found === undefined ? "" : `: ${JSON.stringify(found).slice(0, 600)}`}`); }
+  else { failed++; console.log(`FAILED ${what}${found === undefined ? "" : `: ${JSON.stringify(found).slice(0, 800)}`}`); }
 }
-const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-/** Waits until a function gives something, and returns that, or nothing after a time. */
-async function until(find, ms = PATIENCE) {
-  const end = Date.now() + ms;
-  for (;;) {
-    const found = await find().catch(() => undefined);
-    if (found || Date.now() > end) return found;
-    await sleep(250);
+
+const started = Date.now();
+const bench = await Workbench.start({
+  modules, browser, vsix, work,
+  // No `guard` on the path.
+  env: { PATH: "/usr/bin:/bin" },
+  settings: {
+    "security.workspace.trust.startupPrompt": "never",
+    "security.workspace.trust.banner": "never",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": false,
+    "workbench.welcomePage.walkthroughs.openOnInstall": false,
+    "workbench.colorTheme": "Default Light Modern",
+    "workbench.activityBar.location": "top",
+    "git.enabled": false,
+    "window.commandCenter": false,
+    "chat.commandCenter.enabled": false,
+    "editor.minimap.enabled": false,
+    "editor.inlayHints.enabled": "on",
+    "breadcrumbs.enabled": false,
+    "testing.automaticallyOpenPeekView": "never",
+    "testing.automaticallyOpenTestResults": "neverOpen",
+    "debug.openDebug": "openOnDebugBreak",
+    "debug.toolBarLocation": "docked",
+    "debug.internalConsoleOptions": "neverOpen",
+  },
+});
+const { page } = bench;
+let shot = 0;
+/** Takes a screenshot; for the guide that of the first lines of the window, and nothing of the machine in it. */
+const picture = async (name, height) => {
+  const file = `${String(++shot).padStart(2, "0")}-${name}.png`;
+  await page.screenshot({ path: path.join(shots, file) });
+  if (height !== undefined && pictures !== undefined) {
+    const clip = { x: 0, y: 30, width: 1120, height };
+    await page.screenshot({ path: path.join(pictures, `vscode-${name}.png`), clip });
   }
+};
+const lensTitles = async () => (await bench.texts(".codelens-decoration")).join(" ");
+const language = async () => (await bench.texts(".statusbar-item")).join(" ");
+const stack = async () => (await bench.texts(".debug-call-stack .monaco-list-row")).join("\n");
+const topLine = () => page.evaluate(() => {
+  const mark = document.querySelector(".debug-top-stack-frame-line");
+  const y = mark?.getBoundingClientRect().y;
+  const own = [...document.querySelectorAll(".view-line")].find((line) => Math.abs(line.getBoundingClientRect().y - y) < 3);
+  return own?.textContent.replaceAll("\u00a0", " ");
+});
+const inVariables = async () => (await bench.texts(".debug-pane .monaco-list-row, .debug-view-content .monaco-list-row")).join("\n");
+
+/** In a folder that is not trusted there are colours, and nothing is started. */
+async function restricted() {
+  check("the folder is not trusted", await until(async () => (await language()).includes("Restricted Mode")), await language());
+  await bench.open("buckets.guard");
+  // The extension has read the file, so it is active.
+  check("a file of CloudFormation Guard is plain text", await until(async () => (await language()).includes("Plain Text")), await language());
+  await bench.open("shop.guard");
+  const colours = await until(async () => {
+    const found = await page.$$eval(".view-line span[class*=mtk]", (nodes) => [...new Set(nodes.map((node) => node.className))]);
+    return found.length > 4 && found;
+  });
+  check("colours", colours);
+  check("nothing is started", (await lensTitles()) === "" && (await bench.texts(".notification-toast")).length === 0);
+  await picture("restricted");
 }
 
-const browser = await puppeteer.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
-try {
-  const address = `http://127.0.0.1:${PORT}/?folder=${encodeURIComponent(work)}`;
-  await until(() => fetch(address).then((answer) => answer.ok));
-  const page = await browser.newPage();
-  await page.setViewport({ width: 1500, height: 1000 });
-  await page.goto(address, { timeout: PATIENCE });
-  await page.waitForSelector(".monaco-workbench", { timeout: PATIENCE });
-  let shot = 0;
-  const picture = (name) => page.screenshot({ path: path.join(shots, `${String(++shot).padStart(2, "0")}-${name}.png`) });
-  const texts = (selector) => page.$$eval(selector, (nodes) => nodes.map((node) => node.textContent));
-  const spaced = (text) => text.replaceAll("\u00a0", " ");
-  const command = async (name) => {
-    await page.keyboard.press("F1");
-    await page.waitForSelector(".quick-input-widget input", { visible: true });
-    await sleep(300);
-    await page.keyboard.type(name);
-    await sleep(700);
-    await page.keyboard.press("Enter");
-    await sleep(500);
-  };
-  const lens = async (title) => {
-    // Lenses are drawn anew while answers come in, so the click is where the lens is, not on a node.
-    const place = await until(() => page.evaluate((title) => {
-      const all = [...document.querySelectorAll(".codelens-decoration *")];
-      const own = all.find((node) => node.children.length === 0 && node.textContent.replace(/\u00a0/g, " ").trim() === title);
-      const box = own?.getBoundingClientRect();
-      return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    }, title), 20_000);
-    if (!place) throw new Error(`no lens ${title}: ${await page.$$eval(".codelens-decoration", (all) => all.map((node) => node.outerHTML).join(" "))}`);
-    await page.mouse.click(place.x, place.y);
-  };
-  const editorText = async () => spaced((await texts(".view-line")).join("\n"));
-
-  // Without ripgrep, which the server does not have here, files are opened by their tree.
-  const file = await until(async () => {
-    const rows = await page.$$(".explorer-viewlet .monaco-list-row");
-    for (const row of rows) {
-      if ((await row.evaluate((node) => node.textContent)).trim() === "shop.guard") return row;
-    }
-    return undefined;
+/** Once the folder is trusted, a missing program is explained, and one that is then named is started. */
+async function missing() {
+  await bench.command("Workspaces: Manage Workspace Trust");
+  await bench.clickText(".workspace-trust-editor .monaco-button", "Trust");
+  check("it says what is missing", await bench.toast("was not found"), await bench.texts(".notification-toast"));
+  await picture("missing");
+  await bench.clickText(".notification-toast .monaco-button", "How to install");
+  check("it says how to install", await bench.toast("cargo install"), await bench.texts(".notification-toast"));
+  await bench.open("shop.guard");
+  bench.set({ "guard.path": guard });
+  await bench.command("Notifications: Clear All Notifications");
+  const titles = await until(async () => {
+    const found = await lensTitles();
+    return ["Run test", "Debug test", "Audit traces…"].every((title) => found.includes(title)) && found;
   });
-  await file.click({ count: 2 });
-  await page.waitForSelector(".monaco-editor .view-lines", { timeout: PATIENCE });
+  check("the program is started once its path is set", titles, await lensTitles());
+  const hinted = await until(async () => (await bench.line('    {tool: "pay"'))?.includes("pays; total = 3"));
+  check("values after the events of the test", hinted, await bench.lines());
+  await picture("lenses", 500);
+}
 
-  // Lenses, and the values of the test.
-  const lenses = await until(async () => {
-    const found = await texts(".codelens-decoration");
-    return found.some((text) => text.includes("Run test")) && found;
-  });
-  const all = spaced((lenses || []).join(" "));
-  check("lenses", all.includes("Run test") && all.includes("Debug test") && all.includes("Audit traces…"), lenses);
-  const hinted = await until(async () => {
-    const text = await editorText();
-    return text.includes("pays; total = 3") && text;
-  });
-  check("values after the events of the test", hinted, await editorText());
-  await picture("lenses-and-values");
-
-  // Run test: the result stands at the `expect` line.
-  await lens("Run test");
+/** Tests: from their lenses, and in the explorer of tests. */
+async function tests() {
+  await bench.lens("Run test");
   // Where it is written differs between versions: in an element, or in the style of one.
   const inline = await until(() => page.evaluate(() => {
     const texts = (node) => ["::before", "::after"].map((part) => getComputedStyle(node, part).content).join(" ");
     const nodes = [...document.querySelectorAll(".monaco-editor *")];
     return nodes.map((node) => texts(node) + (node.children.length === 0 ? node.textContent : "")).find((text) => /violated.at.1/.test(text));
   }));
-  check("the result of the test is at its line", inline);
-  await picture("run-test");
+  check("the result of the test is at its line", inline, await bench.lines());
+  await bench.command("Testing: Focus on Test Explorer View");
+  await bench.clickRow(".test-explorer", "shop.guard");
+  await page.keyboard.press("ArrowRight");
+  const rows = () => bench.labels(".test-explorer");
+  const row = async (state) => (await rows()).find((label) => label.includes("a payment") && label.includes(state));
+  check("the explorer of tests has the result", await until(() => row("Failed")), await rows());
+  await picture("tests");
+  write("shop.guard", spec(1));
+  check("the editor reads the file anew", await until(() => bench.line("  expect asked violated at 1")), await bench.lines());
+  await bench.command("Test: Run All Tests");
+  check("the test passes", await until(() => row("Passed")), await rows());
+}
 
-  // Debug test: it stops at the first event, steps, and shows values.
-  await lens("Debug test");
-  const stack = await until(async () => {
-    const found = (await texts(".debug-call-stack .monaco-list-row")).map(spaced);
-    return found.some((text) => text.includes("step 0")) && found;
-  });
-  check("the debugger stops at the first event", stack, await texts(".debug-call-stack .monaco-list-row"));
+/** Debugging a test: the line, the values, a step back. */
+async function debugTest() {
+  await bench.lens("Debug test");
+  check("the debugger stops at the first event", await until(async () => (await stack()).includes("step 0")), await stack());
+  check("the line of the event is marked", await until(async () => (await topLine())?.includes('{tool: "look"}')), await topLine());
   await page.keyboard.press("F10");
-  const violated = await until(async () => {
-    const found = (await texts(".debug-call-stack .monaco-list-row")).map(spaced);
-    return found.some((text) => text.includes("step 1")) && found;
+  check("a step", await until(async () => (await stack()).includes("step 1")), await stack());
+  check("the next line is marked", await until(async () => (await topLine())?.includes('{tool: "pay"')), await topLine());
+  const scopes = ["Event", "Predicates", "Tracks", "Properties"];
+  const shown = await until(async () => {
+    const all = await inVariables();
+    return scopes.every((name) => all.includes(name));
   });
-  check("a step", violated, await texts(".debug-call-stack .monaco-list-row"));
-  const scopes = await until(async () => {
-    const found = (await texts(".debug-variables .monaco-list-row, .variables-view .monaco-list-row, .debug-view-content .monaco-list-row")).map(spaced);
-    return found.some((text) => text.includes("Event")) && found;
-  });
-  check("scopes", scopes && ["Event", "Predicates", "Tracks", "Properties"].every((name) => scopes.some((text) => text.includes(name))), scopes);
-  await picture("debug-test");
-  await command("Debug: Stop");
-  await sleep(1500);
+  check("scopes", shown, await inVariables());
+  const beside = await until(async () => (await bench.line("track total"))?.endsWith("total = 3") && (await bench.line("property asked"))?.includes("asked = violated"));
+  check("values beside the declarations", beside, await bench.lines());
+  await picture("debug", 500);
+  await bench.command("Debug: Stop");
+  check("the session ends", await until(async () => (await page.$$(".debug-toolbar, .debug-top-stack-frame-line")).length === 0));
+}
 
-  // The page of an audit, beside the text; the text shows the values of the step that the page shows.
-  await page.click(".monaco-editor .view-lines");
-  await command("Guard: Audit Traces");
-  await until(() => page.waitForSelector(".quick-input-widget .monaco-list-row", { visible: true, timeout: 1000 }), 20_000);
-  await sleep(500);
-  await page.keyboard.press("Enter");
+/** The page of an audit beside the text; the text shows the values of the step that the page shows. */
+async function traces() {
+  await bench.command("Guard: Audit Traces");
+  await bench.choose("shop.jsonl");
   const inner = await until(async () => {
     for (const frame of page.frames()) {
       if (await frame.$("#trace").catch(() => null)) return frame;
     }
     return undefined;
   });
-  if (!inner) await picture("no-trace");
   check("the page is shown", inner, page.frames().map((frame) => frame.url()));
-  if (inner) {
-    const standing = () => inner.$eval(".stepper", (node) => node.textContent);
-    const at = await until(async () => (await standing()).includes("Step 1") && standing());
-    check("the violation is open", at, await standing().catch(String));
-    const shown = await until(async () => {
-      const text = await editorText();
-      return text.includes("total = 6") && text;
-    });
-    check("the values of the step are in the text", shown, await editorText());
-    await picture("trace");
-    await inner.click("#strip");
-    await page.keyboard.press("ArrowRight");
-    const moved = await until(async () => (await standing()).includes("Step 2"));
-    check("a key steps", moved, await standing());
-    const next = await until(async () => (await editorText()).includes("total = 13"));
-    check("the text follows", next, await editorText());
-    await picture("trace-next-step");
-    await page.click(".monaco-editor .view-lines");
-    await page.keyboard.down("Control");
-    await page.keyboard.down("Alt");
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.up("Alt");
-    await page.keyboard.up("Control");
-    const back = await until(async () => (await standing()).includes("Step 1"), 20_000);
-    check("keys in the text step too", back, await standing());
-    await command("Guard: Step through This Trace");
-    const traced = await until(async () => {
-      const found = (await texts(".debug-call-stack .monaco-list-row")).map(spaced);
-      return found.some((text) => text.includes("step 0")) && found;
-    });
-    check("the trace opens in the debugger", traced, await texts(".debug-call-stack .monaco-list-row"));
-    await picture("debug-trace");
-  }
-  const toasts = (await texts(".notification-toast")).filter((text) => /error|failed/i.test(text));
-  check("no errors", toasts.length === 0, toasts);
-} finally {
-  await browser.close();
-  server.kill();
+  if (!inner) return;
+  const standing = () => inner.$eval(".stepper", (node) => node.textContent);
+  const stands = (step) => until(async () => (await standing()).includes(step));
+  const total = (value) => until(async () => (await bench.line("track total"))?.includes(`total = ${value}`));
+  check("the violation is open", await stands("Step 1"), await standing().catch(String));
+  check("the values of the step are in the text", await total(6), await bench.lines());
+  await picture("trace", 470);
+  await inner.click("#strip");
+  await page.keyboard.press("ArrowRight");
+  check("a key steps", await stands("Step 2"), await standing());
+  await page.keyboard.press("ArrowRight");
+  check("and again", await stands("Step 3"), await standing());
+  check("the text follows", await total(13), await bench.lines());
+  await bench.clickText(".view-line", 'test "a payment" {');
+  await page.keyboard.down("Control");
+  await page.keyboard.down("Alt");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.up("Alt");
+  await page.keyboard.up("Control");
+  check("keys in the text step too", await stands("Step 2"), await standing());
 }
+
+/** The trace of the page in the debugger, with a breakpoint in an imported module. */
+async function debugTrace() {
+  await bench.command("View: Show Explorer");
+  await bench.clickRow(".explorer-viewlet", "lib");
+  await bench.open("money.guard");
+  await bench.clickText(".view-line", 'predicate waits = tool == "wait"');
+  await page.keyboard.press("F9");
+  check("a breakpoint in a module", await until(() => page.$(".codicon-debug-breakpoint")));
+  await bench.command("Guard: Step through This Trace");
+  await bench.command("View: Show Run and Debug");
+  check("the trace opens in the debugger", await until(async () => (await stack()).includes("step 0")), await stack());
+  await page.keyboard.press("F5");
+  check("it stops at the violation", await until(async () => (await stack()).includes("step 1")), await stack());
+  await page.keyboard.press("F5");
+  check("it stops at the breakpoint of the module", await until(async () => (await stack()).includes("step 2")), await stack());
+  check("the line of the module is marked", await until(async () => (await topLine())?.startsWith("predicate waits")), await topLine());
+  check("with its value", await until(async () => (await topLine())?.endsWith("waits = true")), await topLine());
+  await picture("debug-trace");
+}
+
+const parts = [restricted, missing, tests, debugTest, traces, debugTrace];
+try {
+  for (const part of parts) {
+    const begun = Date.now();
+    await part();
+    console.log(`${part.name}: ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  }
+  const toasts = (await bench.texts(".notification-toast")).filter((text) => /error|failed/i.test(text));
+  check("no errors", toasts.length === 0, toasts);
+} catch (error) {
+  check("the script", false, String(error.stack));
+  await picture("error");
+} finally {
+  await bench.close();
+  rmSync(work, { recursive: true, force: true });
+}
+console.log(`VS Code: ${((Date.now() - started) / 1000).toFixed(0)} s`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -212,7 +212,9 @@ pub(super) struct Variable {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct EvaluateArguments {
     pub(super) expression: String,
     pub(super) context: Option<String>,
+    pub(super) frame_id: Option<i64>,
 }

@@ -27,6 +27,9 @@ use crate::verdict::Verdict;
 /// The only thread: the trace.
 const THREAD: i64 = 1;
 
+/// The number of the first frame.
+const FIRST: i64 = 1;
+
 /// The longest value in the name of a frame, in bytes.
 const FRAME: usize = 60;
 
@@ -416,14 +419,7 @@ impl Debuggee {
         let recording = &self.recording;
         let timeline = &recording.timeline;
         let focus = recording.focus.map(|id| (id, timeline.spec().property(id)));
-        let given = timeline.values(self.at).and_then(|values| {
-            let spans = &recording.test.as_ref()?.step_spans;
-            spans.get(values.place).copied()
-        });
-        let stopped = self.stopped.as_ref().and_then(|stop| stop.place);
-        let formula = focus.map(|(_, property)| property.formula_span);
-        let place = given.or(stopped).or(formula);
-        let mut frames = vec![self.frame(client, self.summary(), place)];
+        let mut frames = vec![self.frame(client, self.summary(), self.place())];
         if let (Some(_), Some((id, property))) = (&recording.test, focus) {
             let verdict = words(timeline.verdict(id, self.at));
             let name = format!("{}: {verdict}", property.name);
@@ -437,10 +433,40 @@ impl Debuggee {
             frame.presentation_hint = Some("subtle");
             frames.push(frame);
         }
-        for (id, frame) in (1..).zip(&mut frames) {
+        for (id, frame) in (FIRST..).zip(&mut frames) {
             frame.id = id;
         }
         frames
+    }
+
+    /// Returns the place of the first frame: the event of the test, what the session stopped for, or the property that is shown.
+    fn place(&self) -> Option<Span> {
+        let recording = &self.recording;
+        let timeline = &recording.timeline;
+        let given = timeline.values(self.at).and_then(|values| {
+            let spans = &recording.test.as_ref()?.step_spans;
+            spans.get(values.place).copied()
+        });
+        let stopped = self.stopped.as_ref().and_then(|stop| stop.place);
+        let focus = recording.focus.map(|id| timeline.spec().property(id));
+        given
+            .or(stopped)
+            .or(focus.map(|property| property.formula_span))
+    }
+
+    /// Returns the value of a name of the module in which the first frame stands: in the spec it would mean something else.
+    fn in_module(&self, name: &str) -> Option<Answer> {
+        let file = self.place()?.file;
+        let timeline = &self.recording.timeline;
+        if file == timeline.spec().outline.file {
+            return None;
+        }
+        let watches = timeline.watches();
+        let (watch, ..) = watches
+            .iter()
+            .find(|(_, own, whole)| own == name && whole.file == file)?;
+        let cell = timeline.value(*watch, self.at)?;
+        Some(Answer::Cell(cell.clone()))
     }
 
     /// Returns the moment with the first recorded value, which is mostly the kind of the event.
@@ -507,9 +533,16 @@ impl Debuggee {
 
     fn evaluate(&mut self, asked: &EvaluateArguments) -> Result<Reply, String> {
         let recording = &self.recording;
-        let answer = self
-            .expressions
-            .evaluate(recording, &asked.expression, self.at)?;
+        let in_module = match asked.frame_id {
+            Some(FIRST) => self.in_module(asked.expression.trim()),
+            _ => None,
+        };
+        let answer = match in_module {
+            Some(answer) => answer,
+            None => self
+                .expressions
+                .evaluate(recording, &asked.expression, self.at)?,
+        };
         let body = match answer {
             Answer::Verdict(verdict) => json!({"result": words(verdict), "variablesReference": 0}),
             Answer::Cell(cell) => {

@@ -6,7 +6,7 @@ use super::expression::Expressions;
 use super::messages::{Breakpoint, SourceBreakpoint};
 use super::recording::{Recording, is_same_file};
 use crate::replay::Watch;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceFile, Span};
 use crate::verdict::Verdict;
 
 /// The name of the filter that stops where a violation begins.
@@ -95,7 +95,7 @@ impl Stops {
                 (None, ..) => answer.message = Some("not a file of the spec".to_owned()),
                 (_, None, _) => {
                     let what = "nothing here has a value at each step: expected a property, a track, or a predicate or \
-                                definition without parameters";
+                                definition without parameters; of a module, one that the spec uses";
                     answer.message = Some(what.to_owned());
                 }
                 (.., Err(why)) => answer.message = Some(format!("condition: {why}")),
@@ -195,13 +195,13 @@ pub(super) fn words(verdict: Verdict) -> String {
 }
 
 fn file_of(recording: &Recording, path: &std::path::Path) -> Option<FileId> {
-    let mut watched = recording.watches().into_iter().map(|(.., span)| span.file);
-    let sources = &recording.loaded.sources;
-    // A spec without anything to watch is still its own file.
-    let own = recording.timeline.spec().outline.file;
-    std::iter::once(own)
-        .chain(watched.by_ref())
-        .find(|file| is_same_file(std::path::Path::new(sources.get(*file).name()), path))
+    let mut files = recording.loaded.sources.iter();
+    let found = files.find(|source| {
+        let own = std::path::Path::new(source.name());
+        // The library is in no file.
+        own.is_absolute() && is_same_file(own, path)
+    });
+    found.map(SourceFile::id)
 }
 
 /// Returns what stands at a line: of several the innermost.

@@ -1,11 +1,14 @@
 //! Scopes, and the values in them at a moment.
 
+use std::path::Path;
+
 use super::messages::{Scope, Variable};
 use super::recording::{Recording, SHOWN};
 use super::stops::words;
 use crate::ids::PropertyId;
 use crate::input_schema::Field;
 use crate::replay::Watch;
+use crate::source::Span;
 use crate::value::{Cell, Truth, Value};
 
 /// Something that contains variables. The client refers to it by number until the session moves.
@@ -107,12 +110,24 @@ impl Containers {
         }
     }
 
-    /// Returns a value of the spec as a variable that can be asked for by its name.
-    fn named(&mut self, recording: &Recording, name: &str, cell: &Cell) -> Variable {
-        Variable {
-            evaluate_name: Some(name.to_owned()),
-            ..self.variable(recording, name, cell)
+    /// Returns a declared value as a variable. One of the spec can be asked for by its name; one of a module is shown with the
+    /// name of its file, and how the spec calls it depends on what the spec imports.
+    fn named(
+        &mut self,
+        recording: &Recording,
+        name: &str,
+        declared: Span,
+        cell: &Cell,
+    ) -> Variable {
+        if declared.file == recording.timeline.spec().outline.file {
+            return Variable {
+                evaluate_name: Some(name.to_owned()),
+                ..self.variable(recording, name, cell)
+            };
         }
+        let file = recording.loaded.sources.get(declared.file);
+        let module = Path::new(file.name()).file_stem().unwrap_or_default();
+        self.variable(recording, format!("{}.{name}", module.display()), cell)
     }
 
     fn fields(
@@ -155,15 +170,15 @@ impl Containers {
                 let own = all.filter(|(_, value)| value.is_predicate == predicates);
                 own.filter_map(|(place, value)| {
                     let cell = timeline.value(Watch::Definition(place), at)?;
-                    Some(self.named(recording, &value.name, cell))
+                    Some(self.named(recording, &value.name, value.span, cell))
                 })
                 .collect()
             }
             Container::Tracks => {
                 let all = timeline.watches().into_iter();
-                all.filter_map(|(watch, name, _)| match watch {
+                all.filter_map(|(watch, name, whole)| match watch {
                     Watch::Track(_) => {
-                        Some(self.named(recording, &name, timeline.value(watch, at)?))
+                        Some(self.named(recording, &name, whole, timeline.value(watch, at)?))
                     }
                     _ => None,
                 })

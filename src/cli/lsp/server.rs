@@ -353,6 +353,9 @@ impl Server {
             request::InlayHintRequest::METHOD => with(asked, |params| {
                 answer::hints(documents, &self.values, params)
             }),
+            request::InlineValueRequest::METHOD => {
+                with(asked, |params| answer::inline_values(documents, params))
+            }
             request::CodeLensRequest::METHOD => with(asked, |params| {
                 answer::lenses(documents, &client.commands, &params)
             }),
@@ -457,6 +460,7 @@ fn capabilities(client: &Client) -> ServerCapabilities {
         document_formatting_provider: Some(OneOf::Left(true)),
         document_range_formatting_provider: Some(OneOf::Left(true)),
         inlay_hint_provider: Some(OneOf::Left(true)),
+        inline_value_provider: Some(OneOf::Left(true)),
         code_lens_provider: Some(CodeLensOptions {
             resolve_provider: None,
         }),

@@ -271,21 +271,21 @@ impl<'a> Checker<'a> {
             }
             ast::ItemKind::Let(def) if def.params.is_empty() => {
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                let typed = self.inlined(
-                    item_ref,
-                    Some(Vec::new()),
-                    span,
-                    |checker| match &declared {
+                let typed = self.inlined(item_ref, Some(Vec::new()), span, |checker| {
+                    let typed = match &declared {
                         Some(ty) => checker.typed_as(&scope, &def.value, ty),
                         None => checker.value(&scope, &def.value, None),
-                    },
-                );
+                    };
+                    checker.value_of_module(item_ref, &def.name, typed.id, false);
+                    typed
+                });
                 self.named(&def.name.text, &typed);
                 typed
             }
             ast::ItemKind::Predicate(def) if def.params.is_empty() => {
                 self.inlined(item_ref, Some(Vec::new()), span, |checker| {
                     let id = checker.boolean(&scope, &def.value);
+                    checker.value_of_module(item_ref, &def.name, id, true);
                     Typed { id, ty: Type::Bool }
                 })
             }
@@ -338,6 +338,19 @@ impl<'a> Checker<'a> {
             } else {
                 ty.clone()
             },
+        }
+    }
+
+    /// Notes the value of a definition of a module where it is used first. Those of the spec are noted where they are checked.
+    fn value_of_module(
+        &mut self,
+        item_ref: ItemRef,
+        name: &ast::Name,
+        expr: ExprId,
+        is_predicate: bool,
+    ) {
+        if item_ref.module != 0 {
+            self.value_of_steps(item_ref, name, expr, is_predicate);
         }
     }
 

@@ -239,7 +239,9 @@ impl<'a> Checker<'a> {
                 self.infer(&def.name, &typed.ty);
                 typed
             };
-            self.value_of_steps(item_ref, &def.name, typed.id, false);
+            if !self.generic {
+                self.value_of_steps(item_ref, &def.name, typed.id, false);
+            }
         }
         self.generic = false;
         self.leave();
@@ -261,27 +263,27 @@ impl<'a> Checker<'a> {
             self.formula(&inner, &def.value);
         } else {
             let condition = self.boolean(&inner, &def.value);
-            self.value_of_steps(item_ref, &def.name, condition, true);
+            if !self.generic {
+                self.value_of_steps(item_ref, &def.name, condition, true);
+            }
         }
         self.generic = false;
         self.leave();
     }
 
-    /// Notes the value of a definition that was checked by itself, if it has no parameters.
-    fn value_of_steps(
+    /// Notes the value of a definition without parameters, for debuggers and editors.
+    pub(super) fn value_of_steps(
         &mut self,
         item_ref: ItemRef,
         name: &ast::Name,
         expr: ExprId,
         is_predicate: bool,
     ) {
-        if !self.generic {
-            self.spec.outline.values.push(Definition {
-                name: name.text.clone(),
-                span: *self.names.item(item_ref).span,
-                expr,
-                is_predicate,
-            });
-        }
+        self.spec.outline.values.push(Definition {
+            name: name.text.clone(),
+            span: *self.names.item(item_ref).span,
+            expr,
+            is_predicate,
+        });
     }
 }

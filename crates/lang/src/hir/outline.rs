@@ -29,8 +29,8 @@ pub struct Outline {
     pub lenient_casts: Vec<LenientCast>,
     /// Every predicate with its comment, which sentences of requirements may call it by.
     pub predicates: Vec<(SmolStr, SmolStr)>,
-    /// The predicates and definitions of the spec itself that have a value at each step: those without parameters that are not
-    /// formulas, in order of declaration.
+    /// The predicates and definitions that have a value at each step: those without parameters that are not formulas. Those of the
+    /// spec itself stand in order of declaration, those of modules where they are used first.
     pub values: Vec<Definition>,
     /// The names of definitions without parameters, by what they stand for (without casts); not of conditions and paths, which
     /// say more than their names.

@@ -1,6 +1,9 @@
 //! Texts between the words: what properties are, types that are not written, and values of steps.
 
-use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip};
+use lsp_types::{
+    InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, InlineValue,
+    InlineValueEvaluatableExpression, InlineValueParams,
+};
 
 use super::super::commands::Values;
 use super::super::convert;
@@ -43,4 +46,20 @@ pub(in super::super) fn hints(
             })
             .collect(),
     )
+}
+
+/// Returns the names beside which a debugger shows values; `guard dap` evaluates them.
+pub(in super::super) fn inline_values(
+    documents: &mut Documents,
+    params: InlineValueParams,
+) -> Option<Vec<InlineValue>> {
+    let analysis = documents.analysis(&params.text_document.uri)?;
+    let file = analysis.file();
+    let within = convert::offset(file, params.range.start)..convert::offset(file, params.range.end);
+    let names = analysis.valued(&within).into_iter();
+    let values = names.map(|(span, expression)| InlineValueEvaluatableExpression {
+        range: convert::range(file, span),
+        expression: Some(expression),
+    });
+    Some(values.map(InlineValue::EvaluatableExpression).collect())
 }

@@ -16,7 +16,7 @@ mod tokens;
 pub(super) use actions::{FIX_ALL, actions};
 pub(super) use completion::{completion, signature};
 pub(super) use format::{formatting, range_formatting};
-pub(super) use hints::hints;
+pub(super) use hints::{hints, inline_values};
 pub(super) use hover::hover;
 pub(super) use lenses::lenses;
 pub(super) use links::links;

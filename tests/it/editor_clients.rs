@@ -1,0 +1,177 @@
+//! Editors that are installed here, set up as `editors/README.md` says: the commands of its sections are run as they stand there, in
+//! a home folder of their own. An editor that is not installed is skipped, and said to be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::cli::Folder;
+use crate::support::skip;
+
+const SPEC: &str = "event {\n  tool: string\n}\n\npredicate pays   = tool == \"pay\"\nproperty none = never payz\n";
+
+/// A home folder that was set up for an editor, with a spec that has an error in its last line.
+struct Home {
+    folder: Folder,
+    editor: &'static str,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The blocks of code in a section of the guide.
+fn blocks(section: &str, language: &str) -> Vec<String> {
+    let guide = fs::read_to_string(root().join("editors/README.md")).unwrap();
+    let (_, section) = guide.split_once(&format!("\n## {section}\n")).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let fence = format!("```{language}\n");
+    let blocks = section.split(&fence).skip(1);
+    blocks
+        .map(|block| block.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+impl Home {
+    /// Returns `None` if the editor is not installed.
+    fn new(editor: &'static str) -> Option<Home> {
+        if Command::new(editor).arg("--version").output().is_err() {
+            skip(&format!("the guide for {editor}: it is not installed"));
+            return None;
+        }
+        let folder = Folder::new(&[("post.guard", SPEC)]);
+        // The root of the project, as most have one.
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        Some(Home { folder, editor })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let guard = Path::new(env!("CARGO_BIN_EXE_guard")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let mut command = Command::new(program);
+        command
+            .env("HOME", self.folder.path())
+            .env("PATH", format!("{}:{path}", guard.display()))
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the commands of a section.
+    fn follow(&self, section: &str) {
+        for block in blocks(section, "sh") {
+            let mut shell = self.command("sh");
+            let run = shell.args(["-euc", &block]).current_dir(root());
+            let run = run.output().unwrap();
+            let problems = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{section}: {block}: {problems}");
+        }
+    }
+
+    /// Runs the editor with the spec, and returns the lines that a script writes to `$OUT`.
+    fn lines(&self, args: &[&str]) -> Vec<String> {
+        let out = self.path("out");
+        let mut command = self.command(self.editor);
+        command.args(args).env("OUT", &out);
+        let run = command.current_dir(self.folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&run.stderr);
+        let lines = fs::read_to_string(&out).unwrap_or_else(|_| panic!("{}: {told}", self.editor));
+        lines.lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn vim_as_the_guide_sets_it_up() {
+    let Some(home) = Home::new("vim") else { return };
+    home.follow("Vim");
+    home.folder.write(
+        "check.vim",
+        r#"
+call writefile([&filetype, synIDattr(synID(5, 1, 1), 'name'), &formatexpr], $OUT)
+silent make
+call writefile(map(getqflist(), {_, one -> one.lnum . ': ' . one.text}), $OUT, 'a')
+normal! gggqG
+call writefile([getline(5)], $OUT, 'a')
+call append(0, 'event {{{')
+normal! gggqG
+call writefile([getline(1)], $OUT, 'a')
+qall!
+"#,
+    );
+    let plain = ["-T", "dumb", "--not-a-term", "-i", "NONE", "-n"];
+    let args = [&plain[..], &["post.guard", "-S", "check.vim"]].concat();
+    let lines = home.lines(&args);
+    assert_eq!(lines[..3], ["guard", "guardItem", "guard#Format()"]);
+    assert!(
+        lines[3].starts_with("6: ") && lines[3].contains("payz"),
+        "{lines:?}"
+    );
+    // Formatted; and left alone where it is broken.
+    assert_eq!(
+        lines[lines.len() - 2..],
+        ["predicate pays = tool == \"pay\"", "event {{{"]
+    );
+}
+
+#[test]
+fn neovim_as_the_guide_sets_it_up() {
+    let Some(home) = Home::new("nvim") else {
+        return;
+    };
+    home.follow("Neovim");
+    home.folder.write(
+        "check.lua",
+        r#"
+vim.wait(20000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+local found = vim.diagnostic.get(0)[1] or { message = "no finding" }
+local has_tree = vim.treesitter.start == nil or vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil
+vim.fn.writefile({ vim.bo.filetype, tostring(found.lnum), found.message, tostring(has_tree) }, vim.env.OUT)
+vim.cmd("qall!")
+"#,
+    );
+    let lines = home.lines(&["--headless", "post.guard", "-c", "luafile check.lua"]);
+    assert_eq!(lines[..2], ["guard", "5"], "{lines:?}");
+    assert!(lines[2].contains("payz"), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "true", "colours by the tree");
+}
+
+#[test]
+fn emacs_as_the_guide_sets_it_up() {
+    let Some(home) = Home::new("emacs") else {
+        return;
+    };
+    let blocks = blocks("Emacs", "elisp");
+    let init = blocks[0].replace("REPOSITORY", &root().display().to_string());
+    home.folder.write("init.el", &init);
+    home.folder.write(
+        "check.el",
+        r#"
+(find-file "post.guard")
+(font-lock-ensure)
+(let ((lines (list (symbol-name major-mode)
+                   (format "%s" (progn (goto-char (point-min)) (search-forward "predicate") (get-text-property (match-beginning 0) 'face))))))
+  (package-activate-all)
+  (when (require 'eglot nil t)
+    ;; What `M-x eglot' does, without its questions.
+    (apply #'eglot--connect (eglot--guess-contact))
+    (let ((patience 400) found)
+      (while (and (null found) (> (setq patience (1- patience)) 0))
+        (accept-process-output nil 0.05)
+        (flymake-start)
+        (setq found (flymake-diagnostics)))
+      (setq lines (append lines (list (format "%s" (mapcar #'flymake-diagnostic-text found)))))))
+  (write-region (string-join lines "\n") nil (getenv "OUT")))
+"#,
+    );
+    let lines = home.lines(&["--batch", "-l", "init.el", "-l", "check.el"]);
+    assert_eq!(lines[..2], ["guard-mode", "font-lock-keyword-face"]);
+    match lines.get(2) {
+        Some(found) => assert!(found.contains("payz"), "{lines:?}"),
+        None => skip("findings in Emacs: it has no eglot"),
+    }
+}
