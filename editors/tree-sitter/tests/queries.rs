@@ -159,7 +159,12 @@ fn made(made: &Made, source: &str) -> String {
         renamed.push_str(found.map_or(name, |found| made.captures[found].1));
         renamed.push_str(rest);
     }
-    let unused: Vec<_> = made.captures.iter().zip(used).filter(|(_, used)| !used).collect();
+    let unused: Vec<_> = made
+        .captures
+        .iter()
+        .zip(used)
+        .filter(|(_, used)| !used)
+        .collect();
     assert!(unused.is_empty(), "{}: {unused:?}", made.path);
     format!(
         "; Made from editors/tree-sitter/queries/{}: see editors/tree-sitter/tests/queries.rs.\n{renamed}",
@@ -180,7 +185,10 @@ fn queries_of_other_editors_are_those_of_tree_sitter_under_their_names() {
             stale.push(one.path);
         }
     }
-    assert!(stale.is_empty(), "run UPDATE_QUERIES=1 cargo test --test queries: {stale:?}");
+    assert!(
+        stale.is_empty(),
+        "run UPDATE_QUERIES=1 cargo test --test queries: {stale:?}"
+    );
 }
 
 /// The names that Zed's themes colour; a longer name falls back to the part before its last dot.
@@ -206,12 +214,10 @@ const ZED: &[&str] = &[
 fn zed_knows_the_names_of_its_captures() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../zed/languages/guard");
     let captures = |file: &str| -> Vec<String> {
-        let query = tree_sitter::Query::new(
-            &tree_sitter_guard::LANGUAGE.into(),
-            &read(&folder.join(file)),
-        );
-        let names = query.unwrap().capture_names().to_vec();
-        names.into_iter().map(str::to_owned).collect()
+        let language = tree_sitter_guard::LANGUAGE.into();
+        let query = tree_sitter::Query::new(&language, &read(&folder.join(file))).unwrap();
+        let names = query.capture_names().iter();
+        names.map(|name| (*name).to_owned()).collect()
     };
     for name in captures("highlights.scm") {
         let known = |known: &&str| name == **known || name.starts_with(&format!("{known}."));

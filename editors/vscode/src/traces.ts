@@ -189,6 +189,7 @@ function beforePage(options: { property: string; theme: string }): void {
     history: any;
     KeyboardEvent: any;
     addEventListener(type: string, listener: (event: any) => void): void;
+    requestAnimationFrame(then: () => void): void;
   };
   const editor = page.acquireVsCodeApi();
   const { document, history } = page;
@@ -230,7 +231,8 @@ function beforePage(options: { property: string; theme: string }): void {
   }
   page.addEventListener("load", () => {
     if (trace) {
-      document.getElementById("trace").scrollIntoView();
+      // The list above it is drawn first.
+      page.requestAnimationFrame(() => document.getElementById("trace").scrollIntoView());
     }
   });
   page.addEventListener("message", (event) => {

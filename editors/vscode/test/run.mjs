@@ -199,13 +199,13 @@ async function traces() {
   const total = (value) => until(async () => (await bench.line("track total"))?.includes(`total = ${value}`));
   check("the violation is open", await stands("Step 1"), await standing().catch(String));
   check("the values of the step are in the text", await total(6), await bench.lines());
-  await picture("trace", 470);
   await inner.click("#strip");
   await page.keyboard.press("ArrowRight");
   check("a key steps", await stands("Step 2"), await standing());
   await page.keyboard.press("ArrowRight");
   check("and again", await stands("Step 3"), await standing());
   check("the text follows", await total(13), await bench.lines());
+  await picture("trace", 470);
   await bench.clickText(".view-line", 'test "a payment" {');
   await page.keyboard.down("Control");
   await page.keyboard.down("Alt");

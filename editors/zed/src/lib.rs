@@ -1,6 +1,8 @@
 //! Tells Zed how the language server is started.
 
-use zed_extension_api::{Command, Extension, LanguageServerId, Result, Worktree, register_extension};
+use zed_extension_api::{
+    Command, Extension, LanguageServerId, Result, Worktree, register_extension,
+};
 
 struct Guard;
 
@@ -9,7 +11,11 @@ impl Extension for Guard {
         Guard
     }
 
-    fn language_server_command(&mut self, _: &LanguageServerId, worktree: &Worktree) -> Result<Command> {
+    fn language_server_command(
+        &mut self,
+        _: &LanguageServerId,
+        worktree: &Worktree,
+    ) -> Result<Command> {
         let command = worktree.which("guard");
         let command = command.ok_or("the program `guard` was not found on the path")?;
         Ok(Command {

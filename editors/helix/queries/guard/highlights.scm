@@ -1,5 +1,4 @@
-; Names of captures are those of Helix. No node is matched by two patterns: before 25.07 the first one wins, later the last one.
-
+; Made from editors/tree-sitter/queries/highlights.scm: see editors/tree-sitter/tests/queries.rs.
 [
   "use" "const" "enum" "record" "let" "trace" "event" "predicate" "track" "unsafe" "property" "rule" "template"
   "requirement" "abstraction" "model" "query" "enforce" "system" "component" "compose" "test" "as" "ordered" "from" "each"
@@ -10,10 +9,11 @@
 ] @keyword
 
 ["if" "then" "else" "cases" "when"] @keyword.control.conditional
-["forall" "exists" "any" "all" "count" "for" "leads" "to" "precedes"] @keyword.control.repeat
+["forall" "exists" "any" "all" "count" "for"] @keyword.control.repeat
 
 (temporal operator: _ @keyword.control.repeat)
 (temporal_infix operator: _ @keyword.control.repeat)
+["leads" "to" "precedes"] @keyword.control.repeat
 (path_formula ["A" "E"] @keyword.control.repeat)
 (probability ["P" "S"] @keyword.control.repeat)
 (reward_formula ["R" "C" "I" "S"] @keyword.control.repeat)
@@ -25,7 +25,6 @@
 (binary operator: "/" @operator)
 ["(" ")" "[" "]"] @punctuation.bracket
 ["," "." ":" ".."] @punctuation.delimiter
-(interpolation ["{" "}"] @punctuation.special)
 
 [(integer) (duration)] @constant.numeric.integer
 [(float) (percent)] @constant.numeric.float
@@ -34,29 +33,30 @@
 
 [(string) (message)] @string
 (escape) @constant.character.escape
+(interpolation ["{" "}"] @punctuation.special)
 (format) @string.special
 (regex) @string.regexp
 
 (line_comment) @comment.line
-(doc_comment) @comment.line.documentation
 (block_comment) @comment.block
+(doc_comment) @comment.line.documentation
 
 (attribute "@" @attribute name: (identifier) @attribute)
 (logic) @attribute
 
 (path (identifier) @namespace)
-((named_type (identifier) @type.builtin)
-  (#any-of? @type.builtin "bool" "int" "float" "string" "time" "duration" "json" "pred"))
 ((named_type (identifier) @type)
   (#not-any-of? @type "bool" "int" "float" "string" "time" "duration" "json" "pred"))
 (predicate_type . (identifier) @type)
 (range_type . (identifier) @type.builtin)
+((named_type (identifier) @type.builtin)
+  (#any-of? @type.builtin "bool" "int" "float" "string" "time" "duration" "json" "pred"))
 ["list" "set" "map"] @type.builtin
 
 (enum_item name: (identifier) @type.enum)
+(record_item name: (identifier) @type)
 (enum_value name: (identifier) @type.enum.variant)
 (value_type (identifier) @type.enum.variant)
-(record_item name: (identifier) @type)
 (const_item name: (identifier) @constant)
 
 (call function: (identifier) @function)

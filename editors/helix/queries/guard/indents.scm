@@ -1,3 +1,4 @@
+; Made from editors/tree-sitter/queries/indents.scm: see editors/tree-sitter/tests/queries.rs.
 [
   (event_item)
   (trace_item)

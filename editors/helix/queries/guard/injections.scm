@@ -1,3 +1,4 @@
+; Made from editors/tree-sitter/queries/injections.scm: see editors/tree-sitter/tests/queries.rs.
 ((pattern) @injection.content
   (#set! injection.language "regex"))
 

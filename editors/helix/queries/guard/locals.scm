@@ -1,5 +1,4 @@
-; Scopes, and the names that are bound in them. What an item declares is visible in the whole file.
-
+; Made from editors/tree-sitter/queries/locals.scm: see editors/tree-sitter/tests/queries.rs.
 [
   (let_item)
   (predicate_item)

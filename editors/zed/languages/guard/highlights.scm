@@ -1,5 +1,4 @@
-; Names of captures are those of Zed. A later pattern wins over an earlier one.
-
+; Made from editors/tree-sitter/queries/highlights.scm: see editors/tree-sitter/tests/queries.rs.
 (identifier) @variable
 
 [

@@ -1,2 +1,3 @@
+; Made from editors/tree-sitter/queries/injections.scm: see editors/tree-sitter/tests/queries.rs.
 ((pattern) @injection.content
   (#set! injection.language "regex"))
