@@ -123,7 +123,11 @@ impl<'a> Checker<'a> {
                 let mut diagnostic =
                     Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no members"))
                         .label(format!("has type `{ty}`"));
-                if *ty == Type::String {
+                let is_size = ["length", "len", "size", "count"].contains(&name.as_str());
+                if is_size && matches!(ty, Type::String | Type::List(_) | Type::Set(_)) {
+                    let len = format!("len({})", self.sources.slice(*base.span));
+                    diagnostic = diagnostic.fix(format!("write `{len}`"), span, len.clone());
+                } else if *ty == Type::String {
                     diagnostic = diagnostic.note("to parse a JSON string, use `json(…)`");
                 }
                 self.report(diagnostic);

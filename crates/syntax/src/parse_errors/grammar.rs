@@ -181,6 +181,11 @@ fn elsewhere(
                 None => diagnostic,
             }
         }
+        (_, Token::Colon | Token::DotDot) if expected.is_operator() && expected.has("]") => {
+            Diagnostic::new(Code::G0101, span, "a part of a list or text is not taken in `[ ]`")
+                .label("expected an operator or `]`")
+                .note("write `slice(x, 0, 2)` for the elements or characters at positions 0 and 1, `xs.drop(2)` for those after them")
+        }
         (_, Token::In) if expected.has(")") => {
             let open = opening(tokens, at)?;
             let word = open.checked_sub(1).map(|index| tokens[index].token)?;
