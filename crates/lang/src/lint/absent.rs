@@ -31,6 +31,10 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         if !quantified.universal || property.kind == PropertyKind::Condition {
             continue;
         }
+        // With a condition that is still to be written, the verdict is unknown without the value too.
+        if spec.reads_of(property).todo {
+            continue;
+        }
         for (place, var) in quantified.vars.iter().enumerate() {
             if var.range.is_some() {
                 continue;
