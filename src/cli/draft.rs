@@ -124,7 +124,10 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
         DraftFormat::Guard => {
             let spec = document.to_guard(&source);
             let spec = syntax::format(&spec).unwrap_or(spec);
-            output.write_all(spec.as_bytes())?;
+            // A model or a document may have put characters into comments that are not shown as they are.
+            let mut inert = String::with_capacity(spec.len());
+            push_lines(&mut inert, &spec, Colours::None);
+            output.write_all(inert.as_bytes())?;
         }
     }
     output.close()?;

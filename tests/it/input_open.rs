@@ -93,3 +93,24 @@ fn folders_are_searched_in_order() {
     let wrong = Selection::new(&["[".to_owned()], &[]).unwrap_err();
     assert_eq!(wrong.pattern, "[");
 }
+
+#[cfg(unix)]
+#[test]
+fn links_of_a_folder_lead_nowhere_else() {
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("a.jsonl"), "{}").unwrap();
+    std::fs::write(outside.path().join("secret.jsonl"), "{}").unwrap();
+    let link = |target: &std::path::Path, name: &str| {
+        std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+    };
+    link(&folder.path().join("a.jsonl"), "b.jsonl");
+    link(&outside.path().join("secret.jsonl"), "c.jsonl");
+    let root = folder.path().to_str().unwrap();
+    assert_eq!(names(root, None), ["a.jsonl", "b.jsonl"]);
+    let (_, problems) = selection(&[], &[]).find([root]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].message.contains("1 link to a file outside"),
+        "{problems:?}"
+    );
+}

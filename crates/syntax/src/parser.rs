@@ -61,9 +61,37 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
         b.report(parse_errors::characters(&b, error)); // after the last token: an open comment
     }
     stray_docs(&b, &mut file);
+    hidden_characters(&b);
     let mut diagnostics = b.diagnostics.into_inner();
     crate::diagnostic::sort(&mut diagnostics);
     (file, diagnostics)
+}
+
+/// Reports characters that make a text look different from what it says.
+fn hidden_characters(b: &Builder<'_>) {
+    let hides = |c: char| match c {
+        '\n' | '\t' | '\r' => false,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    let mut from = 0;
+    while let Some((at, c)) = b.text.get(from..).and_then(|rest| {
+        let mut chars = rest.char_indices();
+        chars.find(|(_, c)| hides(*c))
+    }) {
+        let (start, end) = (from + at, from + at + c.len_utf8());
+        from = end;
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let code = u32::from(c);
+        b.report(
+            Diagnostic::new(
+                Code::G0115,
+                b.span(narrow(start), narrow(end)),
+                format!("the text contains U+{code:04X}, which is not shown as it is"),
+            )
+            .note(format!("in a string, write `\\u{code:04x}`")),
+        );
+    }
 }
 
 /// Parses a text that is one expression.

@@ -138,6 +138,13 @@ impl Selection {
                 };
                 problem(ProblemKind::Odd, argument, message);
             }
+            if found.outside > 0 {
+                let message = match found.outside {
+                    1 => "1 link to a file outside this folder was not read".to_owned(),
+                    count => format!("{count} links to files outside this folder were not read"),
+                };
+                problem(ProblemKind::Odd, argument, message);
+            }
             all.extend(found.sources);
         }
         (all, problems)
@@ -182,6 +189,9 @@ pub struct Listing {
     pub sources: Vec<Source>,
     /// The number of files of the folder that match no pattern (or, without patterns, have no known extension).
     pub unmatched: usize,
+    /// The number of links in the folder to files outside it, which are not read: recordings are data, and do not choose what
+    /// else is read.
+    pub outside: usize,
 }
 
 /// Finds what an argument names: a file, the files below a folder, or the standard input (`-`). The selection is about
@@ -223,6 +233,10 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
         if !entry.path().is_file() {
             continue;
         }
+        if entry.path_is_symlink() && !lies_below(entry.path(), path) {
+            listing.outside += 1;
+            continue;
+        }
         let below = below(entry.path(), path);
         match selection.choose(&below) {
             Choice::Unmatched => listing.unmatched += 1,
@@ -237,6 +251,13 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
         }
     }
     Ok(listing)
+}
+
+/// Whether the target of a link lies below a folder.
+fn lies_below(link: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let (target, folder) = (real(link), real(folder));
+    target.is_some_and(|target| folder.is_some_and(|folder| target.starts_with(folder)))
 }
 
 #[derive(Clone, Debug)]

@@ -71,6 +71,7 @@ codes! {
     G0112 Error "unknown-logic" "unknown logic: expected `ltl`, `ctl` or `pctl`";
     G0113 Error "no-bound" "this temporal operator does not take a bound";
     G0114 Error "other-language" "the file is written in another language";
+    G0115 Warning "hidden-character" "a character that is not shown, or that turns the order of the text";
 
     // 02 names
     G0201 Error "unknown-name" "unknown name";
