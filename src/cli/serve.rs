@@ -221,6 +221,17 @@ fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
         let path = path.display();
         Failure::Usage(format!("cannot use the token in `{path}`: {why}"))
     };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let about = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+        let mode = about.permissions().mode();
+        // whoever can write the file can approve after a restart
+        if mode & 0o022 != 0 {
+            let why = format!("others can write the file (mode {:04o})", mode & 0o7777);
+            return Err(wrong(why));
+        }
+    }
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let token = text.lines().next().unwrap_or_default().trim();
     if token.len() < 16 {
@@ -507,10 +518,7 @@ impl Service for Server {
             client: u32::try_from(place).unwrap_or(u32::MAX),
         };
         // A page in a browser may send to this machine what its user never meant to.
-        let fetched = head
-            .field("Sec-Fetch-Site")
-            .is_some_and(|site| site != "none");
-        if head.field("Origin").is_some() || fetched {
+        if head.field("Origin").is_some() || head.field("Sec-Fetch-Site").is_some() {
             return refused(403, "requests from web pages are rejected");
         }
         if let Some(hosts) = &self.hosts {
@@ -526,7 +534,11 @@ impl Service for Server {
         if head.path == "/v1/health" {
             return Ok(reporter(0));
         }
-        let given = head.field("Authorization");
+        let mut all = head.fields("Authorization");
+        let given = all.next();
+        if all.next().is_some() {
+            return refused(400, "expected one `Authorization`");
+        }
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
         let given = given.map(|given| blake3::hash(given.trim().as_bytes()));
         let place = given.and_then(|given| self.tokens.iter().position(|token| *token == given));

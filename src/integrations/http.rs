@@ -136,7 +136,7 @@ impl RequestHead {
     /// # Errors
     /// The refusal, if the head does not say it, or says it in two ways.
     pub fn framing(&self) -> Result<Framing, Response> {
-        let mut lengths: Vec<&str> = self.fields("Content-Length").collect();
+        let lengths: Vec<&str> = self.fields("Content-Length").collect();
         let codings: Vec<&str> = self.fields("Transfer-Encoding").collect();
         match &codings[..] {
             [] => {}
@@ -152,7 +152,6 @@ impl RequestHead {
                 return Err(Response::refusal(501, why));
             }
         }
-        lengths.dedup();
         match &lengths[..] {
             [] if self.method == "POST" => {
                 let why = "a request with POST needs a `Content-Length` or chunks";
@@ -363,6 +362,7 @@ mod tests {
         for (fields, status) in [
             ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", 400),
             ("Content-Length: 3\r\nContent-Length: 4\r\n", 400),
+            ("Content-Length: 3\r\nContent-Length: 3\r\n", 400),
             ("Content-Length: \r\n", 400),
             ("Content-Length: +3\r\n", 400),
             ("Content-Length: 3, 3\r\n", 400),

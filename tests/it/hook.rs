@@ -597,6 +597,23 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
             true,
         ),
         (r#"[{"type":"image","data":"UFJJVkFURSBLRVk="}]"#, true),
+        // What stands between two blocks does not hide a phrase that is split over them.
+        (
+            r#"[{"type":"text","text":"PRIV","annotations":{"audience":["user"]}},{"type":"text","text":"ATE KEY"}]"#,
+            true,
+        ),
+        (
+            r#"{"stdout":"data:image/png;base64,UFJJVkFURSBLRVk=","isImage":true}"#,
+            true,
+        ),
+        (r#"{"url":"data:text/plain,PRIVATE%20KEY"}"#, true),
+        (
+            r#"[{"type":"image","data":"UABSAEkAVgBBAFQARQAgAEsARQBZAA=="}]"#,
+            true,
+        ),
+        (r#""x","error":"PRIVATE KEY""#, true),
+        (r#""x","tool_output":{"a":"PRIVATE KEY"}"#, true),
+        (r#""PRIVATE KEY","agent_id":5"#, true),
     ] {
         let session = tainted(&[]);
         session.before("r", "Read", json!({}));
@@ -609,6 +626,37 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
             &response[..response.len().min(80)]
         );
     }
+}
+
+#[test]
+fn hooks_are_told_apart_by_their_exact_names() {
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let call = |hook: &str, tool: &str| {
+        format!(
+            r#"{{"session_id":"s1","hook_event_name":{hook},"tool_name":{tool},"tool_input":{{}},"tool_use_id":"m"}}"#
+        )
+    };
+    for hook in [
+        "preToolUse",
+        "PreToolUse ",
+        "PRETOOLUSE",
+        "",
+        "PreToolBatch",
+    ] {
+        let (code, _, err) = session.raw(call(&format!("{hook:?}"), r#""mail""#).as_bytes());
+        assert_eq!(code, 2, "{hook}: {err}");
+    }
+    // An outcome under another name is one.
+    let outcome = r#"{"session_id":"s1","hook_event_name":"PostToolBatch","tool_name":"Read","tool_input":{},"tool_use_id":"r","tool_response":"PRIVATE KEY"}"#;
+    assert_eq!(session.raw(outcome.as_bytes()).0, 0);
+    assert_eq!(decision(&session.before("m", "mail", json!({}))).0, "deny");
+    // A call without a name may be any.
+    let (code, out, _) = session.raw(call(r#""PreToolUse""#, "null").as_bytes());
+    assert!(code == 2 || out.contains("deny"), "{code} {out}");
+    // Others are none of its business.
+    let note = r#"{"session_id":"s1","hook_event_name":"Notification","message":"m"}"#;
+    assert_eq!(session.raw(note.as_bytes()).0, 0);
 }
 
 #[test]

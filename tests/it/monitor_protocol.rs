@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use guard_lang::monitor::{Decision, Monitor, Options, Request, Ruling};
+use guard_lang::monitor::{Decision, Monitor, Options, Request, Ruling, Speaker};
 use guard_lang::value::Instant;
 use guard_lang::{check, front, modules::NoFiles};
 
@@ -435,4 +435,43 @@ enforce clean { violated => block "a secret was read" }
         format!("{why:?} {:?}", told.errors).contains("expected `call`, found `Call`"),
         "{told:?}"
     );
+}
+
+#[test]
+fn a_whole_trace_is_refused_before_its_steps_are_read() {
+    // Its steps would take more memory than one event may take.
+    let mut options = Options::default();
+    options.input.record_memory = 1_000;
+    let mut monitor = monitor(options);
+    let events = format!(r#"{{"trace":"T","events":[{}]}}"#, [PAY; 1_000].join(","));
+    let phases = ["act", "before", "after"]
+        .map(|phase| format!(r#"{{"phase":"{phase}","event":{events}}}"#));
+    for line in phases.iter().chain([&events]) {
+        let decision = monitor.line(line.as_bytes(), None);
+        let why = "expected an event, found a whole trace; to check traces, use `guard audit`";
+        assert_eq!(
+            (decision.ruling, &decision.errors[..]),
+            (Ruling::Block, &[why.to_owned()][..])
+        );
+    }
+    assert_eq!(monitor.line(PAY.as_bytes(), None).ruling, Ruling::Allow);
+}
+
+#[test]
+fn a_client_abandons_its_own_proposals_only() {
+    let mut monitor = monitor(Options::default());
+    let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+    for (speaker, client, abandons) in [(Speaker::Reporter, 1, false), (Speaker::Reporter, 0, true)]
+    {
+        monitor.speak_as(speaker);
+        monitor.set_client(client);
+        let decision = monitor.request(Request::Abandon(number), b"", None);
+        assert_eq!(decision.ruling == Ruling::Allow, abandons, "{decision:?}");
+    }
+    // An approver may abandon any.
+    let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+    monitor.speak_as(Speaker::Approver);
+    monitor.set_client(7);
+    let decision = monitor.request(Request::Abandon(number), b"", None);
+    assert_eq!((decision.ruling, decision.errors.len()), (Ruling::Allow, 0));
 }

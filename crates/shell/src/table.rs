@@ -109,6 +109,15 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: "choom",
+        flags: "hV",
+        values: "np",
+        long_flags: "help version",
+        long_values: "adjust pid",
+        idle: "p pid",
+        ..PLAIN
+    },
+    Wrapper {
         names: "cross-env",
         assigns: true,
         ..PLAIN
@@ -411,8 +420,14 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "bundle direnv asdf rbenv pyenv nodenv goenv mise pnpm yarn",
+        names: "bundle asdf rbenv pyenv nodenv goenv mise pnpm yarn",
         subcommand: Some("exec"),
+        ..PLAIN
+    },
+    Wrapper {
+        names: "direnv",
+        subcommand: Some("exec"),
+        operands: 1,
         ..PLAIN
     },
     Wrapper {
@@ -425,6 +440,9 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
 ];
+
+/// `ssh` after its host, where further options may stand.
+pub(super) const SSH_AFTER_HOST: Wrapper = Wrapper { operands: 0, ..SSH };
 
 /// `xargs`, whose command gets more words from the standard input.
 pub(super) const XARGS: Wrapper = Wrapper {
@@ -505,6 +523,66 @@ pub(super) const INTERPRETERS: &[&str] = &[
     "irb",
 ];
 
+/// Programs, and their options whose value is a line for a shell, or a program with words. `git-rebase` is the subcommand.
+pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
+    (
+        "tar gtar bsdtar",
+        "-I --use-compress-program --checkpoint-action --to-command --rsh-command --info-script --new-volume-script",
+    ),
+    ("rsync", "-e --rsh --rsync-path"),
+    ("split gsplit", "--filter"),
+    ("sort gsort", "--compress-program"),
+    ("ssh slogin autossh", "-o"),
+    ("scp sftp", "-o -S"),
+    ("man", "-P --pager"),
+    ("vi vim nvim view ex", "-c -S --cmd"),
+    ("nix-shell", "--run --command"),
+    ("npm pnpm", "-c --call"),
+    ("doppler", "--command"),
+    ("nc ncat netcat", "-e -c --exec --sh-exec"),
+    (
+        "hyperfine",
+        "-p --prepare -s --setup -c --cleanup -C --conclude",
+    ),
+    ("git-rebase", "-x --exec"),
+    (
+        "git-filter-branch",
+        "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter \
+         --commit-filter --tag-name-filter",
+    ),
+    ("git-grep", "-O --open-files-in-pager"),
+    ("git-fetch", "-u --upload-pack --receive-pack --exec"),
+    ("git-difftool", "-x --extcmd"),
+];
+
+/// Programs whose operands are lines for a shell, if they have more than one word.
+pub(super) const LINE_OPERANDS: &str = "hyperfine tmux sops";
+
+/// Settings of `ssh` whose value is a line for a shell.
+pub(super) const SSH_LINES: &str =
+    "proxycommand localcommand knownhostscommand remotecommand match";
+
+/// Settings of `git` whose value is a line for a shell, besides aliases and pagers.
+pub(super) const GIT_LINES: &str = "core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy \
+    sequence.editor diff.external gpg.program credential.helper interactive.difffilter";
+
+/// Programs whose words are text: none of them is a command, whatever it is.
+pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \
+    help test [ [[ expr set logger notify-send";
+
+/// Programs whose operands may be assignments for what they run, or for what follows.
+pub(super) const ASSIGNS: &[&str] = &[
+    "env",
+    "sudo",
+    "doas",
+    "cross-env",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+];
+
 /// Builtins whose operands arithmetic may evaluate.
 pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
     "let",
@@ -522,6 +600,12 @@ pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
     "readarray",
     "wait",
     "getopts",
+];
+
+/// Programs whose output is numbers, or text that stands in the line.
+pub(super) const PRINTS_NUMBERS: &[&str] = &[
+    "wc", "nproc", "date", "stat", "id", "seq", "expr", "bc", "getconf", "pgrep", "tput", "ulimit",
+    "shuf", "cksum", "sum",
 ];
 
 /// Programs that delete what their operands name, and the options with which they delete whole folders.
@@ -560,20 +644,120 @@ pub(super) const WRITERS: &[(&str, Writes)] = &[
 /// Variables whose value a shell runs, or takes for the meaning of a name.
 pub(super) const RUN_VARIABLES: &[&str] =
     &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
+/// Variables whose value programs run as a line.
+pub(super) const LINE_VARIABLES: &[&str] = &[
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "MANPAGER",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "FCEDIT",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_ASKPASS",
+    "GIT_PROXY_COMMAND",
+    "GIT_CONFIG_PARAMETERS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "SVN_SSH",
+    "SVN_EDITOR",
+    "HGEDITOR",
+    "KUBE_EDITOR",
+    "SYSTEMD_EDITOR",
+    "SYSTEMD_PAGER",
+    "TAR_OPTIONS",
+    "FZF_DEFAULT_COMMAND",
+];
 /// A variable whose value is a file that an interactive shell runs.
 pub(super) const STARTUP_VARIABLE: &str = "ENV";
 /// Variables whose value a shell expands.
 pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
-/// Variables that decide which program a name stands for, and which code is loaded into it.
-pub(super) const LOADER_VARIABLES: &[&str] = &[
-    "PATH",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "DYLD_FRAMEWORK_PATH",
+/// Variables that decide which program a name stands for, which code is loaded into it, or which files it writes: those that
+/// begin with one of the first, except with one of the second, and each of the third.
+const LOADER_PREFIXES: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "npm_config_",
+    "NPM_CONFIG_",
+    "CARGO_",
+    "RUSTC",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "JAVA_",
+    "JDK_JAVA_",
+    "MAKE",
+    "GCC_",
+    "GO",
+    "LUA_",
+    "PHP_INI_",
+    "RSYNC_",
+    "SSH_ASKPASS",
+    "SUDO_",
 ];
+const HARMLESS_PREFIXES: &[&str] = &[
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_TRACE",
+    "CARGO_TERM_",
+    "CARGO_INCREMENTAL",
+    "CARGO_BUILD_JOBS",
+    "CARGO_NET_OFFLINE",
+    "CARGO_PROFILE_",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONWARNINGS",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "GOOS",
+    "GOARCH",
+    "GOMAXPROCS",
+    "GOOGLE_",
+    "MAKEOPTS",
+];
+const LOADERS: &[&str] = &[
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "CC",
+    "CXX",
+    "AR",
+    "LINKER",
+    "CLASSPATH",
+    "GCONV_PATH",
+    "OPENSSL_CONF",
+    "LESS",
+    "SHELL",
+    "SHELLOPTS",
+    "BASHOPTS",
+];
+
+/// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
+pub(super) const INTEGERS: &[&str] = &["RANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO"];
+
+/// Whether a variable decides which program a name stands for, which code is loaded into it, or which files it writes.
+pub(super) fn loads_code(name: &str) -> bool {
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    LOADERS.contains(&name)
+        || LINE_VARIABLES.contains(&name)
+        || name == STARTUP_VARIABLE
+        || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
+}
 
 /// Whether a shell runs or expands the value of a variable.
 pub(super) fn runs_values_of(name: &str) -> bool {

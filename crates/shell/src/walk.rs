@@ -6,7 +6,8 @@ use super::syntax::{
     self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
 };
 use super::table::{
-    EXPANDED_VARIABLES, LOADER_VARIABLES, MEANINGS, RUN_VARIABLES, STARTUP_VARIABLE, runs_values_of,
+    DELETERS, EXPANDED_VARIABLES, INTERPRETERS, LINE_VARIABLES, MEANINGS, RUN_VARIABLES, SHELLS,
+    STARTUP_VARIABLE, loads_code, runs_values_of,
 };
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};
@@ -117,10 +118,16 @@ impl<'l> Walk<'l> {
         if level >= NESTING {
             return Err(ShellError::TooDeep);
         }
+        // shells drop it, or end there
+        if text.contains('\0') {
+            return Err(ShellError::undetermined("what a shell reads at", "\\0"));
+        }
         // a node of the tree costs about sixty bytes for each byte of text
         self.charge(text.len().saturating_mul(4))?;
         let parsed = syntax::parse(text, level)?;
         self.arithmetic |= parsed.names.arithmetic;
+        let names = &parsed.names;
+        self.planted |= names.planted || !names.printed.is_disjoint(&names.evaluated);
         self.assigned.extend(parsed.names.assigned.keys().cloned());
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         if let Some(name) = &parsed.names.run_unseen {
@@ -301,7 +308,7 @@ impl<'l> Walk<'l> {
         if let Some(named) = known.filter(|value| runs_values_of(value)) {
             return Err(ShellError::undetermined(RUN_VARIABLE, named));
         }
-        if LOADER_VARIABLES.contains(&assign.name.as_str()) {
+        if loads_code(&assign.name) {
             let value = value.clone().unwrap_or(written);
             self.push(vec![format!("{}=", assign.name), value])?;
         }
@@ -494,13 +501,28 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
     let starts = name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains('/'));
     let expands = EXPANDED_VARIABLES.contains(&name)
         && value.is_none_or(|value| value.contains("$(") || value.contains('`'));
-    if runs || starts || expands || name.starts_with("BASH_FUNC_") {
+    let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
+    let hides = is_line && value.is_none_or(|value| !is_harmless(value));
+    if runs || starts || expands || hides || name.starts_with("BASH_FUNC_") {
         return Err(ShellError::undetermined(
             RUN_VARIABLE,
             &format!("{name}={written}"),
         ));
     }
     Ok(())
+}
+
+/// Whether a line is one command, of a program that is no shell, interpreter or wrapper and deletes nothing.
+fn is_harmless(line: &str) -> bool {
+    let runs = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        SHELLS.contains(&name)
+            || INTERPRETERS.contains(&name)
+            || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
+    };
+    !line.contains([
+        ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
+    ]) && !line.split([' ', '\t', '\'', '"', '=']).any(runs)
 }
 
 fn raw_text(word: &Word) -> String {

@@ -117,7 +117,7 @@ impl Walk<'_> {
         }
         for field in &fields {
             self.charge(field.text.len() + 1)?;
-            self.planted |= plants(&field.text);
+            self.planted |= plants(&field.text, false);
         }
         Ok(fields)
     }
@@ -136,7 +136,7 @@ impl Walk<'_> {
             }
         }
         self.charge(text.len() + 1)?;
-        self.planted |= plants(&text);
+        self.planted |= plants(&text, false);
         Ok(known.then_some(text))
     }
 
@@ -429,13 +429,18 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     fields.extend(field);
 }
 
-/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`.
-fn plants(text: &str) -> bool {
+/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`. If `literal`, nothing in it is an expansion, and
+/// it may also be the rest of such a text: `[$(…)]`.
+pub(super) fn plants(text: &str, literal: bool) -> bool {
     let mut open = 0usize;
     let mut before = ' ';
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let begins = before != '[' && next != '[' && !next.is_whitespace();
         match c {
             '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
+            '[' if literal && begins => open += 1,
             ']' => open = open.saturating_sub(1),
             '`' if open > 0 => return true,
             '(' if open > 0 && before == '$' => return true,

@@ -70,6 +70,20 @@ pub struct Answer {
     pub decisions: Vec<Decision>,
 }
 
+/// The hooks that report what has happened.
+const OUTCOMES: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
+
+/// The hooks that bring or ask anything.
+const HOOKS: [&str; 7] = [
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStop",
+    "SessionEnd",
+];
+
 impl Call {
     /// Reads a call.
     ///
@@ -89,9 +103,14 @@ impl Call {
             Some(text) => Ok(text),
             None => Err(format!("missing `{key}` in the input")),
         };
-        let (hook, session) = (needed("hook_event_name")?, needed("session_id")?);
+        let hook = hook_name(needed("hook_event_name")?, |key| outline.raw(key).is_some())?;
+        let session = needed("session_id")?;
         let agent = match outline.raw("agent_id") {
             None | Some("null" | "\"\"") => None,
+            // an outcome is on record whatever its agent is called
+            Some(id) if OUTCOMES.contains(&hook.as_str()) => {
+                Some(needed("agent_id").unwrap_or_else(|_| id.to_owned()))
+            }
             Some(_) => Some(needed("agent_id")?),
         };
         // No two traces have one name, whatever stands in ids.
@@ -158,7 +177,7 @@ impl Call {
 
     /// Whether the call reports something that has happened: it can no longer be denied, and must be recorded.
     pub fn is_outcome(&self) -> bool {
-        ["PostToolUse", "PostToolUseFailure"].contains(&self.hook.as_str())
+        OUTCOMES.contains(&self.hook.as_str())
     }
 
     /// An outcome without all that is not needed to know which call it answers: what is put on record where the outcome
@@ -196,16 +215,7 @@ impl Call {
 
     /// Whether this hook brings or asks anything; others need no state.
     pub fn matters(&self) -> bool {
-        let known = [
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "UserPromptSubmit",
-            "Stop",
-            "SubagentStop",
-            "SessionEnd",
-        ];
-        known.contains(&self.hook.as_str())
+        HOOKS.contains(&self.hook.as_str())
     }
 
     /// Judges the call.
@@ -520,11 +530,22 @@ impl Call {
         self.tool(judge, &mut event, whole);
         let failed = self.hook == "PostToolUseFailure";
         let outcome = self.known(if failed { "error" } else { "tool_response" });
+        let others: Vec<&str> = (self.outline.iter())
+            .map(|(key, _)| key)
+            .filter(|key| is_outcome(key, failed))
+            .map(|key| self.known(key))
+            .collect();
         if judge.reads("result") {
             event.raw("result", if whole { outcome } else { UNREAD });
         }
         if judge.reads("text") {
-            event.with("text", |line| write_text(outcome, line));
+            match &others[..] {
+                [] => event.with("text", |line| write_text(outcome, line)),
+                others => {
+                    let all = format!("[{outcome},{}]", others.join(","));
+                    event.with("text", |line| write_text(&all, line))
+                }
+            };
         }
         event.raw("error", if failed { "true" } else { "false" });
         self.beside(judge, event, whole).line()
@@ -571,7 +592,9 @@ impl Call {
     }
 
     fn tool(&self, judge: &impl Judge, event: &mut Event, whole: bool) {
-        event.raw("tool", self.known("tool_name"));
+        // a call has a tool, whatever its name is
+        let tool = self.known("tool_name");
+        event.raw("tool", if tool == "null" { UNREAD } else { tool });
         if judge.reads("args") {
             let args = if whole {
                 self.known("tool_input")
@@ -639,6 +662,34 @@ fn ending(mut answer: Json, reason: &str) -> Json {
         members.insert("stopReason".to_owned(), Json::from(reason));
     }
     answer
+}
+
+/// Returns the name of a hook. One that some reader takes for a call or an outcome is not passed by as another event.
+///
+/// # Errors
+/// It may ask for a call, under a name that is not known.
+fn hook_name(name: String, has: impl Fn(&str) -> bool) -> Result<String, String> {
+    let folded = name.trim().to_lowercase();
+    let of_person = ["PermissionRequest", "PermissionDenied"].contains(&name.as_str());
+    if HOOKS.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    if has("tool_response") || folded.starts_with("posttooluse") {
+        let failed = folded == "posttoolusefailure";
+        return Ok(OUTCOMES[usize::from(failed)].to_owned());
+    }
+    let resembles = HOOKS.iter().any(|hook| hook.to_lowercase() == folded);
+    if name.is_empty() || resembles || has("tool_input") && !of_person {
+        return Err(format!("unknown `hook_event_name` {name:?}"));
+    }
+    Ok(name)
+}
+
+/// Whether a member of an outcome, besides the one that its hook has, may say what a tool said.
+fn is_outcome(key: &str, failed: bool) -> bool {
+    let own = if failed { "error" } else { "tool_response" };
+    let of_call = ["tool_name", "tool_input", "tool_use_id"].contains(&key);
+    key != own && (key == "error" || key.starts_with("tool_") && !of_call)
 }
 
 /// Whether something can go on because of what this hook answers, so that it must not fail open.

@@ -119,8 +119,7 @@ impl<'l> Message<'l> {
 
     fn of(text: &str, members: &RawObject<'l>, case: Case) -> Result<Message<'l>, (i32, String)> {
         let invalid = |reason: &str| (INVALID_REQUEST, reason.to_owned());
-        unique_keys(text.as_bytes(), case == Case::Unique)
-            .map_err(|why| (PARSE_ERROR, why.to_string()))?;
+        unique_keys(text, case == Case::Unique).map_err(|why| (PARSE_ERROR, why))?;
         named_as(members.iter().map(|(key, _)| key), &MEMBERS)
             .map_err(|reason| (INVALID_REQUEST, reason))?;
         if members.text("jsonrpc").as_deref() != Some("2.0") {
@@ -154,6 +153,10 @@ impl<'l> Message<'l> {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.$".contains(c);
             if method.len() > MAX_METHOD_BYTES || !method.chars().all(is_plain) {
                 return Err(invalid("expected a `method` that is a plain name"));
+            }
+            // a reader that looks at the method alone takes it for a notification, with ids that were not rewritten
+            if id.is_some() && method.starts_with("notifications/") {
+                return Err(invalid("a notification has no id"));
             }
             return Ok(match id {
                 Some(id) => Message::Request { id, method, params },
@@ -234,14 +237,15 @@ pub(super) fn named_as<'k>(
 /// Returns a request or a notification as one line.
 pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> String {
     let id = id.map(|id| format!("\"id\":{id},")).unwrap_or_default();
-    let method = Json::from(method);
-    let (comma, params) = match params {
-        Some(params) => (",\"params\":", params),
-        None => ("", ""),
-    };
-    one_line(format!(
-        "{{\"jsonrpc\":\"2.0\",{id}\"method\":{method}{comma}{params}}}"
-    ))
+    let head = format!(
+        "{{\"jsonrpc\":\"2.0\",{id}\"method\":{}",
+        Json::from(method)
+    );
+    // At once, since growing would need room for a second copy.
+    one_line(match params {
+        Some(params) => [&head, ",\"params\":", params, "}"].concat(),
+        None => head + "}",
+    })
 }
 
 /// Returns an answer as one line.
@@ -251,7 +255,6 @@ pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
         Outcome::Error(error) => ("error", error),
     };
     let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{key}\":");
-    // At once, since growing would need room for a second copy.
     one_line([&head, value, "}"].concat())
 }
 

@@ -32,6 +32,7 @@ mod request;
 mod server;
 mod text;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Judge;
@@ -74,6 +75,26 @@ const QUIET: [&str; 6] = [
     "notifications/tools/list_changed",
     "ping",
     "roots/list",
+];
+
+/// Requests and notifications of a server that the protocol names. Other names are text.
+const OF_SERVERS: [&str; 16] = [
+    "elicitation/create",
+    "notifications/cancelled",
+    "notifications/elicitation/complete",
+    "notifications/message",
+    "notifications/progress",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/resources/updated",
+    "notifications/roots/list_changed",
+    "notifications/tasks/status",
+    "notifications/tools/list_changed",
+    "ping",
+    "roots/list",
+    "sampling/createMessage",
+    "tasks/cancel",
+    "tasks/get",
 ];
 
 /// The parameters of `tools/call`.
@@ -332,6 +353,16 @@ fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
             list.into_iter().map(|message| message.get()).collect(),
             true,
         )),
+    }
+}
+
+/// Returns what a message of the server says: its parameters, after its method if that is not of the protocol.
+fn said_by_server<'p>(method: &str, params: Option<&'p str>) -> Cow<'p, str> {
+    let params = params.unwrap_or_default();
+    match OF_SERVERS.contains(&method) {
+        true => Cow::Borrowed(params),
+        false if params.is_empty() => Cow::Owned(format!("[\"{method}\"]")),
+        false => Cow::Owned(format!("[\"{method}\",{params}]")),
     }
 }
 

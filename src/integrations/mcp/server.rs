@@ -8,7 +8,10 @@ use super::super::Judge;
 use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Object, Outcome};
 use super::request::{About, Asked, Call, Question, hash_of, hashed};
 use super::text::Text;
-use super::{PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable};
+use super::{
+    PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable,
+    said_by_server,
+};
 
 impl Session {
     pub(super) fn server_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
@@ -160,7 +163,8 @@ impl Session {
             let reason = "another request of this id is open";
             return turn.back.push(message::error(id, INVALID_REQUEST, reason));
         }
-        let said = Text::of(params.unwrap_or_default());
+        let text_of = said_by_server(&method, params);
+        let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method.as_str()) {
             let (about, value) = (About::message(&method, params), params.unwrap_or("null"));
             let event = self.said(judge, about, value, (&said, false), text);
@@ -203,7 +207,8 @@ impl Session {
                 Err(reason) => turn.dropped.push(reason),
             };
         }
-        let said = Text::of(params.unwrap_or_default());
+        let text_of = said_by_server(method, params);
+        let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method) {
             let members = Object::of(params);
             let progress = members

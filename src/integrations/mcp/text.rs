@@ -77,6 +77,9 @@ pub(super) struct Text<'j> {
     n_parts: usize,
     /// The bytes of its parts as they are written.
     size: usize,
+    /// The same of the texts of blocks alone, which clients show one after the other, whatever stands between them.
+    n_shown: usize,
+    shown_size: usize,
 }
 
 impl<'j> Text<'j> {
@@ -88,7 +91,14 @@ impl<'j> Text<'j> {
             json,
             n_parts: parts.n_parts,
             size: parts.size,
+            n_shown: parts.n_shown,
+            shown_size: parts.shown_size,
         }
+    }
+
+    /// Whether the texts of blocks are joined by themselves too.
+    fn joins_shown(&self) -> bool {
+        self.n_shown > 1 && self.n_shown < self.n_parts
     }
 
     /// Returns whether there is no text.
@@ -103,7 +113,11 @@ impl<'j> Text<'j> {
 
     /// Returns about how many bytes [`Text::push_to`] adds.
     pub(super) fn estimate(&self, whole: usize) -> usize {
-        joined::estimate(self.n_parts, self.size, whole)
+        let shown = match self.joins_shown() {
+            true => joined::estimate(self.n_shown, self.shown_size, whole) - self.shown_size,
+            false => 0,
+        };
+        joined::estimate(self.n_parts, self.size, whole) + shown
     }
 
     /// Adds the text to a line as a JSON string.
@@ -115,6 +129,13 @@ impl<'j> Text<'j> {
             let mut again = Parts::new(Some(line), "");
             again.near = joined::near(self.n_parts, self.size, whole);
             again.read(self.json);
+        }
+        if self.joins_shown() {
+            line.push_str("\\n");
+            let mut shown = Parts::new(Some(line), "");
+            shown.near = joined::near(self.n_shown, self.shown_size, whole);
+            shown.only_shown = true;
+            shown.read(self.json);
         }
         line.push('"');
     }
@@ -128,8 +149,13 @@ struct Parts<'o> {
     n_parts: usize,
     /// Their bytes, without separators.
     size: usize,
+    /// The texts of blocks among them, and their bytes.
+    n_shown: usize,
+    shown_size: usize,
     /// The bytes of both ends of long parts that are wanted; all of them for `None`.
     near: Option<usize>,
+    /// Whether the texts of blocks alone are wanted.
+    only_shown: bool,
 }
 
 /// The range of a part in the output, and its size.
@@ -167,13 +193,28 @@ impl<'o> Parts<'o> {
             separator,
             n_parts: 0,
             size: 0,
+            n_shown: 0,
+            shown_size: 0,
             near: None,
+            only_shown: false,
         }
+    }
+
+    /// Adds the text of a block.
+    fn push_shown(&mut self, part: &str) {
+        self.n_shown += 1;
+        self.shown_size += part.len();
+        let only_shown = std::mem::take(&mut self.only_shown);
+        self.push(part);
+        self.only_shown = only_shown;
     }
 
     /// Adds a part, escaped as in a JSON string.
     fn push(&mut self, part: &str) -> Part {
         let mut place = 0..0;
+        if self.only_shown {
+            return (place, 0);
+        }
         if let Some(out) = &mut self.out {
             place.start = out.len();
             if self.n_parts > 0 {
@@ -196,6 +237,9 @@ impl<'o> Parts<'o> {
 
     /// Takes back a part of the innermost object: nothing but parts of that object follows it.
     fn remove(&mut self, (place, size): Part) {
+        if self.only_shown {
+            return;
+        }
         self.n_parts -= 1;
         self.size -= size;
         if let Some(out) = &mut self.out {
@@ -303,7 +347,17 @@ impl Level {
             return parts.push_text(&text);
         }
         if key != "data" {
-            parts.push(written);
+            match key {
+                "text" => parts.push_shown(written),
+                _ => drop(parts.push(written)),
+            }
+            // most texts are no addresses, and are not copied
+            let scheme = written.trim_start().get(..5);
+            if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+                && let Some(text) = joined::in_data_address(&joined::decoded(written))
+            {
+                parts.push_text(&text);
+            }
             return;
         }
         let (text, is_binary) = joined::in_media(&joined::decoded(written));

@@ -60,6 +60,8 @@ pub enum ProjectionError {
 pub struct Projection {
     plan: Plan,
     limits: InputLimits,
+    /// Whether no steps of whole traces are wanted.
+    only_events: bool,
 }
 
 /// Memory that reading uses again and again; one per thread.
@@ -77,10 +79,19 @@ pub struct ReadBuffers {
     single: bool,
 }
 
+impl ReadBuffers {
+    /// Releases the memory of a long text.
+    pub(crate) fn shrink(&mut self) {
+        if self.decoded.capacity() > 1 << 20 {
+            self.decoded = String::new();
+        }
+    }
+}
+
 impl Reusable for ReadBuffers {
-    /// Whether the buffer is kept: a long text may have made it too large.
     fn recycle(&mut self) -> bool {
-        self.decoded.capacity() <= 1 << 20
+        self.shrink();
+        true
     }
 }
 
@@ -115,6 +126,7 @@ impl Projection {
         Ok(Projection {
             plan: Plan::new(schema)?,
             limits,
+            only_events: false,
         })
     }
 
@@ -123,6 +135,15 @@ impl Projection {
         Projection {
             plan: self.plan.unused(),
             limits: self.limits,
+            only_events: self.only_events,
+        }
+    }
+
+    /// The same for callers that take single events only: a whole trace is read as one without steps, which takes no memory.
+    pub(crate) fn only_events(self) -> Projection {
+        Projection {
+            only_events: true,
+            ..self
         }
     }
 
@@ -265,6 +286,20 @@ impl Projection {
             Mode::Lines => self
                 .event(place, buffers)
                 .map(|(outcome, end)| (outcome.unwrap_or_else(|| place.nothing()), end)),
+            Mode::Native if self.only_events => {
+                let (outcome, end) = self.event(place, buffers)?;
+                let trace = || {
+                    ReadOutcome::Unit(Unit::Record(Record {
+                        origin: place.origin(),
+                        id: None,
+                        complete: None,
+                        meta: Box::default(),
+                        steps: Vec::new(),
+                        problems: Vec::new(),
+                    }))
+                };
+                Ok((outcome.unwrap_or_else(trace), end))
+            }
             Mode::Native => {
                 let single_first = buffers.single;
                 for single in [single_first, !single_first] {

@@ -97,10 +97,43 @@ pub fn written(text: &str) -> String {
 /// but text, else each run of [`RUN`] characters or more.
 pub fn in_media(encoded: &str) -> (String, bool) {
     match STANDARD.decode(encoded.as_bytes()).map(String::from_utf8) {
-        Ok(Ok(text)) => (text, false),
-        Ok(Err(error)) => (runs(error.as_bytes()), true),
-        Err(_) => (runs(&lax_bytes(encoded)), false),
+        Ok(Ok(text)) => (with_wide(text), false),
+        Ok(Err(error)) => (all_runs(error.as_bytes()), true),
+        Err(_) => (all_runs(&lax_bytes(encoded)), false),
     }
+}
+
+/// Returns the text of a `data:` address, as lax readers decode it; `None` for other texts.
+pub(crate) fn in_data_address(text: &str) -> Option<String> {
+    let (scheme, rest) = text.trim_start().split_once(':')?;
+    let (kind, data) = rest
+        .split_once(',')
+        .filter(|_| scheme.eq_ignore_ascii_case("data"))?;
+    let encoded = percent_encoding::percent_decode_str(data).decode_utf8_lossy();
+    Some(match kind.to_ascii_lowercase().contains("base64") {
+        true => in_media(&encoded).0,
+        false => encoded.into_owned(),
+    })
+}
+
+/// Returns a text with what it says in two or four bytes for each character, if it may: UTF-16 and UTF-32 have zeros between
+/// the letters of Latin script.
+fn with_wide(text: String) -> String {
+    if !text.contains('\0') {
+        return text;
+    }
+    let narrow = text.replace('\0', "");
+    text + "\n" + &narrow
+}
+
+/// Returns the texts within bytes that are something else, also those in UTF-16 and UTF-32.
+fn all_runs(bytes: &[u8]) -> String {
+    let mut found = runs(bytes);
+    if bytes.contains(&0) {
+        let narrow: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        found.push_str(&runs(&narrow));
+    }
+    found
 }
 
 /// Returns what a lax reader finds in encoded bytes: all characters of the text in them, whatever stands between them; and
@@ -108,7 +141,7 @@ pub fn in_media(encoded: &str) -> (String, bool) {
 pub fn in_bytes(encoded: &str) -> (String, bool) {
     let bytes = lax_bytes(encoded);
     let text = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
-    (text, STANDARD.decode(encoded).is_ok())
+    (with_wide(text), STANDARD.decode(encoded).is_ok())
 }
 
 /// Returns the texts within bytes that are something else, one a line.

@@ -173,7 +173,7 @@ pub fn write_text(value: &str, line: &mut String) {
     line.push('"');
     let mut all = Strings::new(line, "\\n", None);
     let read = strings(value, &mut all);
-    let (n, size) = (all.n, all.size);
+    let (n, size, n_shown, shown_size) = (all.n, all.size, all.n_shown, all.shown_size);
     if read.is_err() || joined::is_unknown(n, size, joined::WHOLE) {
         line.truncate(start);
         line.push_str(UNREAD);
@@ -186,6 +186,13 @@ pub fn write_text(value: &str, line: &mut String) {
             let near = joined::near(n, size, joined::WHOLE);
             // What was read once is sound.
             let _ = strings(value, &mut Strings::new(line, "", near));
+        }
+        if n_shown > 1 && n_shown < n {
+            line.push_str("\\n");
+            let near = joined::near(n_shown, shown_size, joined::WHOLE);
+            let mut shown = Strings::new(line, "", near);
+            shown.only_shown = true;
+            let _ = strings(value, &mut shown);
         }
         line.push('"');
     }
@@ -200,6 +207,11 @@ struct Strings<'o> {
     n: usize,
     /// Their bytes, without separators.
     size: usize,
+    /// The texts of blocks among them, and their bytes.
+    n_shown: usize,
+    shown_size: usize,
+    /// Whether the texts of blocks alone are wanted.
+    only_shown: bool,
 }
 
 impl<'o> Strings<'o> {
@@ -210,11 +222,26 @@ impl<'o> Strings<'o> {
             near,
             n: 0,
             size: 0,
+            n_shown: 0,
+            shown_size: 0,
+            only_shown: false,
         }
+    }
+
+    /// Adds the text of a block as it is written, with its quotes.
+    fn push_shown(&mut self, quoted: &str) {
+        self.n_shown += 1;
+        self.shown_size += quoted.len();
+        let only_shown = std::mem::take(&mut self.only_shown);
+        self.push_quoted(quoted);
+        self.only_shown = only_shown;
     }
 
     /// Adds the content of a string as it is written.
     fn push(&mut self, written: &str) {
+        if self.only_shown {
+            return;
+        }
         if self.n > 0 {
             self.line.push_str(self.separator);
         }
@@ -235,6 +262,8 @@ impl<'o> Strings<'o> {
 enum Means {
     #[default]
     Text,
+    /// The text of a block.
+    Shown,
     /// A word of the protocol, perhaps.
     Tag,
     /// Encoded bytes, perhaps.
@@ -261,8 +290,16 @@ fn strings(value: &str, all: &mut Strings<'_>) -> Result<(), Fault> {
                         all.push(&joined::written(&encoded));
                     }
                 }
+                let address = joined::in_data_address(text).unwrap_or_default();
                 if is_text {
-                    all.push_quoted(value.get(quote..scan.at()).unwrap_or_default());
+                    let quoted = value.get(quote..scan.at()).unwrap_or_default();
+                    match means {
+                        Means::Shown => all.push_shown(quoted),
+                        _ => all.push_quoted(quoted),
+                    }
+                }
+                if !address.is_empty() {
+                    all.push(&joined::written(&address));
                 }
             }
             other => scan.pass(other)?,
@@ -306,6 +343,7 @@ fn member(
     };
     *means = match text {
         "type" => Means::Tag,
+        "text" => Means::Shown,
         "base64" | "blob" | "data" => Means::Encoded,
         _ => Means::Text,
     };

@@ -149,6 +149,7 @@ impl Monitor {
         let chains = Chains::new(&spec, models, &options)?;
         let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
         let projection = Projection::with_limits(&single_events(&spec.schema), options.input)?;
+        let projection = projection.only_events();
         let approvals = options.approvals.iter().map(|approval| {
             let mut fields = spec.schema.fields.iter();
             let field = fields.position(|field| field.name == approval.field);
@@ -479,7 +480,12 @@ impl Monitor {
 
     /// Returns whether whoever makes the requests may not say everything.
     pub(super) fn is_bound(&self) -> bool {
-        self.speaker == Speaker::Reporter && !self.approvals.is_empty()
+        self.is_reporter() && !self.approvals.is_empty()
+    }
+
+    /// Returns whether whoever makes the requests reports only.
+    pub(super) fn is_reporter(&self) -> bool {
+        self.speaker == Speaker::Reporter
     }
 
     pub(super) fn is_approval(&self, event: &Event) -> bool {

@@ -4,9 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
+use jiter::Peek;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::input::document::explain;
+use crate::input::limits::InputLimits;
+use crate::input::scan::{Fault, Lexeme, Scanner};
 
 /// The most members that an object is read as.
 const MOST_MEMBERS: usize = 100_000;
@@ -73,126 +78,134 @@ impl<'de> Deserialize<'de> for RawObject<'de> {
     }
 }
 
-/// Reads JSON in which no object has a key twice, at any depth; if `fold`, in which none has two keys that differ in case
-/// alone. Readers differ on which of two such keys counts. Keys take eight bytes each while their object is open.
-///
-/// # Errors
-/// The text is not JSON, or has such keys.
-pub fn unique_keys(text: &[u8], fold: bool) -> Result<(), serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let mut open = Vec::new();
-    let unique = Unique {
-        open: &mut open,
-        hasher: &RandomState::new(),
-        fold,
-    };
-    unique.deserialize(&mut reader)?;
-    reader.end()
-}
-
-/// A key without its case, as readers that ignore case compare keys.
-pub fn folded(key: &str) -> String {
-    key.to_uppercase().to_lowercase()
-}
-
-/// Any JSON in which no object has a key twice.
-struct Unique<'u> {
-    /// Hashes of the keys of all open objects, innermost last.
-    open: &'u mut Vec<u64>,
-    hasher: &'u RandomState,
-    fold: bool,
-}
+/// The deepest nesting of a text of which the keys are compared, in levels: that of strict parsers.
+const DEEPEST: usize = 127;
 
 /// Up to this many keys are compared in pairs; more are sorted when their object ends.
 const PAIRS: usize = 32;
 
-impl Unique<'_> {
-    fn inner(&mut self) -> Unique<'_> {
-        Unique {
-            open: self.open,
-            hasher: self.hasher,
-            fold: self.fold,
-        }
-    }
-
-    fn hash(&self, key: &str) -> u64 {
-        match self.fold {
-            true => self.hasher.hash_one(folded(key)),
-            false => self.hasher.hash_one(key),
-        }
-    }
-
-    fn twice<E: serde::de::Error>(&self, key: &str) -> E {
-        E::custom(match self.fold {
-            true => format!("{key} stands twice, or differs from another one in case alone"),
-            false => format!("duplicate {key}"),
-        })
-    }
+/// Checks that a JSON text is one that strict parsers read, and that no object in it has a key twice, at any depth; if `fold`,
+/// that none has two keys that differ in case alone. Readers differ on which of two such keys counts. Keys take eight bytes each
+/// while their object is open; no string is copied.
+///
+/// # Errors
+/// The text has such keys, half a surrogate pair, a number out of range, or more than 127 levels.
+pub fn unique_keys(text: &str, fold: bool) -> Result<(), String> {
+    let mut keys = UniqueKeys {
+        open: Vec::new(),
+        hashes: Vec::new(),
+        hasher: RandomState::new(),
+        fold,
+    };
+    keys.read(&mut Scanner::new(text, 0, String::new()))
 }
 
-impl<'de> DeserializeSeed<'de> for Unique<'_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
-    }
+struct UniqueKeys {
+    /// For each open list or object, the number of hashes before those of its own keys; `None` for a list.
+    open: Vec<Option<usize>>,
+    /// The hashes of the keys of all open objects, innermost last.
+    hashes: Vec<u64>,
+    hasher: RandomState,
+    fold: bool,
 }
 
-impl<'de> Visitor<'de> for Unique<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(self.inner())?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        let base = self.open.len();
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            let hash = self.hash(&key.0);
-            let known = self.open.get(base..).unwrap_or_default();
-            if known.len() < PAIRS && known.contains(&hash) {
-                return Err(self.twice(&format!("key `{}`", key.0)));
+impl UniqueKeys {
+    /// Reads a value, however deep, without recursion.
+    fn read(&mut self, scan: &mut Scanner<'_>) -> Result<(), String> {
+        let bytes = scan.bytes();
+        let wrong = |fault| explain(fault, bytes, &InputLimits::default()).1;
+        let mut value = scan.peek().map_err(wrong)?;
+        loop {
+            let is_list = value == Peek::Array;
+            let opens = is_list || value == Peek::Object;
+            if opens && self.open.len() >= DEEPEST {
+                return Err(format!("nested deeper than {DEEPEST} levels"));
             }
-            self.open.push(hash);
-            map.next_value_seed(self.inner())?;
+            let mut inner = None;
+            if opens {
+                self.open.push((!is_list).then_some(self.hashes.len()));
+                inner = self.item(scan, true).map_err(wrong)??;
+            } else if value == Peek::String {
+                scan.pass_string().map_err(wrong)?;
+            } else if let Lexeme::Number(digits) = scan.scalar(value).map_err(wrong)?
+                && !digits.parse::<f64>().is_ok_and(f64::is_finite)
+            {
+                return Err("a number is out of range".to_owned());
+            }
+            // After a value, whatever contains it continues.
+            let mut ended = opens && inner.is_none();
+            value = loop {
+                if let Some(inner) = inner {
+                    break inner;
+                }
+                if ended {
+                    self.close()?;
+                }
+                if self.open.is_empty() {
+                    return Ok(());
+                }
+                inner = self.item(scan, false).map_err(wrong)??;
+                ended = inner.is_none();
+            };
         }
-        let own = self.open.get_mut(base..).unwrap_or_default();
+    }
+
+    /// Returns the kind of the next value in the innermost list or object, or `None` at its end.
+    fn item(&mut self, scan: &mut Scanner<'_>, first: bool) -> Result<Item, Fault> {
+        let Some(Some(base)) = self.open.last().copied() else {
+            let item = match first {
+                true => scan.first_item(),
+                false => scan.next_item(),
+            };
+            return item.map(Ok);
+        };
+        let key = match first {
+            true => scan.first_key()?,
+            false => scan.next_key()?,
+        };
+        let Some(key) = key else {
+            return Ok(Ok(None));
+        };
+        let hash = match self.fold {
+            true => self.hasher.hash_one(folded(key.text)),
+            false => self.hasher.hash_one(key.text),
+        };
+        let known = self.hashes.get(base..).unwrap_or_default();
+        if known.len() < PAIRS && known.contains(&hash) {
+            return Ok(Err(self.twice(&format!("key `{}`", key.text))));
+        }
+        self.hashes.push(hash);
+        scan.peek().map(|value| Ok(Some(value)))
+    }
+
+    /// Ends the innermost list or object.
+    fn close(&mut self) -> Result<(), String> {
+        let Some(Some(base)) = self.open.pop() else {
+            return Ok(());
+        };
+        let own = self.hashes.get_mut(base..).unwrap_or_default();
         own.sort_unstable();
         if own.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(self.twice("key in a long object"));
         }
-        self.open.truncate(base);
+        self.hashes.truncate(base);
         Ok(())
     }
+
+    fn twice(&self, key: &str) -> String {
+        match self.fold {
+            true => format!("{key} stands twice, or differs from another one in case alone"),
+            false => format!("duplicate {key}"),
+        }
+    }
+}
+
+/// The kind of the next value, or why its key may not stand there.
+type Item = Result<Option<Peek>, String>;
+
+/// A key without its case, as readers that ignore case compare keys.
+pub fn folded(key: &str) -> String {
+    key.to_uppercase().to_lowercase()
 }
 
 /// A key, borrowed where it has no escape.

@@ -118,6 +118,7 @@ impl Monitor {
         let raw = RawRecord::new(bytes);
         self.projection
             .read(&raw, &self.file, &mut self.buffers, &mut self.outcomes);
+        self.buffers.shrink();
         let mut read = self.outcomes.drain(..);
         match (read.next(), read.next()) {
             (Some(ReadOutcome::Unit(unit)), None) => Ok(unit),

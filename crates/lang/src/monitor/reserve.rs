@@ -231,6 +231,11 @@ impl Monitor {
     pub fn abandon(&mut self, proposal: u64) -> Decision {
         let mut decision = Decision::new(Cause::Proposal);
         decision.proposal = Some(proposal);
+        let client = self.client;
+        let others = |known: &Proposal| known.client != client;
+        if self.is_reporter() && self.proposals.get(&proposal).is_some_and(others) {
+            return forbidden("only its own client or an approver may abandon a proposal");
+        }
         match self.release(proposal) {
             Some(proposal) => decision.trace = Some(proposal.trace),
             None => decision.errors.push("unknown proposal".to_owned()),

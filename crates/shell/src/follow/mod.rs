@@ -1,17 +1,19 @@
 //! Commands that run commands: what they are given to run, by the tables of [`super::table`].
 
 mod options;
+mod others;
 mod programs;
 
 use super::ShellError;
 use super::table::{
-    DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH, STARTUP_FILES,
-    UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes,
+    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH,
+    SSH_AFTER_HOST, STARTUP_FILES, UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes, loads_code,
 };
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
 
 use options::{after_assignments, line_of, script_text, sort, split_value, take};
+use others::{lines_of_options, unlisted};
 use programs::{callback, env, interpreter, switch_user, trap, watch};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -103,6 +105,10 @@ impl Walk<'_> {
         if first.text.starts_with(['=', '!', '^']) && first.text.len() > 1 {
             return refuse("the program", first);
         }
+        // an option where a command should begin: the words before it were read in another way than their program does
+        if first.text.starts_with('-') && first.text != "-" {
+            return refuse("the program", first);
+        }
         if self.aliases.contains(&first.text) {
             return refuse("the meaning of an alias", first);
         }
@@ -123,12 +129,24 @@ impl Walk<'_> {
             }
         }
         if EVALUATES_SUBSCRIPTS.contains(&program) || program == "command" || program == "builtin" {
+            let declares_arrays = rest
+                .iter()
+                .any(|f| f.text.starts_with('-') && f.text.contains(['a', 'A']));
             for field in rest {
                 let name = field.text.split('=').next().unwrap_or_default();
                 if field.text.contains('=') {
                     let value = field.text.get(name.len() + 1..).unwrap_or_default();
                     let known = (field.hole == Hole::None).then_some(value);
                     check_variable(name, known, value)?;
+                    // `declare -a 'a=($(…))'` and `x='($(…))'; declare -a a="$x"` expand the text between the parentheses
+                    let array = value.starts_with('(');
+                    let expands = match known {
+                        Some(value) => array && value.contains(['$', '`', '<', '>']),
+                        None => !array && declares_arrays && !field.environment,
+                    };
+                    if expands {
+                        return refuse("the value of an array", field);
+                    }
                 }
             }
         }
@@ -188,6 +206,15 @@ impl Walk<'_> {
     fn effects(&mut self, program: &str, fields: &[Field], scope: &mut Scope<'_>) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
         let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
+        if ASSIGNS.contains(&program) {
+            for field in rest {
+                if let Some((name, value)) = field.text.split_once('=')
+                    && loads_code(name)
+                {
+                    self.push(vec![format!("{name}="), value.to_owned()])?;
+                }
+            }
+        }
         if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
             match writes {
                 Writes::All => {
@@ -302,13 +329,19 @@ impl Walk<'_> {
             "watch" => return watch(rest),
             "ssh" | "slogin" | "autossh" => {
                 let sorted = sort(&SSH, rest)?;
-                return if sorted.rest.is_empty() {
-                    Ok(Run::Input)
-                } else {
-                    line_of(sorted.rest)
+                let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
+                let remote = match (sorted.operands, command) {
+                    // without a host it only says how it is used
+                    ([], _) => Run::Nothing,
+                    (_, []) => Run::Input,
+                    (_, command) => line_of(command)?,
                 };
+                let mut runs = lines_of_options(program, rest)?;
+                runs.push(remote);
+                return Ok(Run::All(runs));
             }
             "env" => return env(rest),
+            "at" | "batch" | "crontab" => return self.later(program, rest),
             // the architecture may be left out
             "setarch"
                 if rest
@@ -327,9 +360,32 @@ impl Walk<'_> {
         let is_loader = program.starts_with("ld-") && program.contains(".so");
         let name = if is_loader { "ld.so" } else { program };
         let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
-            return Ok(Run::Nothing);
+            return unlisted(program, rest);
         };
-        wrapped(wrapper, rest)
+        wrapped(wrapper, program, rest)
+    }
+
+    /// Commands for a shell that runs later: in a file or the standard input. Those of a `crontab` stand after times.
+    fn later(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
+        let letters = |field: &&Field| field.text.starts_with('-') && field.text.len() > 1;
+        let asks = |field: &Field| field.text.contains(['l', 'r', 'd', 'c', 'V', 'e']);
+        if rest.iter().filter(letters).any(asks) {
+            return Ok(Run::Nothing);
+        }
+        let mut words = rest.iter();
+        if program == "crontab" {
+            let user = words.clone().any(|field| field.text == "-u");
+            let operands = words.filter(|field| !letters(field));
+            let file = operands.skip(usize::from(user)).last();
+            return match file.filter(|file| file.text != "-") {
+                Some(file) => self.file(file),
+                None => Err(ShellError::undetermined("the commands of", program)),
+            };
+        }
+        match words.find(|field| field.text == "-f").and(words.next()) {
+            Some(file) => self.file(file),
+            None => Ok(Run::Input),
+        }
     }
 
     /// A shell: its line, its script, or its standard input.
@@ -541,14 +597,14 @@ fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Fold
     Ok(())
 }
 
-fn wrapped(wrapper: &Wrapper, words: &[Field]) -> Result<Run> {
+fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
     let words = match (wrapper.subcommand, words.split_first()) {
         (None, _) => words,
         (Some(name), Some((first, rest))) if first.text == name => rest,
         (Some(_), Some((first, _))) if first.hole != Hole::None => {
             return refuse("a subcommand", first);
         }
-        (Some(_), _) => return Ok(Run::Nothing),
+        (Some(_), _) => return unlisted(program, words),
     };
     let sorted = sort(wrapper, words)?;
     if sorted

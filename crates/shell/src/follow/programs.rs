@@ -122,6 +122,9 @@ impl Walk<'_> {
             .position(|word| is_list(&word))
             .unwrap_or(sorted.rest.len());
         let (command, lists) = sorted.rest.split_at(end);
+        if command.is_empty() && lists.is_empty() {
+            return Ok(Run::Input);
+        }
         let given: Vec<Field> = if lists.is_empty() {
             items(feed).unwrap_or_else(|| vec![Field::unseen()])
         } else if lists.iter().any(|word| word.text.starts_with("::::")) {
@@ -323,7 +326,7 @@ pub(super) fn trap(words: &[Field]) -> Result<Run> {
     }
 }
 
-/// `mapfile -C LINE`, `compgen -C LINE`.
+/// `mapfile -C LINE`, `compgen -C LINE`, `compgen -W WORDS`.
 pub(super) fn callback(words: &[Field]) -> Result<Run> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -331,14 +334,23 @@ pub(super) fn callback(words: &[Field]) -> Result<Run> {
             return refuse("an option", word);
         }
         if let Some(letters) = word.text.strip_prefix('-')
-            && let Some(place) = letters.find('C')
+            && let Some(place) = letters.find(['C', 'W'])
         {
-            let inside = letters.get(place + 1..).unwrap_or_default();
-            let line = match words.next() {
+            let (option, inside) = letters.split_at(place).1.split_at(1);
+            let line = match words.clone().next() {
                 Some(line) if inside.is_empty() => line.clone(),
-                _ => Field::known(inside),
+                _ => Field {
+                    text: inside.to_owned(),
+                    ..word.clone()
+                },
             };
-            return line_of(&[line]);
+            if option == "C" {
+                return line_of(&[line]);
+            }
+            // a list of words that is expanded
+            if line.hole != Hole::None || line.text.contains(['$', '`', '<', '>']) {
+                return refuse("the words of", &line);
+            }
         }
     }
     Ok(Run::Nothing)

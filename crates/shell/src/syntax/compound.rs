@@ -29,7 +29,9 @@ impl Parser<'_> {
     pub(super) fn arithmetic(&mut self, start: usize, end: usize) -> Result<Part> {
         let text = self.text.get(start..end).unwrap_or_default();
         self.names.assign_all(text);
+        self.names.evaluate(text);
         let parts = self.within(text, |parser| parser.parts(End::Text))?;
+        self.evaluates(&parts);
         self.pos = end + 2;
         Ok(Part::Opaque {
             scripts: scripts_of(parts),
@@ -225,10 +227,9 @@ impl Parser<'_> {
                 pattern = true;
                 continue;
             }
-            if ["&&", "||", "(", ")", "<", ">"]
-                .iter()
-                .any(|operator| self.eat(operator))
-            {
+            let process = self.sees("<(") || self.sees(">(");
+            let operators = ["&&", "||", "(", ")", "<", ">"];
+            if !process && operators.iter().any(|operator| self.eat(operator)) {
                 continue;
             }
             words.push(self.word()?);

@@ -130,6 +130,12 @@ pub(crate) struct Names {
     pub(crate) dynamic: bool,
     /// Something is evaluated as arithmetic, or as the subscript of an array.
     pub(crate) arithmetic: bool,
+    /// Variables that hold the output of programs that may print any text.
+    pub(crate) printed: HashSet<String>,
+    /// Variables that arithmetic reads.
+    pub(crate) evaluated: HashSet<String>,
+    /// Text that would run a command if arithmetic evaluated it.
+    pub(crate) planted: bool,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
     /// A variable that a shell runs or expands, and that gets a value from elsewhere than the text of an assignment.
@@ -145,6 +151,21 @@ impl Names {
     pub(crate) fn assign_unseen(&mut self, name: &str) {
         if runs_values_of(name) {
             self.run_unseen = Some(name.to_owned());
+        }
+    }
+
+    /// Arithmetic evaluates a text, and the values of the variables in it; `${#x[@]}` is a number.
+    pub(crate) fn evaluate(&mut self, text: &str) {
+        let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let mut rest = text;
+        while let Some(at) = rest.find(part) {
+            let (before, name) = rest.split_at(at);
+            let end = name.find(|c| !part(c)).unwrap_or(name.len());
+            let (name, after) = name.split_at(end);
+            if !before.ends_with('#') {
+                self.evaluated.insert(name.to_owned());
+            }
+            rest = after;
         }
     }
 

@@ -1,7 +1,9 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::cursor::{Parser, Result};
-use super::{Assign, Part, Script, Word};
+use super::{Assign, Kind, Part, Script, Word, literal};
+use crate::table::{INTEGERS, PRINTS_NUMBERS};
+use crate::words::plants;
 use crate::{ShellError, quoting};
 
 impl Parser<'_> {
@@ -35,6 +37,7 @@ impl Parser<'_> {
             plain = false;
             let written = self.since(index_from);
             self.names.assign_all(&written);
+            self.names.evaluate(&written);
             self.bump();
             value.push(Part::Opaque {
                 scripts: scripts_of(index),
@@ -49,10 +52,18 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.names.assign(&name);
+        self.names.arithmetic |= INTEGERS.contains(&name.as_str());
         if self.peek() == Some('(') {
-            value.push(self.array()?);
+            let array = self.array()?;
+            if matches!(&array, Part::Opaque { scripts, .. } if !scripts.is_empty()) {
+                self.names.printed.insert(name.clone());
+            }
+            value.push(array);
         } else {
             value.extend(self.parts(End::Word)?);
+        }
+        if value.iter().any(prints_text) {
+            self.names.printed.insert(name.clone());
         }
         Ok(Some(Assign { name, plain, value }))
     }
@@ -70,10 +81,13 @@ impl Parser<'_> {
             let word = self.nested(Self::word)?;
             scripts.extend(scripts_of(word));
         }
+        let written = self.since(start);
+        // `([x]=1)` evaluates the subscript
+        self.names.arithmetic |= written.contains('[');
         Ok(Part::Opaque {
             scripts,
             quoted: false,
-            written: self.since(start),
+            written,
         })
     }
 
@@ -94,6 +108,27 @@ impl Parser<'_> {
     }
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
+        let out = self.parts_until(end)?;
+        // what is quoted here may be evaluated elsewhere, and in a subscript it is evaluated here
+        let texts = out.iter().map(|part| match part {
+            Part::Bare(text) | Part::Quoted(text) => text.as_str(),
+            _ => " ",
+        });
+        let text: String = texts.collect();
+        let runs = text.contains("$(") || text.contains('`');
+        self.names.planted |= plants(&text, true) || runs && end == End::Bracket;
+        if end == End::Bracket {
+            self.evaluates(&out);
+        }
+        Ok(out)
+    }
+
+    /// Notes text that arithmetic evaluates: the output of a program that may print any text could be a command.
+    pub(super) fn evaluates(&mut self, parts: &[Part]) {
+        self.names.planted |= parts.iter().any(prints_text);
+    }
+
+    fn parts_until(&mut self, end: End) -> Result<Word> {
         let mut out: Word = Vec::new();
         // parentheses of extended patterns, and of regular expressions
         let mut open = 0usize;
@@ -230,6 +265,7 @@ impl Parser<'_> {
                 self.expect("]")?;
                 let written = self.since(start);
                 self.names.assign_all(&written);
+                self.names.evaluate(&written);
                 out.push(Part::Opaque {
                     scripts: scripts_of(parts),
                     quoted,
@@ -324,6 +360,13 @@ impl Parser<'_> {
         if written.contains(['=', '[', ':']) {
             self.names.assign_all(&written);
         }
+        // `${x:1}` evaluates what follows the colon
+        if let Some((_, offset)) = written.split_once(':')
+            && !offset.starts_with(['-', '=', '?', '+'])
+        {
+            self.evaluates(&inner);
+            self.names.evaluate(offset);
+        }
         // `${!x}` reads the variable that `x` names, with its subscript
         self.names.arithmetic |= written.starts_with("${!");
         out.push(Part::Opaque {
@@ -374,6 +417,28 @@ pub(super) enum End {
     Brace,
     QuotedBrace,
     Bracket,
+}
+
+/// Whether a part is the output of a program that may print any text, rather than numbers alone.
+fn prints_text(part: &Part) -> bool {
+    let Part::Substitution { script, .. } = part else {
+        return false;
+    };
+    let last = script.statements.last();
+    let Some(node) = last.and_then(|last| last.pipelines.last()?.last()) else {
+        return false;
+    };
+    let Kind::Simple { words, .. } = &node.kind else {
+        return true;
+    };
+    let name = words.first().and_then(literal).unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(&name);
+    let counts = |word: &Word| {
+        let word = literal(word).unwrap_or_default();
+        word == "--count" || word.starts_with('-') && !word.starts_with("--") && word.contains('c')
+    };
+    let is_count = name.ends_with("grep") && words.iter().any(counts);
+    !is_count && !PRINTS_NUMBERS.contains(&name)
 }
 
 fn push(out: &mut Word, c: char, quoted: bool) {

@@ -109,6 +109,8 @@ impl Parser<'_> {
             self.pos = start;
             return Ok(None);
         };
+        // `{a[x]}>file` evaluates the subscript
+        self.names.arithmetic |= descriptor.contains('[');
         if !descriptor.is_empty() && operator.starts_with('&') {
             self.pos = start;
             return Ok(None);
@@ -125,6 +127,10 @@ impl Parser<'_> {
                     // Bash takes the text of an expansion as the delimiter; nobody writes that
                     _ => return Err(ShellError::NotShell(at)),
                 }
+            }
+            // Bash strips tabs from the delimiter of `<<-`, and reads `$'…'` where others read a dollar sign
+            if self.since(at).contains(['$', '`', '\t', '\n']) {
+                return Err(ShellError::NotShell(at));
             }
             let slot = self.heredocs.len();
             self.heredocs.push(Vec::new());
@@ -159,6 +165,14 @@ impl Parser<'_> {
                 end += 1 + more.find('\n').unwrap_or(more.len());
             }
             let line = rest.get(..end).unwrap_or_default();
+            // Bash compares joined lines with the delimiter, and other shells each of them
+            if line.contains('\n') {
+                let joined = line.replace("\\\n", "");
+                let mut either = line.split('\n').skip(1).chain([joined.as_str()]);
+                if either.any(|line| line.trim_start_matches('\t') == of.delimiter) {
+                    return self.fail();
+                }
+            }
             self.pos += (end + 1).min(rest.len());
             let line = if of.strip {
                 line.trim_start_matches('\t')
@@ -218,6 +232,8 @@ impl Parser<'_> {
                 .collect();
             if name == "let" {
                 self.names.assign_all(&text);
+                self.names.evaluate(&text);
+                self.evaluates(word);
             } else if assigning {
                 let end = text.find(['=', '+', '[']).unwrap_or(text.len());
                 let variable = text.get(..end).unwrap_or_default();

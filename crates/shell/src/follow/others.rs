@@ -1,0 +1,191 @@
+//! Programs that no table of wrappers lists: options whose value is a line for a shell, and words that are a command.
+
+use super::options::{line_of, split_value, take};
+use super::{Result, Run, base, listed};
+use crate::table::{GIT_LINES, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES};
+use crate::words::Field;
+
+/// Follows what a program runs that is not known to run its words.
+pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
+    let mut runs = lines_of_options(program, words)?;
+    match program {
+        "git" => runs.extend(git(words)?),
+        "capsh" => {
+            let shell = words
+                .iter()
+                .position(|word| matches!(word.text.as_str(), "--" | "=="));
+            if let Some(at) = shell {
+                let mut shell = words.get(at..).unwrap_or_default().to_vec();
+                shell.splice(..1, [Field::known("bash")]);
+                runs.push(Run::Words(shell));
+            }
+        }
+        _ => {}
+    }
+    if listed(LINE_OPERANDS, program) {
+        let lines = words.iter().filter(|word| word.text.contains(' '));
+        for line in lines {
+            runs.push(line_of(std::slice::from_ref(line))?);
+        }
+    }
+    // what is listed too often can only be denied
+    if !listed(OWN_WORDS, program)
+        && let Some(at) = (0..words.len()).find(|at| {
+            let command = words.get(*at..).unwrap_or_default();
+            runs_line(command) || deletes_folders(command) && !is_subcommand(program, words, *at)
+        })
+    {
+        runs.push(Run::Words(words.get(at..).unwrap_or_default().to_vec()));
+    }
+    Ok(Run::All(runs))
+}
+
+/// Whether words are a shell with its `-c`.
+fn runs_line(words: &[Field]) -> bool {
+    let Some((shell, rest)) = words.split_first() else {
+        return false;
+    };
+    let mut options = rest
+        .iter()
+        .take_while(|word| word.text.starts_with(['-', '+']));
+    let gives_line = |word: &Field| !word.text.starts_with("--") && word.text.contains('c');
+    shell.is_known() && SHELLS.contains(&base(&shell.text)) && options.any(gives_line)
+}
+
+/// Whether words delete folders.
+fn deletes_folders(words: &[Field]) -> bool {
+    let Some((program, rest)) = words.split_first() else {
+        return false;
+    };
+    let recursive = |word: &Field| match word.text.strip_prefix("--") {
+        Some(long) => !long.is_empty() && "recursive".starts_with(long),
+        None => word.text.starts_with('-') && word.text.contains(['r', 'R']),
+    };
+    program.is_known() && matches!(base(&program.text), "rm" | "srm") && rest.iter().any(recursive)
+}
+
+/// Whether a word is a subcommand of the program itself: `git rm`, `aws s3 rm`.
+fn is_subcommand(program: &str, words: &[Field], at: usize) -> bool {
+    let before = words.get(..at).unwrap_or_default();
+    match program {
+        "git" | "svn" | "hg" | "jj" | "dvc" | "gsutil" | "s3cmd" | "s5cmd" | "mc" => !before
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "run" | "foreach" | "exec")),
+        "aws" | "gcloud" | "ipfs" | "az" => true,
+        _ => false,
+    }
+}
+
+/// Returns the values of options that programs give to a shell, or run as a program with words.
+pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    let options = LINE_OPTIONS
+        .iter()
+        .find(|(names, _)| listed(names, program));
+    let Some((_, options)) = options else {
+        return Ok(runs);
+    };
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let (name, inside) = match word.text.starts_with("--") {
+            true => split_value(&word.text),
+            false => match word.text.split_at_checked(2) {
+                Some((name, value)) => (name, Some(value).filter(|value| !value.is_empty())),
+                None => continue,
+            },
+        };
+        if !listed(options, name) {
+            continue;
+        }
+        let value = match inside {
+            Some(value) => Field {
+                text: value.to_owned(),
+                ..word.clone()
+            },
+            None if at == words.len() => break,
+            None => take(words, &mut at, word)?.clone(),
+        };
+        let line = match program {
+            "ssh" | "scp" | "sftp" | "slogin" | "autossh" if name == "-o" => {
+                let key = value.text.split(['=', ' ']).next().unwrap_or_default();
+                listed(SSH_LINES, &key.to_ascii_lowercase())
+                    .then(|| value.text.get(key.len() + 1..).unwrap_or_default())
+            }
+            "vi" | "vim" | "nvim" | "view" | "ex" => {
+                let command = value.text.trim_start_matches([':', ' ']);
+                command
+                    .find('!')
+                    .map(|mark| command.get(mark + 1..).unwrap_or_default())
+            }
+            // `--checkpoint-action=ACTION`, of which `exec=LINE` is one
+            "tar" | "gtar" if name == "--checkpoint-action" => value.text.strip_prefix("exec="),
+            _ => Some(value.text.as_str()),
+        };
+        if let Some(line) = line {
+            let line = Field {
+                text: line.to_owned(),
+                ..value.clone()
+            };
+            runs.push(line_of(&[line])?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns what `git` gives to a shell: aliases and settings of this call, and subcommands that run lines.
+fn git(words: &[Field]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+        at += 1;
+        if !matches!(
+            word.text.as_str(),
+            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace"
+        ) {
+            continue;
+        }
+        let Some(value) = words.get(at) else {
+            break;
+        };
+        at += 1;
+        let (key, line) = split_value(&value.text);
+        let (key, line) = (key.to_ascii_lowercase(), line.unwrap_or_default());
+        let section = key.split('.').next().unwrap_or_default();
+        let is_shell = section == "alias" && line.starts_with('!');
+        if word.text == "-c" && (is_shell || listed(GIT_LINES, &key) || section == "pager") {
+            let line = Field {
+                text: line.trim_start_matches(['!', '|']).to_owned(),
+                ..value.clone()
+            };
+            runs.push(line_of(&[line])?);
+        }
+    }
+    let rest = words.get(at..).unwrap_or_default();
+    let Some((subcommand, rest)) = rest.split_first() else {
+        return Ok(runs);
+    };
+    let operands = |from: usize| rest.get(from..).unwrap_or_default();
+    let first = rest.first().map(|word| word.text.as_str());
+    match (subcommand.text.as_str(), first) {
+        ("bisect", Some("run")) => runs.push(Run::Words(operands(1).to_vec())),
+        ("submodule", Some(_)) => {
+            let each = rest.iter().position(|word| word.text == "foreach");
+            let line = each.map_or(&[][..], |each| operands(each + 1));
+            let options = line
+                .iter()
+                .take_while(|word| word.text.starts_with('-'))
+                .count();
+            runs.push(line_of(line.get(options..).unwrap_or_default())?);
+        }
+        ("rebase", _) => runs.extend(lines_of_options("git-rebase", rest)?),
+        ("filter-branch", _) => runs.extend(lines_of_options("git-filter-branch", rest)?),
+        ("grep", _) => runs.extend(lines_of_options("git-grep", rest)?),
+        ("clone" | "fetch" | "pull" | "push" | "ls-remote" | "archive", _) => {
+            runs.extend(lines_of_options("git-fetch", rest)?);
+        }
+        ("difftool" | "mergetool", _) => runs.extend(lines_of_options("git-difftool", rest)?),
+        _ => {}
+    }
+    Ok(runs)
+}
