@@ -51,6 +51,9 @@ since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead.
 Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
 denied failed.";
 
+/// How long a call counts about which a person is asked, if its hooks never say what became of it.
+const ASKED: Duration = Duration::from_secs(30 * 24 * 3600);
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
@@ -328,6 +331,8 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
+        // a person may answer late: an asked call counts until its outcome or the end of the turn
+        options: &|options| options.reservation = ASKED,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {

@@ -17,6 +17,7 @@ mod follow;
 mod quoting;
 mod syntax;
 mod table;
+mod variables;
 mod walk;
 mod words;
 

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::syntax::{
     self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
 };
-use super::table::{
-    DELETERS, EXPANDED_VARIABLES, INTERPRETERS, LINE_VARIABLES, MEANINGS, RUN_VARIABLES, SHELLS,
-    STARTUP_VARIABLE, loads_code, runs_values_of,
+use super::table::{DELETERS, INTERPRETERS, MEANINGS, SHELLS};
+use super::variables::{
+    EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, STARTUP_VARIABLE, loads_code, runs_values_of,
 };
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};

@@ -369,7 +369,10 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         // No call of an agent outlives its turn: what a person was asked about was refused.
-        for proposal in memory.refused(&self.owner()) {
+        // Older programs do not say which sub-agent has ended, and it was not the main agent.
+        let is_known = self.hook != "SubagentStop" || self.agent.is_some();
+        let refused = is_known.then(|| memory.refused(&self.owner()));
+        for proposal in refused.into_iter().flatten() {
             judge.abandon(proposal)?;
         }
         // A sub-agent that is done is no end of what is judged as one trace with the main agent.

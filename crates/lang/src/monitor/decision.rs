@@ -209,9 +209,11 @@ impl Decision {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
         let tell = |fired: &Fired| match (&fired.why, fired.values().filter(|_| proposed)) {
-            (Some(why), _) if !self.errors.is_empty() => format!("{} ({why})", fired.message),
-            (_, Some(values)) => format!("{} ({values})", fired.message),
-            _ => fired.message.clone(),
+            (Some(why), _) if !self.errors.is_empty() => {
+                format!("{} ({why})", inert::inert(&fired.message))
+            }
+            (_, Some(values)) => format!("{} ({values})", inert::inert(&fired.message)),
+            _ => inert::inert(&fired.message).into_owned(),
         };
         let errors = self.errors.iter().filter(|_| self.clauses.is_empty());
         let fired = self.clauses.iter().filter(decides).map(tell);

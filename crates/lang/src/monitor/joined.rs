@@ -104,7 +104,7 @@ pub fn in_media(encoded: &str) -> (String, bool) {
 }
 
 /// Returns the text of a `data:` address, as lax readers decode it; `None` for other texts.
-pub(crate) fn in_data_address(text: &str) -> Option<String> {
+pub fn in_data_address(text: &str) -> Option<String> {
     let (scheme, rest) = text.trim_start().split_once(':')?;
     let (kind, data) = rest
         .split_once(',')

@@ -7,14 +7,15 @@ mod programs;
 use super::ShellError;
 use super::table::{
     ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH,
-    SSH_AFTER_HOST, STARTUP_FILES, UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes, loads_code,
+    SSH_AFTER_HOST, STARTUP_FILES, UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes,
 };
+use super::variables::loads_code;
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
 
 use options::{after_assignments, line_of, script_text, sort, split_value, take};
 use others::{lines_of_options, unlisted};
-use programs::{callback, env, interpreter, switch_user, trap, watch};
+use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -341,6 +342,7 @@ impl Walk<'_> {
                 return Ok(Run::All(runs));
             }
             "env" => return env(rest),
+            "sg" => return switch_group(rest),
             "at" | "batch" | "crontab" => return self.later(program, rest),
             // the architecture may be left out
             "setarch"

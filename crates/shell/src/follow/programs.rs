@@ -40,6 +40,10 @@ impl Walk<'_> {
             });
             let command = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             at += command.len();
+            // a file that is found
+            if let Some(word) = command.first().filter(|word| word.text.contains("{}")) {
+                return refuse("the program", word);
+            }
             self.charge(command.len() * outside.len() * 16)?;
             if outside.is_empty() {
                 runs.push(Run::Words(command.to_vec()));
@@ -207,6 +211,20 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
     let mut shell = vec![Field::known("sh")];
     shell.extend(args.iter().cloned());
     Ok(Some(Run::Words(shell)))
+}
+
+/// Follows `sg`, which gives what follows the group to a shell, with `-c` or without it.
+pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
+    let dashes = words
+        .iter()
+        .take_while(|word| word.text.starts_with('-'))
+        .count();
+    let rest = words.get(dashes + 1..).unwrap_or_default();
+    let rest = match rest {
+        [option, rest @ ..] if option.text == "-c" => rest,
+        rest => rest,
+    };
+    line_of(rest.get(..1).unwrap_or_default())
 }
 
 /// `env`, with `-S` that holds words, and `-` that is an option.

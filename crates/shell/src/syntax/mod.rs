@@ -11,7 +11,7 @@ mod simple;
 
 use std::collections::{HashMap, HashSet};
 
-use super::table::runs_values_of;
+use super::variables::runs_values_of;
 
 pub(crate) use lists::parse;
 

@@ -2,7 +2,8 @@
 
 use super::cursor::{Parser, Result};
 use super::{Assign, Kind, Part, Script, Word, literal};
-use crate::table::{INTEGERS, PRINTS_NUMBERS};
+use crate::table::PRINTS_NUMBERS;
+use crate::variables::INTEGERS;
 use crate::words::plants;
 use crate::{ShellError, quoting};
 

@@ -1,0 +1,124 @@
+//! Variables that change what runs.
+
+/// Variables whose value a shell runs, or takes for the meaning of a name.
+pub(super) const RUN_VARIABLES: &[&str] =
+    &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
+/// Variables whose value programs run as a line.
+pub(super) const LINE_VARIABLES: &[&str] = &[
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "MANPAGER",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "FCEDIT",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_ASKPASS",
+    "GIT_PROXY_COMMAND",
+    "GIT_CONFIG_PARAMETERS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "SVN_SSH",
+    "SVN_EDITOR",
+    "HGEDITOR",
+    "KUBE_EDITOR",
+    "SYSTEMD_EDITOR",
+    "SYSTEMD_PAGER",
+    "TAR_OPTIONS",
+    "FZF_DEFAULT_COMMAND",
+];
+/// A variable whose value is a file that an interactive shell runs.
+pub(super) const STARTUP_VARIABLE: &str = "ENV";
+/// Variables whose value a shell expands.
+pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
+/// Variables that decide which program a name stands for, which code is loaded into it, or which files it writes: those that
+/// begin with one of the first, except with one of the second, and each of the third.
+const LOADER_PREFIXES: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "npm_config_",
+    "NPM_CONFIG_",
+    "CARGO_",
+    "RUSTC",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "JAVA_",
+    "JDK_JAVA_",
+    "MAKE",
+    "GCC_",
+    "GO",
+    "LUA_",
+    "PHP_INI_",
+    "RSYNC_",
+    "SSH_ASKPASS",
+    "SUDO_",
+];
+const HARMLESS_PREFIXES: &[&str] = &[
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_TRACE",
+    "CARGO_TERM_",
+    "CARGO_INCREMENTAL",
+    "CARGO_BUILD_JOBS",
+    "CARGO_NET_OFFLINE",
+    "CARGO_PROFILE_",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONWARNINGS",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "GOOS",
+    "GOARCH",
+    "GOMAXPROCS",
+    "GOOGLE_",
+    "MAKEOPTS",
+];
+const LOADERS: &[&str] = &[
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "CC",
+    "CXX",
+    "AR",
+    "LINKER",
+    "CLASSPATH",
+    "GCONV_PATH",
+    "OPENSSL_CONF",
+    "LESS",
+    "SHELL",
+    "SHELLOPTS",
+    "BASHOPTS",
+];
+
+/// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
+pub(super) const INTEGERS: &[&str] = &["RANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO"];
+
+/// Whether a variable decides which program a name stands for, which code is loaded into it, or which files it writes.
+pub(super) fn loads_code(name: &str) -> bool {
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    LOADERS.contains(&name)
+        || LINE_VARIABLES.contains(&name)
+        || name == STARTUP_VARIABLE
+        || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
+}
+
+/// Whether a shell runs or expands the value of a variable.
+pub(super) fn runs_values_of(name: &str) -> bool {
+    RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
+}
