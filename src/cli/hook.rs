@@ -51,7 +51,7 @@ since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead.
 Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
 denied failed.";
 
-/// How long a call counts about which a person is asked, if its hooks never say what became of it.
+/// The time for which a call counts about which a person is asked, if its hooks never say what became of it.
 const ASKED: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Debug, clap::Args)]
