@@ -521,7 +521,7 @@ fn is_harmless(line: &str) -> bool {
             || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
     };
     !line.contains([
-        ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
+        '!', ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
     ]) && !line.split([' ', '\t', '\'', '"', '=']).any(runs)
 }
 
