@@ -35,7 +35,7 @@ const SUBJECTS: [(&str, [&str; 3]); 2] = [
 
 const SPREADS: [Spread; 3] = [Spread::Distinct, Spread::OneFirst, Spread::Zipf];
 
-/// Short traces are judged again until this much time has passed; the least time counts.
+/// Short traces are judged again until they have taken this much time.
 const ENOUGH: Duration = Duration::from_millis(200);
 
 /// The argument that makes this process measure the memory of one trace: the positions of a property and a spread, and the
@@ -104,20 +104,30 @@ fn property(name: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("no property `{name}`")).1
 }
 
-/// The least time that the work takes, in nanoseconds for each step.
-fn least(steps: &[Step], mut work: impl FnMut()) -> f64 {
-    let (begun, mut least) = (Instant::now(), Duration::MAX);
-    while begun.elapsed() < ENOUGH {
-        let start = Instant::now();
+/// The time that the work takes, in nanoseconds for each step: the mean of as many runs as take long enough to be measured.
+fn mean(steps: &[Step], mut work: impl FnMut()) -> f64 {
+    let begun = Instant::now();
+    let (start, mut runs) = (processor_time(begun), 0_u32);
+    let mut taken = Duration::ZERO;
+    while taken < ENOUGH {
         work();
-        least = least.min(start.elapsed());
+        runs += 1;
+        taken = processor_time(begun) - start;
     }
-    least.as_nanos() as f64 / steps.len() as f64
+    taken.as_nanos() as f64 / f64::from(runs) / steps.len() as f64
+}
+
+/// The time that this thread has had a processor, so that other programs do not count; the time since `begun` where the
+/// system does not tell.
+fn processor_time(begun: Instant) -> Duration {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|told| told.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| begun.elapsed(), Duration::from_nanos)
 }
 
 fn audit(name: &str, steps: &[Step]) -> f64 {
     let program = Program::compile(&spec(property(name)), &Limits::default()).unwrap();
-    least(steps, || {
+    mean(steps, || {
         let mut state = program.open(source());
         steps.iter().for_each(|step| state.push(step));
         let report = state.finish(true);
@@ -128,7 +138,7 @@ fn audit(name: &str, steps: &[Step]) -> f64 {
 fn live(name: &str, steps: &[Step]) -> f64 {
     let program = Program::compile_live(Arc::new(spec(property(name))), &[], &Limits::default());
     let program = program.unwrap();
-    least(steps, || {
+    mean(steps, || {
         let (mut live, mut cache) = (Live::new(&program), StepCache::new(&program));
         for step in steps {
             cache.proposed(&program, &mut live, step, |_| {});

@@ -119,6 +119,7 @@ pub(super) fn compile(
             quantified.counted_by_value = quantified.conditions[roots.len()..].iter().any(by_value);
             quantified.keyed = code.keyed_below(roots);
             quantified.only_terms = OnlyTerms::of(quantified);
+            quantified.combinations = quantified.needed_combinations(property.frame.len());
         }
     }
     for index in 0..code.tracks.len() {
@@ -314,6 +315,7 @@ pub(super) fn property_code(
                 by_value: false,
                 counted_by_value: false,
                 only_terms: None,
+                combinations: 0,
                 counts_values: vars.len() != 1
                     || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
                 vars,

@@ -151,6 +151,8 @@ pub(super) struct QuantifiedCode {
     pub(super) counted_by_value: bool,
     /// `None` if more than terms says which instances an event touches, or if they are many.
     pub(super) only_terms: Option<OnlyTerms>,
+    /// The combinations of values seen that are distinguished; beyond, an unknown key may be any of them.
+    pub(super) combinations: usize,
     /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
     /// nothing has.
     pub(super) counts_values: bool,
@@ -202,6 +204,30 @@ impl OnlyTerms {
         let proper = 1..(1 << vars.len()) - 1;
         let parts = proper.filter(tells_apart).map(bits).collect();
         Some(OnlyTerms { terms, parts })
+    }
+}
+
+/// Combinations of values that an unknown key may stand for, if it matters which there are.
+const COMBINATIONS: usize = 100_000;
+
+/// The same if it does not matter.
+const FEW_COMBINATIONS: usize = 4;
+
+impl QuantifiedCode {
+    /// Returns how many combinations of values have to be distinguished.
+    ///
+    /// If every condition on the values needs all of them, no tuple but those that are kept differs from one of unseen values: an
+    /// event with an unknown key leads a part of the tuples to all that it leads the root to, and perhaps to more. So an unknown
+    /// key may be any value if the root and the bindings of fewer variables satisfy the property, whichever values there are. Of
+    /// 10^5 pairs with one first value, the second ones took five times the memory of the pairs.
+    pub(super) fn needed_combinations(&self, n_registers: usize) -> usize {
+        let mut reading = self.conditions.iter().filter(|of| of.reads != 0);
+        let needs_all = reading.all(|of| of.needs.count_ones() as usize == self.vars.len());
+        let is_plain = self.only_terms.is_some() && n_registers == 0 && !self.by_value;
+        match needs_all && is_plain {
+            true => FEW_COMBINATIONS,
+            false => COMBINATIONS,
+        }
     }
 }
 

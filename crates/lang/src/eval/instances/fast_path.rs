@@ -146,7 +146,7 @@ impl Instances {
         let is_known = || moves.matched.iter().any(|matched| matched.kept) && !quantified.by_value;
         if n_vars > 1 && !is_known() {
             let values = moves.values.iter().map(Option::as_slice);
-            self.note_seen(values);
+            self.note_seen(quantified, values);
         }
         self.triggered = moves.triggered;
         self.root_triggered = moves.root_triggered;

@@ -84,9 +84,6 @@ struct InstanceClass {
     whole: u64,
 }
 
-/// Combinations of values that an unknown key may stand for; beyond, all are taken to be possible.
-const MOST_SEEN: usize = 100_000;
-
 /// Instances that no longer matter and may be kept for all that: what they cost, each of very many live traces pays.
 const SLACK: usize = 64;
 
@@ -111,7 +108,7 @@ pub(in crate::eval) struct Instances {
     fixed: Vec<u32>,
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
-    /// Of tuples, the values seen in each place, until there are more than [`MOST_SEEN`] combinations.
+    /// Of tuples, the values seen in each place, until there are more than [`QuantifiedCode::combinations`].
     seen: Vec<Seen>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
@@ -407,7 +404,7 @@ impl Instances {
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         if n_vars > 1 || quantified.by_value {
             if n_vars > 1 {
-                self.note_seen(room.values.iter().map(|values| &**values));
+                self.note_seen(quantified, room.values.iter().map(|values| &**values));
             } else {
                 self.any |= !room.values[0].is_empty();
             }

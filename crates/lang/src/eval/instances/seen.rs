@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::value::Value;
 
-/// A persistent set, which forks share. Hashed, since every tuple that comes adds to it: with 10^5 second values beside one
-/// first value, an ordered set took a third of the time of an audit.
+/// A persistent set, which forks share. Hashed, since tuples that come add to it: with 10^5 second values beside one first value,
+/// an ordered set took a third of the time of an audit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(im::HashSet<Value, FxBuildHasher>);
 

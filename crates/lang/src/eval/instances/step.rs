@@ -1,6 +1,6 @@
 //! One event: what it touches, and what becomes of everything else.
 
-use super::{Buffers, InstanceState, Instances, MOST_SEEN, ROOT, Ranges, Staged};
+use super::{Buffers, InstanceState, Instances, ROOT, Ranges, Staged};
 use crate::eval::binding::{Places, place};
 use crate::eval::code::{NodeId, Reads};
 use crate::eval::compiled::{PropertyCode, QuantifiedCode, Release};
@@ -68,14 +68,18 @@ impl Instances {
     }
 
     /// Notes the values that were seen in each place: each combination of them is an instance.
-    pub(super) fn note_seen<'v>(&mut self, values: impl IntoIterator<Item = &'v [Value]>) {
-        if self.is_crowded() {
+    pub(super) fn note_seen<'v>(
+        &mut self,
+        quantified: &QuantifiedCode,
+        values: impl IntoIterator<Item = &'v [Value]>,
+    ) {
+        if self.is_crowded(quantified) {
             return;
         }
         for (seen, values) in self.seen.iter_mut().zip(values) {
             for value in values {
                 // Beyond, combinations are not looked at one by one.
-                if seen.len() <= MOST_SEEN && !seen.contains(value) {
+                if seen.len() <= quantified.combinations && !seen.contains(value) {
                     seen.insert(value.clone());
                 }
             }
@@ -84,9 +88,9 @@ impl Instances {
     }
 
     /// Whether more combinations of values were seen than are looked at one by one.
-    pub(super) fn is_crowded(&self) -> bool {
+    pub(super) fn is_crowded(&self, quantified: &QuantifiedCode) -> bool {
         let sizes = self.seen.iter().map(|seen| seen.len());
-        sizes.fold(1, usize::saturating_mul) > MOST_SEEN
+        sizes.fold(1, usize::saturating_mul) > quantified.combinations
     }
 
     /// Finds what becomes of each instance that the event touches, from the states before it.

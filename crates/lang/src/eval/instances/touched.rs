@@ -293,7 +293,7 @@ impl Instances {
         let exists = others
             .into_iter()
             .all(|((value, seen), here)| value.is_some() || seen.len() > here.len());
-        let exists = exists || self.is_crowded();
+        let exists = exists || self.is_crowded(quantified);
         if may_hold && exists {
             let mut eval = eval.instance(key, Frame::NONE);
             self.triggered = eval.letter(trigger) != Truth::False;

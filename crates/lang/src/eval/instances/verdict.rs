@@ -1,6 +1,6 @@
 //! From the states of all instances to one verdict, and to those that are violated.
 
-use super::{Instance, InstanceState, Instances, MOST_SEEN, ROOT};
+use super::{Instance, InstanceState, Instances, ROOT};
 use crate::eval::binding::Key;
 use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
@@ -220,7 +220,7 @@ impl Instances {
         let n_all = (0..n_places)
             .map(n_options)
             .fold(1usize, usize::saturating_mul);
-        if n_all > MOST_SEEN {
+        if n_all > quantified.combinations {
             let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
             return classes
                 .map(|id| doubt(&self.class(*id).state))
