@@ -268,7 +268,7 @@ fn numbers_of_times_are_limited() {
         let words = form.replace('N', &COUNT.to_string());
         assert!(draft(&words).reading.is_some(), "{words}");
         let fault = read(COUNT + 1).unwrap_err();
-        assert!(fault.to_string().contains("up to 1000"), "{fault}");
+        assert!(fault.to_string().contains("up to 200"), "{fault}");
     }
 }
 

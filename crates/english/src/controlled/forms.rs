@@ -88,7 +88,11 @@ fn counts(logic: &Logic) -> Vec<u32> {
                     found.extend([count, count - 1]);
                 }
             }
-            Logic::And(_) => found.extend(repeated(part, BACK).map(|(_, count)| count)),
+            // What happens once is said without a number.
+            Logic::And(_) => {
+                let counted = repeated(part, BACK).filter(|(_, count)| *count > 1);
+                found.extend(counted.map(|(_, count)| count));
+            }
             _ => {}
         }
         None

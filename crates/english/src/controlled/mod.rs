@@ -100,6 +100,6 @@ pub(crate) fn read_exactly(text: &str, vocabulary: &Vocabulary) -> Result<Contro
 /// Largest depth of nested parentheses.
 pub const DEPTH: usize = 60;
 /// Largest number of times: their formula is nested as deep.
-pub const COUNT: u32 = 1000;
+pub const COUNT: u32 = 200;
 /// Largest number of words and signs of a text.
 pub const TOKENS: usize = 20_000;
