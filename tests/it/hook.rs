@@ -684,6 +684,29 @@ fn a_call_that_was_never_judged_is_noticed() {
     );
 }
 
+/// Whatever changed the arguments between the hooks: the call that ran is the one that rules see.
+#[test]
+fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
+    let otherwise = "this call ran otherwise than it was judged";
+    let session = tainted(&[]);
+    session.before("u", "Read", json!({"path": "a", "all": true}));
+    let told = session.after("u", "rm", json!({"path": "a", "all": true}), json!("gone"));
+    assert_eq!(told["stopReason"], format!("{otherwise}: rm ran"));
+    session.before("v", "Read", json!({"path": "a"}));
+    let told = session.after("v", "Read", json!({"path": "b"}), json!("x"));
+    assert_eq!(told["systemMessage"], otherwise);
+    // another order, other spellings of the same
+    session.before("w", "Read", json!({"path": "a", "all": true}));
+    let input = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"R\u0065ad","tool_input":{"all" : true,"path":"\u0061"},"tool_use_id":"w","tool_response":"x"}"#;
+    let (code, out, err) = session.raw(input.as_bytes());
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    // a person who is asked may change the arguments
+    let session = Session::new();
+    session.before("x", "WebFetch", json!({"url": "http://a"}));
+    let told = session.after("x", "WebFetch", json!({"url": "http://b"}), json!("page"));
+    assert_eq!(told, Json::Null);
+}
+
 /// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record.
 #[test]
 fn an_outcome_whose_hook_is_killed_is_not_forgotten() {

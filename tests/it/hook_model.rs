@@ -79,8 +79,8 @@ impl Trace {
 /// The calls that wait for their outcome, and the outcomes that arrived last.
 #[derive(Default)]
 struct Calls {
-    /// The key, the owner, and whether a person is asked.
-    open: Vec<(String, String, bool)>,
+    /// The key, the owner, whether a person is asked, and the tool.
+    open: Vec<(String, String, bool, &'static str)>,
     ended: VecDeque<String>,
     /// Those that were denied last.
     denied: VecDeque<String>,
@@ -220,16 +220,24 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     if expected == "allow" {
                         called(&mut traces);
                     }
-                    calls.open.push((key, owner, expected == "ask"));
+                    calls.open.push((key, owner, expected == "ask", tool));
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
-                match calls.open.iter().position(|(open, ..)| *open == key) {
+                let places = calls.open.iter().enumerate();
+                let mut places = places.filter(|(_, (open, ..))| *open == key);
+                let first = places.clone().next();
+                let same = places.find(|(_, (.., judged))| *judged == tool);
+                match same.or(first).map(|(place, _)| place) {
                     Some(place) => {
-                        let (_, _, asked) = calls.open.remove(place);
+                        let (_, _, asked, judged) = calls.open.remove(place);
                         // What a person allowed is recorded as the outcome states it.
-                        if asked {
+                        if asked || judged != tool {
                             called(&mut traces);
+                        }
+                        if !asked && judged != tool {
+                            let noticed = json.to_string().contains("otherwise than it was judged");
+                            assert!(noticed, "seed {seed}, step {step}: {input} {json}");
                         }
                         if calls.ended.len() >= 64 {
                             calls.ended.pop_front();
@@ -257,7 +265,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             "Stop" => {
                 calls
                     .open
-                    .retain(|(_, open, asked)| !(*asked && *open == owner));
+                    .retain(|(_, open, asked, _)| !(*asked && *open == owner));
                 let owes = of
                     .iter()
                     .any(|of| traces.entry(of.clone()).or_default().owes);

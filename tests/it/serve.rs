@@ -43,7 +43,12 @@ fn spec() -> (tempfile::TempDir, std::path::PathBuf) {
 
 /// A daemon, and where it says it listens.
 fn daemon(args: &[&str]) -> Daemon {
+    daemon_of(SPEC, args)
+}
+
+fn daemon_of(text: &str, args: &[&str]) -> Daemon {
     let (folder, spec) = spec();
+    std::fs::write(&spec, text).unwrap();
     let no_token = (!args.contains(&"--token-file")).then_some("--no-token");
     let args = args
         .iter()
@@ -343,6 +348,39 @@ fn only_approvers_approve() {
     // What was refused is refused again when the journal is replayed, whoever replays it.
     let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
     assert_eq!(journal.matches(" refused ").count(), 6, "{journal}");
+}
+
+/// A hook has the token of those who report. What it says has run is on record, whoever had to answer for it.
+#[test]
+fn a_call_that_ran_is_on_record_without_an_approver() {
+    let spec = "use std.agent\npredicate wires = kind == \"call\" and tool == \"wire\"\n\
+        enforce when wires => ask \"sure?\"\nenforce when kind == \"message\" => ask \"sure?\"\n\
+        property once_only = always (count(wires) <= 1)\nenforce once_only { violated => block \"one wire\" }\n\
+        predicate told = kind == \"message\" and text contains \"stop\"\n\
+        property quiet = never (wires and once told)\nenforce quiet { violated => block \"told to stop\" }\n";
+    let args = ["--listen", "127.0.0.1:0", "--token-file", "DIR/token"];
+    let daemon = daemon_of(
+        spec,
+        &[&args[..], &["--approver-token-file", "DIR/approver"]].concat(),
+    );
+    let hook = |hook: &str, session: &str, id: &str| {
+        let body = serde_json::json!({"session_id": session, "hook_event_name": hook, "tool_name": "wire",
+            "tool_input": {}, "tool_use_id": id, "tool_response": "done", "prompt": "stop now"});
+        let header = format!("Authorization: Bearer {TOKEN}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/hook", &header, &body.to_string()).1
+    };
+    assert!(hook("PreToolUse", "a", "1").contains("\"ask\""));
+    let told = hook("PostToolUse", "a", "1");
+    assert!(
+        told.contains("this call ran before an approver answered: sure?"),
+        "{told}"
+    );
+    // nothing is reserved any more: what counts is on record
+    assert!(hook("Stop", "a", "").contains("{}"));
+    assert!(hook("PreToolUse", "a", "2").contains("one wire"));
+    hook("UserPromptSubmit", "b", "");
+    assert!(hook("PreToolUse", "b", "3").contains("told to stop"));
 }
 
 #[test]

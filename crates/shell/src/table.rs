@@ -21,7 +21,7 @@ pub(super) struct Wrapper {
     pub(super) programs: &'static str,
     /// Options with which the command is not run.
     pub(super) idle: &'static str,
-    /// The word that must come first: `run` in `poetry run`.
+    /// The words of which one must come first: `run` in `poetry run`.
     pub(super) subcommand: Option<&'static str>,
     /// Operands before the command.
     pub(super) operands: usize,
@@ -413,8 +413,18 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "bundle asdf rbenv pyenv nodenv goenv mise pnpm yarn",
+        names: "bundle asdf rbenv pyenv nodenv goenv pnpm yarn",
         subcommand: Some("exec"),
+        ..PLAIN
+    },
+    Wrapper {
+        names: "mosh",
+        flags: "46avn",
+        values: "p",
+        long_flags: "no-init no-ssh-pty local help version",
+        long_values: "client server family port bind-server predict predict-overwrite experimental-remote-ip",
+        lines: "ssh",
+        operands: 1,
         ..PLAIN
     },
     Wrapper {
@@ -531,6 +541,7 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("vi vim nvim view ex", "-c -S --cmd"),
     ("nix-shell", "--run --command"),
     ("npm pnpm", "-c --call"),
+    ("mise", "-c --command"),
     ("doppler", "--command"),
     ("nc ncat netcat", "-e -c --exec --sh-exec"),
     (
@@ -546,6 +557,20 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("git-grep", "-O --open-files-in-pager"),
     ("git-fetch", "-u --upload-pack --receive-pack --exec"),
     ("git-difftool", "-x --extcmd"),
+];
+
+/// Programs, marks of which one precedes a command, and the operands between them.
+pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
+    (
+        "mise op dotenv doppler infisical perf kubectl oc lxc",
+        "--",
+        0,
+    ),
+    ("gdb lldb", "--args --", 0),
+    ("nix", "-c --command", 0),
+    ("fd fdfind", "-x -X --exec --exec-batch", 0),
+    ("ip", "exec", 1),
+    ("screen", "-dm -Dm", 0),
 ];
 
 /// Programs whose operands are lines for a shell, if they have more than one word.

@@ -29,6 +29,9 @@ pub(super) struct OpenCall {
     pub(super) owner: String,
     /// The proposals about it, while a person is asked.
     pub(super) asked: Option<Asked>,
+    /// A hash of the tool and the arguments that were judged.
+    #[serde(default)]
+    pub(super) content: Option<String>,
 }
 
 /// The numbers of the proposals about a call.
@@ -61,9 +64,13 @@ impl Memory {
         self.denied.push(key);
     }
 
-    /// Remembers that the outcome of a call has arrived; returns what was known of the call.
-    pub(super) fn end(&mut self, key: &str) -> Known {
-        let Some(place) = self.calls.iter().position(|call| call.key == key) else {
+    /// Remembers that the outcome of a call has arrived, and what ran if that is known; returns what was known of the call.
+    pub(super) fn end(&mut self, key: &str, content: Option<&str>) -> Known {
+        let of_it = |call: &OpenCall| call.key == key;
+        let same = |call: &OpenCall| of_it(call) && call.content.as_deref() == content;
+        let mut calls = self.calls.iter();
+        let place = calls.position(same);
+        let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
             if self.denied.iter().any(|denied| denied == key) {
                 return Known::Denied;
             }
@@ -77,7 +84,12 @@ impl Memory {
             self.ended.remove(0);
         }
         self.ended.push(call.key);
-        call.asked.map_or(Known::Judged, Known::Asked)
+        let is_same = |judged: String| content.is_none_or(|content| content == judged);
+        match call.asked {
+            Some(asked) => Known::Asked(asked),
+            None if call.content.is_none_or(is_same) => Known::Judged,
+            None => Known::Otherwise,
+        }
     }
 
     /// Whether the outcome of this call is on record.
@@ -103,8 +115,12 @@ impl Memory {
 pub(super) enum Known {
     /// It was let through.
     Judged,
+    /// It was let through, with other arguments or as a call of another tool.
+    Otherwise,
     /// A person was asked.
     Asked(Asked),
+    /// A person was asked, and only an approver may answer.
+    Unanswered,
     /// It was denied.
     Denied,
     /// Nothing: it was never judged.

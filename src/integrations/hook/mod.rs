@@ -257,6 +257,7 @@ impl Call {
                 key: self.key(),
                 owner: self.owner(),
                 asked,
+                content: self.content(),
             });
         } else if ruling.denies() {
             memory.deny(self.key());
@@ -285,20 +286,23 @@ impl Call {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let known = memory.end(&self.key());
+        let mut known = memory.end(&self.key(), self.content().as_deref());
+        if let Known::Asked(asked) = known {
+            let event = |judge: &_, trace: &str| self.call(judge, trace, true);
+            if !self.commit(judge, asked, event, decisions)? {
+                known = Known::Unanswered;
+            }
+        }
         let notice = match known {
             Known::Judged | Known::Asked(_) => None,
+            Known::Otherwise => Some("this call ran otherwise than it was judged"),
+            Known::Unanswered => Some("this call ran before an approver answered"),
             Known::Denied => Some("this call ran although it was denied"),
             Known::Not => Some("this call was not judged before it ran"),
         };
-        match known {
-            Known::Judged => {}
-            Known::Asked(asked) => {
-                let event = |judge: &_, trace: &str| self.call(judge, trace, true);
-                self.commit(judge, asked, event, decisions)?;
-            }
-            // It is not on record: its hook denied it, failed, or was not asked.
-            Known::Denied | Known::Not => self.happened(judge, Call::call, decisions)?,
+        // As it ran it is not on record: its hook judged another call, denied it, failed, or was not asked.
+        if matches!(known, Known::Otherwise | Known::Denied | Known::Not) {
+            self.happened(judge, Call::call, decisions)?;
         }
         let n_answered = decisions.len();
         self.happened(judge, Call::result, decisions)?;
@@ -474,24 +478,33 @@ impl Call {
         Ok((done.into_iter().fold(decision, stricter), None))
     }
 
-    /// Records that what a person was asked about has happened.
+    /// Records that what a person was asked about has happened; returns whether its reporter may say that the person agreed.
     fn commit<J: Judge>(
         &self,
         judge: &mut J,
         asked: Asked,
         event: impl Fn(&J, &str) -> String,
         decisions: &mut Vec<Decision>,
-    ) -> Result<(), String> {
-        decisions.push(judge.commit(asked.session, &event(judge, &self.trace))?);
+    ) -> Result<bool, String> {
+        let whole = event(judge, &self.trace);
+        let mut decision = judge.commit(asked.session, &whole)?;
+        let answered = decision.cause != Cause::Forbidden;
+        if !answered {
+            for proposal in [Some(asked.session), asked.own].into_iter().flatten() {
+                judge.abandon(proposal)?;
+            }
+            decision = judge.observe(&whole)?;
+        }
+        decisions.push(decision);
         if let Some(own) = self.own(judge) {
             let event = event(judge, own);
-            decisions.push(match asked.own {
+            decisions.push(match asked.own.filter(|_| answered) {
                 Some(proposal) => judge.commit(proposal, &event)?,
                 // The trace began while the person was being asked.
                 None => judge.observe(&event)?,
             });
         }
-        Ok(())
+        Ok(answered)
     }
 
     /// Records what has happened. Parts of it that the monitor cannot read are unknown.
@@ -570,6 +583,14 @@ impl Call {
                 .update(written("tool_input").as_bytes()),
         };
         hasher.finalize().to_hex().chars().take(32).collect()
+    }
+
+    /// Returns a hash of the tool and its arguments, in whatever way they are written; `None` if they are not known.
+    fn content(&self) -> Option<String> {
+        let read = |key: &str| serde_json::from_str::<Json>(self.known(key)).ok();
+        let content = json!([read("tool_name")?, read("tool_input")?]);
+        let hash = blake3::hash(content.to_string().as_bytes());
+        Some(hash.to_hex().chars().take(32).collect())
     }
 
     /// Returns the agent that made the call.

@@ -102,6 +102,10 @@ impl Walk<'_> {
             return refuse("the program", first);
         }
         let name = base(&first.text);
+        // a file that `find` found, through a program that runs its words
+        if first.text.contains("{}") {
+            return refuse("the program", first);
+        }
         // other shells look a name up after `=`, or take a word of the history
         if first.text.starts_with(['=', '!', '^']) && first.text.len() > 1 {
             return refuse("the program", first);
@@ -328,7 +332,7 @@ impl Walk<'_> {
             "xargs" | "gxargs" => return self.xargs(rest, feed),
             "parallel" => return self.parallel(rest, feed),
             "watch" => return watch(rest),
-            "ssh" | "slogin" | "autossh" => {
+            "ssh" | "slogin" | "autossh" | "rsh" => {
                 let sorted = sort(&SSH, rest)?;
                 let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
                 let remote = match (sorted.operands, command) {
@@ -602,7 +606,15 @@ fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Fold
 fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
     let words = match (wrapper.subcommand, words.split_first()) {
         (None, _) => words,
-        (Some(name), Some((first, rest))) if first.text == name => rest,
+        (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
+        // options of the program itself, of which some have a value
+        (Some(names), Some((first, _))) if first.text.starts_with('-') => {
+            let at = words.iter().position(|word| listed(names, &word.text));
+            match at.and_then(|at| words.get(at + 1..)) {
+                Some(rest) => rest,
+                None => return unlisted(program, words),
+            }
+        }
         (Some(_), Some((first, _))) if first.hole != Hole::None => {
             return refuse("a subcommand", first);
         }

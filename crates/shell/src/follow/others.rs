@@ -2,7 +2,9 @@
 
 use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, listed};
-use crate::table::{GIT_LINES, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES};
+use crate::table::{
+    COMMAND_MARKS, GIT_LINES, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES,
+};
 use crate::words::Field;
 
 /// Follows what a program runs that is not known to run its words.
@@ -26,6 +28,15 @@ pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
         let lines = words.iter().filter(|word| word.text.contains(' '));
         for line in lines {
             runs.push(line_of(std::slice::from_ref(line))?);
+        }
+    }
+    for (_, marks, operands) in COMMAND_MARKS
+        .iter()
+        .filter(|(names, ..)| listed(names, program))
+    {
+        let mark = words.iter().position(|word| listed(marks, &word.text));
+        if let Some(command) = mark.and_then(|mark| words.get(mark + 1 + operands..)) {
+            runs.push(Run::Words(command.to_vec()));
         }
     }
     // what is listed too often can only be denied

@@ -1,7 +1,7 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
-use super::{Result, Run, listed, refuse};
+use super::{Result, Run, base, listed, refuse};
 use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole};
@@ -45,7 +45,9 @@ impl Walk<'_> {
                 return refuse("the program", word);
             }
             self.charge(command.len() * outside.len() * 16)?;
-            if outside.is_empty() {
+            let program = command.first().map(|word| base(&word.text));
+            let wraps = |name| WRAPPERS.iter().any(|one| listed(one.names, name));
+            if outside.is_empty() || program.is_some_and(wraps) {
                 runs.push(Run::Words(command.to_vec()));
             }
             for start in &outside {
@@ -127,7 +129,11 @@ impl Walk<'_> {
             .unwrap_or(sorted.rest.len());
         let (command, lists) = sorted.rest.split_at(end);
         if command.is_empty() && lists.is_empty() {
-            return Ok(Run::Input);
+            let of_file = |option: &String| matches!(option.as_str(), "a" | "arg-file");
+            return match sorted.seen.iter().any(of_file) {
+                true => Err(ShellError::undetermined("the lines of", "parallel -a")),
+                false => Ok(Run::Input),
+            };
         }
         let given: Vec<Field> = if lists.is_empty() {
             items(feed).unwrap_or_else(|| vec![Field::unseen()])

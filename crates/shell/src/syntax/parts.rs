@@ -30,10 +30,10 @@ impl Parser<'_> {
         if self.peek() == Some('[') {
             self.bump();
             let index_from = self.pos;
-            let index = self.nested(|parser| parser.parts(End::Bracket))?;
-            if self.peek() != Some(']') {
-                self.pos = start;
-                return Ok(None);
+            let index = self.subscript(false)?;
+            // Bash takes all up to the bracket as one word, whatever follows
+            if !self.sees("]=") && !self.sees("]+=") {
+                return self.fail();
             }
             plain = false;
             let written = self.since(index_from);
@@ -69,7 +69,21 @@ impl Parser<'_> {
         Ok(Some(Assign { name, plain, value }))
     }
 
-    /// `( … )` after `name=`.
+    /// Parses what stands between brackets, to the closing one. Bash pairs the brackets within, and other shells may not; in an
+    /// `element` of an array it takes blanks and marks of comments as parts of the subscript.
+    fn subscript(&mut self, element: bool) -> Result<Word> {
+        let index = self.nested(|parser| parser.parts(End::Bracket))?;
+        let unclear = |part: &Part| match part {
+            Part::Bare(text) => text.contains(|c| c == '[' || element && (c == '#' || is_meta(c))),
+            _ => false,
+        };
+        if self.peek() != Some(']') || index.iter().any(unclear) {
+            return self.fail();
+        }
+        Ok(index)
+    }
+
+    /// `( … )` after `name=`; Bash takes text right behind it as part of the same word.
     fn array(&mut self) -> Result<Part> {
         let start = self.pos;
         self.expect("(")?;
@@ -79,8 +93,16 @@ impl Parser<'_> {
             if self.eat(")") {
                 break;
             }
+            if self.eat("[") {
+                let index = self.subscript(true)?;
+                scripts.extend(scripts_of(index));
+            }
             let word = self.nested(Self::word)?;
             scripts.extend(scripts_of(word));
+        }
+        let joined = self.peek().is_some_and(|c| !is_meta(c));
+        if joined || self.peek() == Some('(') || self.next_is_paren() {
+            return self.fail();
         }
         let written = self.since(start);
         // `([x]=1)` evaluates the subscript
