@@ -5,7 +5,9 @@
 //! describes the states of a call and the files of a session.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -107,6 +109,25 @@ enum ScopeArg {
     Agent,
 }
 
+impl Args {
+    fn scope(&self) -> Scope {
+        match self.scope {
+            ScopeArg::Session => Scope::Session,
+            ScopeArg::Agent => Scope::Agent,
+        }
+    }
+}
+
+/// The calls whose outcomes are awaited, and what they were known at.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    memory: Memory,
+    /// The length of the log when they were written, in bytes: a log that is shorter was cut.
+    #[serde(default)]
+    log: u64,
+}
+
 /// Runs the hook; any failure ends with an exit code that denies the call.
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if let Some(session) = &args.reset {
@@ -117,25 +138,49 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if !args.judge {
         return supervise(&args);
     }
-    watch(Duration::from_secs(args.timeout), None, args.timeout);
-    limit_memory(args.max_memory);
-    let judge = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || judge(&args))
-        .map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
+    let after = Duration::from_secs(args.timeout);
+    let judge = watch(after, args.timeout, || ()).and_then(|()| {
+        limit_memory(args.max_memory);
+        let judge = std::thread::Builder::new().stack_size(STACK);
+        judge.spawn(move || judge_input(&args))
+    });
+    let judge = judge.map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
     judge.join().unwrap_or_else(|_| {
         super::failure::internal_fault();
         Err(Failure::AlreadyReported(code::HOOK_DENIES))
     })
 }
 
-/// Starts the process that judges, and passes on what it answers. Any end of it but a clean one denies.
+/// Starts the process that judges, and passes on what it answers. Any end of it but a clean one denies, and an outcome that it
+/// did not put on record is marked.
 fn supervise(args: &Args) -> Result<Outcome, Failure> {
     let denied = |why: &str| {
         complain(&format!("the call was not checked: {why}"));
         Failure::AlreadyReported(code::HOOK_DENIES)
     };
-    let child = super::started().and_then(|(program, words)| {
+    let input = Arc::new(Mutex::new(Vec::new()));
+    let child = Arc::new(Mutex::new(None));
+    let timeout = Duration::from_secs(args.timeout) + GRACE;
+    let (folder, scope) = (args.state.clone(), args.scope());
+    let watched = {
+        let (input, child) = (Arc::clone(&input), Arc::clone(&child));
+        watch(timeout, args.timeout, move || {
+            // It may be waited for; then it has closed its output, and is about to end.
+            if let Ok(mut child) = child.try_lock()
+                && let Some(child) = child.as_mut()
+            {
+                let _: std::io::Result<()> = Child::kill(child);
+            }
+            // nothing has marked an outcome whose input is still arriving
+            let _ = marked(&lock(&input), folder.as_deref(), scope);
+        })
+    };
+    let arrived = take_input(&input);
+    let mark = marked(&lock(&input), args.state.as_deref(), args.scope());
+    let mark = mark.map_err(|why| denied(&why))?;
+    watched.map_err(|error| denied(&format!("cannot start a thread: {error}")))?;
+    arrived.map_err(|error| denied(&format!("cannot read the input: {error}")))?;
+    let started = super::started().and_then(|(program, words)| {
         let mut words = words.into_iter();
         let mut program = program.into_iter();
         Command::new(program.next().unwrap_or_default())
@@ -143,23 +188,32 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
             .args(words.next())
             .arg("--judge")
             .args(words)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
     });
-    let mut child =
-        child.map_err(|error| denied(&format!("cannot start the judging process: {error}")))?;
-    let from = child.stdout.take();
-    let child = Arc::new(Mutex::new(child));
-    let timeout = Duration::from_secs(args.timeout) + GRACE;
-    watch(timeout, Some(Arc::clone(&child)), args.timeout);
+    let mut started =
+        started.map_err(|error| denied(&format!("cannot start the judging process: {error}")))?;
+    let (to, from) = (started.stdin.take(), started.stdout.take());
+    *lock(&child) = Some(started);
+    if let Some(mut to) = to {
+        let whole = std::mem::take(&mut *lock(&input));
+        // A process that ends early says by its end what that means.
+        let _ = to
+            .write_all(&whole)
+            .and_then(|()| std::io::copy(&mut std::io::stdin().lock(), &mut to));
+    }
     let mut answer = Vec::new();
     let read = from.map_or(Ok(0), |mut from| from.read_to_end(&mut answer));
-    let status = read.and_then(|_| lock(&child).wait());
-    let status = status.map_err(|error| {
-        denied(&format!(
-            "cannot read the answer of the judging process: {error}"
-        ))
-    })?;
+    let ended = read.and_then(|_| lock(&child).as_mut().map(Child::wait).transpose());
+    let status = match ended {
+        Ok(Some(status)) => status,
+        Ok(None) => return Err(denied("the judging process is gone")),
+        Err(error) => {
+            let why = format!("cannot read the answer of the judging process: {error}");
+            return Err(denied(&why));
+        }
+    };
     // Before all else it says whether the call can be denied.
     let answer = match answer.strip_prefix(TELLS) {
         None => answer.strip_prefix(DECIDES).ok_or(code::HOOK_DENIES),
@@ -167,6 +221,10 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
     };
     match (status.code(), answer) {
         (Some(0), Ok(answer)) => {
+            mark.into_iter().for_each(Mark::remove);
+            if !answer.is_empty() && is_closed() {
+                return Err(denied("the standard output is closed"));
+            }
             let mut out = std::io::stdout().lock();
             let written = out.write_all(answer).and_then(|()| out.flush());
             written.map_err(|error| denied(&format!("cannot write the answer: {error}")))?;
@@ -180,6 +238,38 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
     }
 }
 
+/// Reads the input as it arrives, up to what is kept of it; the rest is passed on unread.
+fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
+    let mut stdin = std::io::stdin().lock();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        let read = stdin.read(&mut chunk)?;
+        let mut input = lock(input);
+        input.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        if read == 0 || input.len() > MAX_INPUT {
+            return Ok(());
+        }
+    }
+}
+
+/// Marks an outcome before anything that may fail; what is no outcome, or cannot be read so far, has no mark.
+fn marked(input: &[u8], folder: Option<&Path>, scope: Scope) -> Result<Option<Mark>, String> {
+    let call = Outline::read(input.to_vec()).and_then(|outline| Call::of(outline, scope));
+    let Some(call) = call.ok().filter(Call::is_outcome) else {
+        return Ok(None);
+    };
+    Session::of(folder, &call)?.mark(&call.unread()).map(Some)
+}
+
+/// Whether nobody hears what is written: a standard output that is closed is opened as `/dev/null` when a process starts.
+fn is_closed() -> bool {
+    let about = std::io::stdout().as_fd().try_clone_to_owned();
+    let about = about.and_then(|file| std::fs::File::from(file).metadata());
+    let null = std::fs::metadata("/dev/null");
+    let same = about.ok().zip(null.ok());
+    same.is_some_and(|(out, null)| out.file_type().is_char_device() && out.rdev() == null.rdev())
+}
+
 /// The first line of the judging process: whether it can deny the call.
 const DECIDES: &[u8] = b"decides\n";
 const TELLS: &[u8] = b"tells\n";
@@ -188,24 +278,25 @@ fn ending(status: ExitStatus) -> String {
     status.to_string()
 }
 
-fn lock(child: &Mutex<Child>) -> std::sync::MutexGuard<'_, Child> {
-    child.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends the process after the timeout: Claude Code allows the call if a hook exceeds Claude Code's own timeout.
-fn watch(after: Duration, child: Option<Arc<Mutex<Child>>>, seconds: u64) {
-    std::thread::spawn(move || {
+fn watch(
+    after: Duration,
+    seconds: u64,
+    before_end: impl FnOnce() + Send + 'static,
+) -> std::io::Result<()> {
+    let watch = move || {
         std::thread::sleep(after);
-        if let Some(child) = child {
-            // It may be waited for; then it has closed its output, and is about to end.
-            let killed = child.try_lock().map(|mut child| child.kill());
-            drop(killed);
-        }
+        before_end();
         complain(&format!(
             "the call was not checked: it took more than {seconds} s (`--timeout`)"
         ));
         std::process::exit(i32::from(code::HOOK_DENIES));
-    });
+    };
+    std::thread::Builder::new().spawn(watch).map(|_| ())
 }
 
 /// Lets the process have so much memory, and write no core: what is beyond ends it.
@@ -231,12 +322,8 @@ fn limit_memory(mebibytes: u64) {
 }
 
 /// Reads a call, and judges it.
-fn judge(args: &Args) -> Result<Outcome, Failure> {
-    let scope = match args.scope {
-        ScopeArg::Session => Scope::Session,
-        ScopeArg::Agent => Scope::Agent,
-    };
-    let call = read_input().and_then(|outline| Call::of(outline, scope));
+fn judge_input(args: &Args) -> Result<Outcome, Failure> {
+    let call = read_input().and_then(|outline| Call::of(outline, args.scope()));
     let call = match call {
         Ok(call) => call,
         Err(reason) => return Err(denied(None, &reason)),
@@ -316,7 +403,36 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         .then(|| session.mark(&call.unread()))
         .transpose()?;
     session.lock()?;
+    let refused = |why: &str| Session::remedy(why, call.session());
+    if session.has_lost() {
+        return Err(refused("an earlier outcome could not be marked"));
+    }
     let marked = session.marked(mark.as_ref())?;
+    let calls = session.file("calls");
+    let length = || std::fs::metadata(session.file("log")).map_or(0, |log| log.len());
+    let keep = |kept: &Kept| {
+        let text = serde_json::to_vec(kept).map_err(|error| error.to_string())?;
+        replace(&calls, &text, args.sync).map_err(|error| format!("`{}`: {error}", calls.display()))
+    };
+    let Kept { mut memory, log } = match std::fs::read(&calls) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| refused(&format!("`{}`: {error}", calls.display())))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let others = ["state", "journal", "log"].map(|ending| session.file(ending));
+            if let Some(other) = others.iter().find(|path| path.exists()) {
+                let (calls, other) = (calls.display(), other.display());
+                return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
+            }
+            // Before all others, so that its absence says something.
+            keep(&Kept::default())?;
+            Kept::default()
+        }
+        Err(error) => return Err(format!("`{}`: {error}", calls.display())),
+    };
+    if length() < log {
+        let path = session.file("log");
+        return Err(refused(&format!("`{}` was cut", path.display())));
+    }
     let files = Files {
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
@@ -339,15 +455,6 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         Failure::Files(why) => Session::remedy(&why, call.session()),
         other => other.to_string(),
     })?;
-    let calls = session.file("calls");
-    let mut memory: Memory = match std::fs::read(&calls) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-            Session::remedy(&format!("`{}`: {error}", calls.display()), call.session())
-        })?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Memory::default(),
-        Err(error) => return Err(format!("`{}`: {error}", calls.display())),
-    };
-    let before = memory.clone();
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");
         Session::remedy(&why, call.session())
@@ -356,11 +463,10 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
-    if memory != before {
-        let text = serde_json::to_vec(&memory).map_err(|error| error.to_string())?;
-        replace(&calls, &text, args.sync)
-            .map_err(|error| format!("`{}`: {error}", calls.display()))?;
-    }
+    keep(&Kept {
+        memory,
+        log: length(),
+    })?;
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
         session.forget_older(Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60)));

@@ -4,19 +4,25 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `STEM.lock` | nothing: calls of one session come one after another |
+//! | `STEM.lock` | nothing: calls of one session come one after another; its mode says whether an outcome was lost |
 //! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
-//! | `STEM.calls` | the calls whose outcome is awaited |
+//! | `STEM.calls` | the calls whose outcome is awaited, and the length of the log; it is there before all others |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
+use std::fs::Permissions;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::durable_state::ONLY_ME;
 use crate::integrations::hook::{Call, Scope};
+
+/// The bit of the mode of `STEM.lock` that says that an outcome was lost: to set it takes no room.
+const LOST: u32 = 0o100;
 
 /// The files of one session.
 #[derive(Debug)]
@@ -103,8 +109,22 @@ impl Session {
         }
     }
 
-    /// Marks an outcome as being judged. It is marked even if there is no room for its text.
+    /// Marks an outcome as being judged. It is marked even if there is no room for its text; if there is none for its name either,
+    /// the session is.
     pub(super) fn mark(&self, text: &str) -> Result<Mark, String> {
+        self.try_mark(text).inspect_err(|_| {
+            let lock = self.folder.join(format!("{}.lock", self.session));
+            let _ = std::fs::set_permissions(lock, Permissions::from_mode(ONLY_ME | LOST));
+        })
+    }
+
+    /// Whether an outcome of the session could not be marked.
+    pub(super) fn has_lost(&self) -> bool {
+        let about = self.lock.as_ref().and_then(|lock| lock.metadata().ok());
+        about.is_some_and(|about| about.mode() & LOST != 0)
+    }
+
+    fn try_mark(&self, text: &str) -> Result<Mark, String> {
         let folder = self.file("open");
         make_folder(&folder)?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -294,7 +314,12 @@ fn make_folder(path: &Path) -> Result<(), String> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|error| of(&error, path))
+        .map_err(|error| of(&error, path))?;
+    let about = std::fs::metadata(path).map_err(|error| of(&error, path))?;
+    match about.mode() & 0o022 {
+        0 => Ok(()),
+        _ => Err(format!("`{}`: others can write the folder", path.display())),
+    }
 }
 
 /// Returns a prefix of a hash that distinguishes sessions.
@@ -321,7 +346,9 @@ fn default_folder() -> Result<PathBuf, String> {
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
+    // as the standard says, one that is relative counts for nothing: an agent changes folders
     set("XDG_STATE_HOME")
+        .filter(|folder| folder.is_absolute())
         .or_else(|| Some(set("HOME")?.join(".local/state")))
         .map(|state| state.join("guard/hook"))
         .ok_or_else(|| "no home folder found; give a folder with `--state`".to_owned())

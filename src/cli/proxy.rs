@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use crate::inert::inert;
 use crate::integrations::mcp::{Limits, Session, Turn};
 use crate::monitor::Decision;
 use crate::monitor::lenient::Outline;
@@ -61,6 +63,12 @@ enum Ask {
 /// Lines for the server that are judged and not yet written.
 const QUEUED: usize = 16;
 
+/// The time for the error output of a server that has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The longest part of a line of the server's error output that is passed on at once, in bytes.
+const SAID: u64 = 8 * 1024;
+
 /// The stack of a thread that judges: conditions of specs look into values that peers nest.
 const STACK: usize = 64 << 20;
 
@@ -96,6 +104,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .args(rest)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
     let (Some(mut to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take())
@@ -104,6 +113,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             "`{program}` has no standard streams"
         )));
     };
+    let said = server.stderr.take();
     let thread = || std::thread::Builder::new().stack_size(STACK);
     let (queue, lines) = mpsc::sync_channel::<Option<String>>(QUEUED);
     // These two are not joined: the client may say nothing more after the server has gone.
@@ -120,6 +130,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         move || from_client(&shared, longest, &queue)
     };
     thread().spawn(client).map_err(Failure::Output)?;
+    let (heard, silent) = mpsc::channel::<()>();
+    let hear = move || {
+        said.into_iter().for_each(hear);
+        drop(heard);
+    };
+    thread().spawn(hear).map_err(Failure::Output)?;
     let answers = {
         let shared = Arc::clone(&shared);
         move || to_client(&shared, longest, from_server, &queue)
@@ -132,6 +148,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let status = server
         .wait()
         .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
+    // A process that the server leaves behind may keep its error output open.
+    let _ = silent.recv_timeout(LAST_WORDS);
     lock(&shared).monitor.close();
     told?;
     match status.code() {
@@ -250,6 +268,22 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.write_all(line.as_bytes())?;
     to.write_all(b"\n")?;
     to.flush()
+}
+
+/// Passes on what the server writes to its error output as text, with a mark that the proxy's own lines do not have.
+fn hear(from: impl Read) {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = from.by_ref().take(SAID).read_until(b'\n', &mut line);
+        if !read.is_ok_and(|read| read > 0) {
+            return;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end_matches(['\r', '\n']);
+        let _ = writeln!(std::io::stderr(), "server: {}", inert(text));
+    }
 }
 
 /// A line of a peer.

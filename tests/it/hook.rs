@@ -724,6 +724,85 @@ fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
     assert_eq!(marks, 0);
 }
 
+/// Nor is one that no process came to judge: it has no memory, its input is still arriving, or there is no room for a mark.
+#[test]
+fn an_outcome_that_nobody_judges_is_not_forgotten() {
+    let mail = |session: &Session| {
+        let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "mail", "tool_input": {}});
+        let (code, out, err) = session.raw(input.to_string().as_bytes());
+        (code == 2 || out.contains("\"deny\""), err)
+    };
+    let mut session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    session.args = vec!["--max-memory".to_owned(), "1".to_owned()];
+    assert_eq!(session.raw(&outcome("\"x\"")).0, 2);
+    session.args.clear();
+    assert!(mail(&session).0);
+    assert_eq!(std::fs::read_dir(session.file("open")).unwrap().count(), 0);
+
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let mut slow = std::process::Command::new(assert_cmd::cargo::cargo_bin("guard"))
+        .args(["hook", "--timeout", "0", "--state"])
+        .arg(session.state())
+        .arg(&session.spec)
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = outcome("\"x");
+    std::io::Write::write_all(slow.stdin.as_mut().unwrap(), &begun[..begun.len() - 1]).unwrap();
+    let held = slow.stdin.take();
+    assert_eq!(slow.wait().unwrap().code(), Some(2));
+    drop(held);
+    assert!(mail(&session).0);
+
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let open = session.file("lock").with_extension("open");
+    std::fs::write(&open, "").unwrap();
+    assert_eq!(session.raw(&outcome("\"x\"")).0, 2);
+    std::fs::remove_file(&open).unwrap();
+    let (denied, why) = mail(&session);
+    assert!(
+        denied && why.contains("could not be marked") && why.contains("--reset s1"),
+        "{why}"
+    );
+    session.reset();
+    assert!(!mail(&session).0);
+}
+
+/// Where nobody hears a denial, the exit code says it.
+#[test]
+fn a_denial_on_a_closed_output_exits_with_2() {
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    session.raw(&outcome("\"PRIVATE KEY\""));
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "mail", "tool_input": {}});
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "exec \"$0\" hook \"$1\" --state \"$2\" >&-"])
+        .arg(assert_cmd::cargo::cargo_bin("guard"))
+        .arg(&session.spec)
+        .arg(session.state());
+    let output = shell.write_stdin(input.to_string()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// A folder in which others can put files holds no history.
+#[test]
+fn a_folder_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let session = tainted(&[]);
+    std::fs::create_dir(session.state()).unwrap();
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(session.state(), open).unwrap();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, out, err) = session.raw(input.to_string().as_bytes());
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("others can write the folder"), "{err}");
+}
+
 /// Memory that judging would take and may not have ends the judge, and denies.
 #[test]
 fn a_judge_that_dies_denies() {
@@ -736,7 +815,25 @@ fn a_judge_that_dies_denies() {
 #[test]
 fn log_journal_and_state_are_bound() {
     type Damage = (&'static str, fn(&Session));
-    let damage: [Damage; 5] = [
+    let damage: [Damage; 9] = [
+        ("was cut", |session| {
+            std::fs::remove_file(session.file("log")).unwrap();
+        }),
+        ("was cut", |session| {
+            std::fs::remove_file(session.file("journal")).unwrap();
+            std::fs::remove_file(session.file("log")).unwrap();
+        }),
+        ("was cut", |session| {
+            for ending in ["journal", "log"] {
+                let path = session.file(ending);
+                let text = std::fs::read_to_string(&path).unwrap();
+                let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                std::fs::write(&path, lines[..lines.len() - 1].concat()).unwrap();
+            }
+        }),
+        ("is missing", |session| {
+            std::fs::remove_file(session.file("calls")).unwrap();
+        }),
         ("they were removed, cut or replaced", |session| {
             std::fs::remove_file(session.file("journal")).unwrap();
         }),
@@ -784,6 +881,13 @@ fn log_journal_and_state_are_bound() {
                 "{why}: {err}"
             );
         }
+        let had_log = std::fs::read_dir(session.state()).unwrap().any(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .extension()
+                .is_some_and(|of| of == "log")
+        });
         let mut reset = Command::cargo_bin("guard").unwrap();
         reset
             .arg("hook")
@@ -795,7 +899,8 @@ fn log_journal_and_state_are_bound() {
         let logs = std::fs::read_dir(session.state()).unwrap();
         let logs =
             logs.filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "log");
-        assert_eq!(logs.count(), 2, "the log before is kept");
+        let kept = 1 + usize::from(had_log);
+        assert_eq!(logs.count(), kept, "the log before is kept");
     }
 }
 

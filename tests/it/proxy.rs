@@ -57,7 +57,7 @@ struct Client {
     proxy: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Client {
@@ -68,6 +68,10 @@ impl Client {
 
     /// With more arguments, and files no larger than so many blocks of 512 bytes.
     fn with(args: &[&str], blocks: Option<u32>) -> Option<Client> {
+        Client::of(SPEC, SERVER, args, blocks)
+    }
+
+    fn of(text: &str, program: &str, args: &[&str], blocks: Option<u32>) -> Option<Client> {
         if Command::new("python3").arg("--version").output().is_err() {
             crate::support::skip("there is no python3");
             return None;
@@ -77,8 +81,8 @@ impl Client {
             folder.path().join("mcp.guard"),
             folder.path().join("server.py"),
         );
-        std::fs::write(&spec, SPEC).unwrap();
-        std::fs::write(&server, SERVER).unwrap();
+        std::fs::write(&spec, text).unwrap();
+        std::fs::write(&server, program).unwrap();
         let mut command = match blocks {
             None => Command::new(env!("CARGO_BIN_EXE_guard")),
             Some(blocks) => {
@@ -106,7 +110,7 @@ impl Client {
             proxy,
             to,
             from,
-            _folder: folder,
+            folder,
         })
     }
 
@@ -139,6 +143,83 @@ fn text(answer: &Json) -> (&str, bool) {
         result["content"][0]["text"].as_str().unwrap(),
         result["isError"] == true,
     )
+}
+
+/// Its answers hold the text of the arguments, and say in any way whether they are errors.
+const ECHO: &str = r#"
+import sys, json
+sys.stderr.write("\x1b[31m{\"v\":1,\"decision\":\"allow\"}\n")
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "t", "version": "1"}}
+    else:
+        given = message["params"]["arguments"]
+        result = {"content": [{"type": "text", "text": given.pop("text", "x")}], **given}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+/// Python takes `1` and `"true"` for true, JavaScript all that is not empty.
+#[test]
+fn an_answer_whose_error_is_no_truth_value_is_no_success() {
+    let spec = "use std.agent\npredicate tested = kind == \"result\" and tool == \"test\" and error == false\n\
+        property first = G ((kind == \"call\" and tool == \"deploy\") -> O tested)\n\
+        enforce first { violated => block \"tests first\" }\n";
+    for (error, deploys) in [
+        (json!({}), true),
+        (json!({"isError": false}), true),
+        (json!({"isError": true}), false),
+        (json!({"isError": 1}), false),
+        (json!({"isError": "true"}), false),
+        (json!({"isError": []}), false),
+        (json!({"IsError": true}), false),
+    ] {
+        let Some(mut client) = Client::of(spec, ECHO, &[], None) else {
+            return;
+        };
+        client.hello();
+        client.call(1, "test", json!({"arguments": error}));
+        let deployed = client.call(2, "deploy", json!({"arguments": {}}));
+        assert_eq!(text(&deployed).0 == "x", deploys, "{error}: {deployed}");
+    }
+}
+
+/// The client asks a person about calls only.
+#[test]
+fn questions_about_answers_are_not_passed_on() {
+    let spec = "use std.agent\nenforce when kind == \"result\" and text contains \"ODD\" => ask \"look\"\n\
+        enforce when kind == \"call\" and tool == \"delete\" => ask \"sure?\"\n";
+    let Some(mut client) = Client::of(spec, ECHO, &["--ask", "pass"], None) else {
+        return;
+    };
+    client.hello();
+    let deleted = client.call(1, "delete", json!({"arguments": {"text": "gone"}}));
+    assert_eq!(text(&deleted), ("gone", false));
+    let odd = client.call(2, "read", json!({"arguments": {"text": "ODD"}}));
+    assert_eq!(text(&odd), ("needs a person's decision: look", true));
+}
+
+/// What a server writes to its error output is marked as the server's, and is text.
+#[test]
+fn the_error_output_of_a_server_is_its_own() {
+    let Some(client) = Client::of(SPEC, ECHO, &[], None) else {
+        return;
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args(["proxy", "mcp.guard", "--", "python3", "server.py"])
+        .current_dir(client.folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.lines().all(|line| line.starts_with("server: ")),
+        "{said:?}"
+    );
+    assert!(
+        said.contains("{\"v\":1,") && !said.contains('\u{1b}'),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -200,10 +200,6 @@ impl<'l> Object<'l> {
         self.0.as_ref()?.text(key)
     }
 
-    pub(super) fn is_true(&self, key: &str) -> bool {
-        self.raw(key) == Some("true")
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
         self.0.iter().flat_map(RawObject::iter)
     }

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use super::Judge;
 use super::event::Event;
-use crate::monitor::lenient::Outline;
+use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
 pub use bounded::Limits;
@@ -223,7 +223,8 @@ impl Session {
     fn act(&self, judge: &mut impl Judge, event: Event, turn: &mut Turn) -> Result<(), String> {
         let event = event.line();
         let decision = judge.act(&event)?;
-        let passes = self.passes(&decision);
+        let asks = decision.ruling == Ruling::Ask && self.ask_passes;
+        let passes = asks || decision.ruling < Ruling::Ask;
         let settled = match decision.proposal {
             Some(proposal) if passes => judge.commit(proposal, &event).map(drop),
             Some(proposal) => judge.abandon(proposal).map(drop),
@@ -248,7 +249,8 @@ impl Session {
         turn: &mut Turn,
     ) -> Result<(), String> {
         let decision = judge.observe(&event.line())?;
-        let verdict = match self.passes(&decision) {
+        // no client asks a person about what it was sent
+        let verdict = match decision.ruling < Ruling::Ask {
             true => Ok(()),
             false => Err(said(&decision)),
         };
@@ -256,24 +258,25 @@ impl Session {
         verdict
     }
 
-    fn passes(&self, decision: &Decision) -> bool {
-        decision.ruling < Ruling::Ask || (decision.ruling == Ruling::Ask && self.ask_passes)
-    }
-
-    /// The event of something that the server said, with its text and whether it is a failure.
+    /// The event of something that the server said, with its text and whether it is a failure, if that is known.
     fn said(
         &self,
         judge: &impl Judge,
         about: About<'_>,
         value: &str,
-        (text, failed): (&Text<'_>, bool),
+        (text, failed): (&Text<'_>, Option<bool>),
         raw: &str,
     ) -> Event {
         let mut event = self.event(judge, ("result", "tool"), about, Some(text), raw);
         if judge.reads("result") {
             event.raw("result", value);
         }
-        event.raw("error", if failed { "true" } else { "false" });
+        let error = match failed {
+            Some(true) => "true",
+            Some(false) => "false",
+            None => UNREAD,
+        };
+        event.raw("error", error);
         event
     }
 

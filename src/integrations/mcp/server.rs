@@ -107,11 +107,19 @@ impl Session {
             .then(|| Object::of(result.raw("task")).raw("taskId"))
             .flatten()
             .filter(|_| has(&["_meta", "resultType", "task"]));
-        let failed = matches!(outcome, Outcome::Error(_)) || result.is_true("isError");
+        let folds = |key: &str| key != "isError" && key.eq_ignore_ascii_case("isError");
+        let failed = match (outcome, result.raw("isError")) {
+            (Outcome::Error(_), _) => Some(true),
+            // readers differ on what they take for true
+            _ if result.iter().any(|(key, _)| folds(key)) => None,
+            (_, Some("true")) => Some(true),
+            (_, None | Some("false")) => Some(false),
+            _ => None,
+        };
         let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
         if carries || asked.method == "tasks/result" {
             let event = match question || task.is_some() {
-                true => self.said(judge, asked.call.part(), value, (&said, false), text),
+                true => self.said(judge, asked.call.part(), value, (&said, Some(false)), text),
                 false => self.said(judge, asked.call.about(), value, (&said, failed), text),
             };
             if let Err(reason) = self.happened(judge, event, turn) {
@@ -167,7 +175,7 @@ impl Session {
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method.as_str()) {
             let (about, value) = (About::message(&method, params), params.unwrap_or("null"));
-            let event = self.said(judge, about, value, (&said, false), text);
+            let event = self.said(judge, about, value, (&said, Some(false)), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.back.push(message::error(id, DENIED, &reason));
             }
@@ -223,7 +231,7 @@ impl Session {
                 None => About::message(method, params),
             };
             let value = params.unwrap_or("null");
-            let event = self.said(judge, about, value, (&said, false), text);
+            let event = self.said(judge, about, value, (&said, Some(false)), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.dropped.push(reason);
             }
