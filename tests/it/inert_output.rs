@@ -80,6 +80,43 @@ fn data_is_printed_as_text() {
     }
 }
 
+/// Also after its JSON is read: a person who is asked sees no second paragraph, and an agent no other text.
+#[test]
+fn messages_of_hooks_are_text_for_whoever_reads_them() {
+    for action in ["ask", "warn", "reflect", "block", "stop"] {
+        let spec = format!(
+            "use std.agent\nenforce when kind == \"call\" => {action} \"tool {{tool}} with {{args.path}}\"\n\
+             enforce when kind == \"result\" => {action} \"said {{text}}\"\n"
+        );
+        let folder = Folder::new(&[("s.guard", &spec)]);
+        for hook in ["PreToolUse", "PostToolUse"] {
+            let input = json!({"session_id": "s", "hook_event_name": hook, "tool_name": format!("rm{HOSTILE}"),
+                "tool_input": {"path": HOSTILE}, "tool_use_id": "1", "tool_response": HOSTILE});
+            let run =
+                folder.guard_with(&["hook", "s.guard", "--state", "state"], &input.to_string());
+            let read: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+            let mut open = vec![&read];
+            let mut texts = 0;
+            while let Some(value) = open.pop() {
+                open.extend(
+                    value
+                        .as_object()
+                        .into_iter()
+                        .flat_map(|members| members.values()),
+                );
+                if let Some(text) = value.as_str() {
+                    texts += usize::from(text.contains("FAKE"));
+                    assert!(
+                        !text.contains(|c| acts(c) || c == '\n'),
+                        "{action}: {text:?}"
+                    );
+                }
+            }
+            assert!(texts > 0, "{action}, {hook}: {}", run.out);
+        }
+    }
+}
+
 #[test]
 fn json_that_is_printed_keeps_its_meaning() {
     let event = json!({"kind": "call", "tool": format!("rm{HOSTILE}")});
