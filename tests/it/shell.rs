@@ -94,6 +94,10 @@ fn commands_that_run_commands_are_followed() {
         ),
         ("eval rm x", &["eval rm x", "rm x"]),
         (
+            "poetry -C run run git push",
+            &["poetry -C run run git push", "git push"],
+        ),
+        (
             "ssh -p 22 host 'rm -r x'",
             &["ssh -p 22 host rm -r x", "rm -r x"],
         ),

@@ -609,7 +609,9 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
         (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
         // options of the program itself, of which some have a value
         (Some(names), Some((first, _))) if first.text.starts_with('-') => {
-            let at = words.iter().position(|word| listed(names, &word.text));
+            // also the value of an option may be such a word
+            let named = |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
+            let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
             match at.and_then(|at| words.get(at + 1..)) {
                 Some(rest) => rest,
                 None => return unlisted(program, words),
