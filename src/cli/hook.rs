@@ -26,6 +26,9 @@ use crate::monitor::lenient::{Intake, Outline};
 /// The longest input that is kept, in bytes; of a longer one the longest member is unknown.
 const MAX_INPUT: usize = 64 * 1024 * 1024;
 
+/// The part of an input by which the first process marks an outcome, in bytes: the ids stand before what is long.
+const HEAD: usize = 2 * 1024 * 1024;
+
 /// The time that the first process waits beyond `--timeout`, which the second one observes.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -238,7 +241,7 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
     }
 }
 
-/// Reads the input as it arrives, up to what is kept of it; the rest is passed on unread.
+/// Reads the input as it arrives, up to [`HEAD`]; the rest is passed on unread.
 fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
     let mut stdin = std::io::stdin().lock();
     let mut chunk = vec![0; 64 * 1024];
@@ -246,7 +249,7 @@ fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
         let read = stdin.read(&mut chunk)?;
         let mut input = lock(input);
         input.extend_from_slice(chunk.get(..read).unwrap_or_default());
-        if read == 0 || input.len() > MAX_INPUT {
+        if read == 0 || input.len() >= HEAD {
             return Ok(());
         }
     }
