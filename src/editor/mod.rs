@@ -9,7 +9,8 @@
 //! Nothing here knows a protocol; `guard lsp` turns the answers into messages.
 //!
 //! ```
-//! use guard_lang::{editor::Analysis, modules::NoFiles};
+//! use guard_cli::editor::Analysis;
+//! use guard_lang::modules::NoFiles;
 //!
 //! let text = "event { tool: string }\npredicate mail = tool == \"mail\"\nproperty none = never mail\n";
 //! let analysis = Analysis::new("a.guard", text, &NoFiles);
