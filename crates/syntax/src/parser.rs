@@ -74,13 +74,8 @@ fn hidden_characters(b: &Builder<'_>) {
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
         c => c.is_control(),
     };
-    let mut from = 0;
-    while let Some((at, c)) = b.text.get(from..).and_then(|rest| {
-        let mut chars = rest.char_indices();
-        chars.find(|(_, c)| hides(*c))
-    }) {
-        let (start, end) = (from + at, from + at + c.len_utf8());
-        from = end;
+    for (start, c) in b.text.char_indices().filter(|(_, c)| hides(*c)) {
+        let end = start + c.len_utf8();
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let code = u32::from(c);
         b.report(
