@@ -122,7 +122,7 @@ impl Args {
 }
 
 /// The calls whose outcomes are awaited, and what they were known at.
-#[derive(Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Kept {
     #[serde(flatten)]
     memory: Memory,
@@ -417,7 +417,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         let text = serde_json::to_vec(kept).map_err(|error| error.to_string())?;
         replace(&calls, &text, args.sync).map_err(|error| format!("`{}`: {error}", calls.display()))
     };
-    let Kept { mut memory, log } = match std::fs::read(&calls) {
+    let before = match std::fs::read(&calls) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| refused(&format!("`{}`: {error}", calls.display())))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -432,10 +432,11 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         }
         Err(error) => return Err(format!("`{}`: {error}", calls.display())),
     };
-    if length() < log {
+    if length() < before.log {
         let path = session.file("log");
         return Err(refused(&format!("`{}` was cut", path.display())));
     }
+    let mut memory = before.memory.clone();
     let files = Files {
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
@@ -466,10 +467,11 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
-    keep(&Kept {
-        memory,
-        log: length(),
-    })?;
+    let log = length();
+    let after = Kept { memory, log };
+    if after != before {
+        keep(&after)?;
+    }
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
         session.forget_older(Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60)));
