@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::doc;
 use crate::syntax::token::{LOOK_AHEAD_WORDS, Token};
 
 /// A row about a word.
@@ -18,8 +19,8 @@ pub(super) struct Row {
 impl Row {
     /// Returns the row as Markdown.
     pub(super) fn markdown(&self) -> String {
-        let forms = self.forms.join("\n");
-        format!("```guard\n{forms}\n```\n\n{}", self.meaning)
+        let forms = doc::fenced("guard", &self.forms.join("\n"));
+        format!("{forms}\n{}", self.meaning)
     }
 }
 
