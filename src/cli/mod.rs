@@ -14,6 +14,7 @@ mod audit;
 mod calibrate;
 mod chain;
 mod check;
+mod claim_view;
 mod compile;
 mod dap;
 mod diff;
