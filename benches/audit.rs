@@ -1,9 +1,9 @@
 //! Whole-process audit of a large corpus against the time that merely parsing its lines takes, in the same run.
 //!
-//! `cargo bench --bench audit` makes a corpus of JSON Lines under `target/bench` (a recorded one blown up where
+//! `cargo bench -p guard-benches --bench audit` makes a corpus of JSON Lines under `target/bench` (a recorded one blown up where
 //! `../shared/data` is there, else a generated one), then prints: the time of `serde_json` for parsing every line to a
-//! `Value`, of `guard audit` with one and with two threads, the ratios, and the peak memory.
-//! `GUARD_BENCH_MB` sets the size (default 1000).
+//! `Value`, of `guard audit` with one and with two threads, the ratios, and the peak memory. `GUARD` is the program (default
+//! `target/dist/guard`), `GUARD_BENCH_MB` the size (default 1000).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The records to repeat, without their opening brace.
@@ -63,7 +63,8 @@ fn corpus(path: &Path, megabytes: u64) -> io::Result<()> {
 /// Time and peak resident memory (kB) of an audit.
 fn audit(path: &Path, jobs: u32) -> io::Result<(Duration, u64)> {
     let start = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+    let guard = std::env::var_os("GUARD").unwrap_or_else(|| "target/dist/guard".into());
+    let mut child = Command::new(root().join(guard))
         .args(["audit", "benches/airline.guard"])
         .arg(path)
         .args(["--jobs", &jobs.to_string()])
@@ -101,11 +102,8 @@ fn parse_to_values(path: &Path) -> io::Result<Duration> {
 }
 
 fn main() -> io::Result<()> {
-    // `cargo test --benches` only wants to know that it builds and runs.
-    let quick = !std::env::args().any(|arg| arg == "--bench");
     let megabytes = match std::env::var("GUARD_BENCH_MB") {
         Ok(size) => size.parse().unwrap_or(1000),
-        Err(_) if quick => 5,
         Err(_) => 1000,
     };
     let dir = root().join("target/bench");
@@ -115,7 +113,7 @@ fn main() -> io::Result<()> {
         corpus(&path, megabytes)?;
     }
     let size = fs::metadata(&path)?.len();
-    let rounds = if quick { 1 } else { 3 };
+    let rounds = 3;
     let (mut parse, mut one, mut two) = (Duration::MAX, Duration::MAX, Duration::MAX);
     let mut memory = (0, 0);
     for _ in 0..rounds {

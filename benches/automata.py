@@ -173,7 +173,7 @@ def main():
     arguments.add_argument("--limit", type=float, default=10.0, help="seconds for one formula")
     arguments.add_argument(
         "--ours",
-        default="cargo bench --bench automata -- --each",
+        default="cargo bench -p guard-benches --bench automata -- --each",
         help="prints a line per formula: its name and the seconds to a DFA and to a Büchi automaton",
     )
     arguments.add_argument("--one", help=argparse.SUPPRESS)

@@ -1,7 +1,7 @@
 //! How long formulas take to become automata, and a monitor a step: the 55 specification patterns and the 23 templates for
 //! agents, to the minimal deterministic automaton and to a Büchi automaton.
 //!
-//! `cargo bench --bench automata`; with `-- --each` a line of JSON per formula instead, in seconds. `benches/automata.py` runs
+//! `cargo bench -p guard-benches --bench automata`; with `-- --each` a line of JSON per formula instead, in seconds. `benches/automata.py` runs
 //! that and the same list through MONA and Spin.
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ fn time<T>(mut work: impl FnMut() -> T) -> Duration {
 fn main() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/suites/ltl/automata.jsonl"
+        "/../tests/suites/ltl/automata.jsonl"
     );
     let text = std::fs::read_to_string(path).unwrap();
     let cases: Vec<serde_json::Value> = text

@@ -1,6 +1,6 @@
 //! What judging costs: 23 properties as agents have them, over synthetic events.
 //!
-//! `cargo bench --bench eval`; prints nanoseconds an event and a property-step, and beside them what `serde_json` takes to
+//! `cargo bench -p guard-benches --bench eval`; prints nanoseconds an event and a property-step, and beside them what `serde_json` takes to
 //! parse the same events. Then the 23 templates of `std.agent`, as published, over events that were read before.
 #![allow(
     clippy::unwrap_used,

@@ -53,7 +53,7 @@ fn schema() -> InputSchema {
 fn corpus() -> Vec<String> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../shared/data/tau-bench/gpt-4o-airline.json"
+        "/../../shared/data/tau-bench/gpt-4o-airline.json"
     );
     let records: Vec<serde_json::Value> = match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! What quantified names and parameters of tracks cost as values come: one, two and three names, equal and skewed.
 //!
-//! `cargo bench --bench instances [-- MOST]`: for 1,000 pairs of a request and its response, and ten times as many, up to MOST
+//! `cargo bench -p guard-benches --bench instances [-- MOST]`: for 1,000 pairs of a request and its response, and ten times as many, up to MOST
 //! (a million), all requests first. Each row has the nanoseconds for an event and, in brackets, how many times those of the first
 //! column they are: there, a field of the event holds all that the names of the others are compared with. `audit` is a recorded
 //! trace; `live` proposes each event and then records it. `bytes` are resident memory for each request without a response.

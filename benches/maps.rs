@@ -1,4 +1,5 @@
-//! The map of instances and keyed tracks (`crates/lang/src/eval/overlay_map.rs`) against a persistent map: `cargo bench --bench maps`.
+//! The map of instances and keyed tracks (`crates/lang/src/eval/overlay_map.rs`) against a persistent map:
+//! `cargo bench -p guard-benches --bench maps`.
 //!
 //! *step*: an audit looks up an instance and moves it, without forks. *propose*: a proposal forks the map and changes one
 //! instance of the fork, which is dropped; then the event happens.

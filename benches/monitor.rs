@@ -1,7 +1,7 @@
 //! What one decision costs: 23 enforced properties as agents have them and the risk of the state that a run is in, looked up in
 //! a table; events of about 300 bytes, parsing included.
 //!
-//! `cargo bench --bench monitor`; prints the median and the 99th and 99.9th percentile in nanoseconds, for events that
+//! `cargo bench -p guard-benches --bench monitor`; prints the median and the 99th and 99.9th percentile in nanoseconds, for events that
 //! happened and for proposals, also on a trace with very many open instances, and beside them what `benches/safetydrift_monitor.py` takes: the lookup in a dictionary that
 //! SafetyDrift reports, on the same events, where Python is there.
 #![allow(
@@ -231,10 +231,7 @@ enforce answered { violated => block }
 
 /// The same events through the dictionary.
 fn python(events: &[String]) {
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/benches/safetydrift_monitor.py"
-    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/safetydrift_monitor.py");
     let child = Command::new("python3")
         .arg(script)
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! What `guard query SPEC` prints of an answer, for people and for programs.
+//! The answer to a claim as `guard query SPEC` prints it, for people and for programs.
 
 use std::io::Write;
 

@@ -123,6 +123,23 @@ fn data_flows_one_way() {
 }
 
 #[test]
+fn the_parser_was_made_of_this_grammar() {
+    use sha3::Digest as _;
+    let grammar = fs::read(root().join("grammar/guard.lalrpop")).unwrap();
+    let hash = sha3::Sha3_256::digest(grammar);
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let parser = root().join("crates/syntax/src/parser/generated.rs");
+    let parser = fs::read_to_string(parser).unwrap();
+    assert!(
+        parser
+            .lines()
+            .nth(1)
+            .is_some_and(|line| line == format!("// sha3: {hash}")),
+        "the grammar has changed: run `cargo run --manifest-path grammar/generate/Cargo.toml`"
+    );
+}
+
+#[test]
 fn only_the_parser_knows_its_generator_and_only_the_cli_its_arguments() {
     for path in modules() {
         let text = fs::read_to_string(&path).unwrap();
