@@ -1,6 +1,7 @@
 //! What each fuzz target does with an input, one module for each: `fuzz_targets/` passes the inputs of libFuzzer, and
 //! `tests/it/fuzz_targets.rs` includes the same modules and passes a fixed set of random ones.
 
+pub mod artifact;
 pub mod chains;
 pub mod draft;
 pub mod evaluation;

@@ -17,11 +17,10 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Runs the `guard` command with these arguments, the first of which is the name of the program; `program` starts this process
-/// again. Returns the exit code.
+/// Runs the `guard` command with these arguments, the first of which is the name of the program. Returns the exit code.
 #[pyfunction]
-fn run(py: Python<'_>, program: Vec<OsString>, args: Vec<OsString>) -> u8 {
-    py.detach(|| guard_cli::cli::run_in(program, args))
+fn run(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| guard_cli::cli::run(args))
 }
 
 /// Returns an object as JSON. Raises `TypeError` for what has no such form.

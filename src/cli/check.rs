@@ -47,7 +47,7 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
     let mut unread = false;
     let mut compared = 0;
     for file in &args.files {
-        match Loaded::from_path(file) {
+        match Loaded::rechecked(file) {
             Ok(mut found) => {
                 compared += found.lint();
                 if args.models.is_given() {

@@ -119,7 +119,7 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
                     .filter_map(|clause| serde_json::value::to_raw_value(clause).ok())
                     .collect(),
                 properties,
-                ..checked.artifact()
+                ..checked.artifact(&spec, &checked.diagnostics)
             };
             serde_json::to_writer_pretty(&mut output, &artifact).map_err(std::io::Error::from)?;
             writeln!(output)?;

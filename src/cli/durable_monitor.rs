@@ -1,6 +1,7 @@
 //! The durable monitor that `monitor`, `proxy`, `serve` and `hook` share: spec, state files and clock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::audit::redaction;
@@ -190,6 +191,7 @@ impl DurableMonitor {
                 spec: artifact::hash(&checked.sources),
                 model: None,
             },
+            automata: Arc::clone(&checked.automata),
             ..Options::default()
         };
         (setup.options)(&mut options);

@@ -1,16 +1,21 @@
 //! `guard hook`: a command hook for Claude Code and the Claude Agent SDK.
 //!
-//! The process that the agent starts only waits. It starts a second process with limits on time, memory and stack, which
+//! The process that the agent starts only waits. It forks a second process with limits on time, memory and stack, which
 //! judges the call. If that process ends in any way but a clean answer, the first denies the call. `docs/protocol-hook.md`
 //! describes the states of a call and the files of a session.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use super::durable_monitor::{DurableMonitor, Setup};
 use super::durable_state::{Files, Sync, replace};
@@ -95,9 +100,6 @@ pub(super) struct Args {
     /// Memory that a decision may take before the call is denied
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
     max_memory: u64,
-    /// Judge, rather than wait for the process that judges
-    #[arg(long, hide = true)]
-    judge: bool,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
@@ -138,12 +140,73 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         session.forget().map_err(Failure::Usage)?;
         return Ok(Outcome::Holds);
     }
-    if !args.judge {
-        return supervise(&args);
+    // Before any thread of this process: a fork has only the thread that made it.
+    match start(args.max_memory) {
+        Ok(None) => {
+            // not by way of a program that contains this one, which would end as itself
+            let code = super::of_hook(super::guarded(|| judge(args)));
+            std::process::exit(i32::from(code));
+        }
+        started => supervise(&args, started.map(Option::unwrap_or_default)),
     }
+}
+
+/// The process that judges, as the one that waits sees it. Dropping it ends the process.
+#[derive(Default)]
+struct Judge {
+    process: Arc<Mutex<Option<Pid>>>,
+    input: Option<PipeWriter>,
+    output: Option<PipeReader>,
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        let process = *lock(&self.process);
+        if let Some(process) = process {
+            let _ = kill_process(process, Signal::KILL);
+            let _ = self.wait();
+        }
+    }
+}
+
+impl Judge {
+    /// Waits for the end of the process.
+    fn wait(&self) -> std::io::Result<Option<ExitStatus>> {
+        let mut process = lock(&self.process);
+        let Some(judging) = process.take() else {
+            return Ok(None);
+        };
+        let ended = retry_on_intr(|| waitpid(Some(judging), WaitOptions::empty()))?;
+        Ok(ended.map(|(_, status)| ExitStatus::from_raw(status.as_raw())))
+    }
+}
+
+/// Starts the process that judges, and returns `None` in it; its input and output are those of the [`Judge`]. It is forked
+/// rather than started anew: to load the program a second time takes as long as to judge a call.
+fn start(max_memory: u64) -> std::io::Result<Option<Judge>> {
+    let (its_input, input) = std::io::pipe()?;
+    let (output, its_output) = std::io::pipe()?;
+    if let fork::Fork::Parent(process) = fork::fork()? {
+        return Ok(Some(Judge {
+            process: Arc::new(Mutex::new(Pid::from_raw(process))),
+            input: Some(input),
+            output: Some(output),
+        }));
+    }
+    if let Err(error) = dup2_stdin(its_input).and_then(|()| dup2_stdout(its_output)) {
+        complain(&format!("cannot start the judging process: {error}"));
+        std::process::exit(i32::from(code::HOOK_DENIES));
+    }
+    limit_memory(max_memory);
+    Ok(None)
+}
+
+/// Judges the call of the standard input within the limits.
+fn judge(args: Args) -> Result<Outcome, Failure> {
+    // The time begins when the input is there.
+    let _ = std::io::stdin().lock().fill_buf();
     let after = Duration::from_secs(args.timeout);
     let judge = watch(after, args.timeout, || ()).and_then(|()| {
-        limit_memory(args.max_memory);
         let judge = std::thread::Builder::new().stack_size(STACK);
         judge.spawn(move || judge_input(&args))
     });
@@ -154,25 +217,28 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     })
 }
 
-/// Starts the process that judges, and passes on what it answers. Any end of it but a clean one denies, and an outcome that it
-/// did not put on record is marked.
-fn supervise(args: &Args) -> Result<Outcome, Failure> {
+/// Gives the process that judges its input, and passes on what it answers. Any end of it but a clean one denies, and an outcome
+/// that it did not put on record is marked.
+fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Failure> {
     let denied = |why: &str| {
         complain(&format!("the call was not checked: {why}"));
         Failure::AlreadyReported(code::HOOK_DENIES)
     };
     let input = Arc::new(Mutex::new(Vec::new()));
-    let child = Arc::new(Mutex::new(None));
+    let process = started
+        .as_ref()
+        .ok()
+        .map(|judge| Arc::clone(&judge.process));
     let timeout = Duration::from_secs(args.timeout) + GRACE;
     let (folder, scope) = (args.state.clone(), args.scope());
     let watched = {
-        let (input, child) = (Arc::clone(&input), Arc::clone(&child));
+        let input = Arc::clone(&input);
         watch(timeout, args.timeout, move || {
             // It may be waited for; then it has closed its output, and is about to end.
-            if let Ok(mut child) = child.try_lock()
-                && let Some(child) = child.as_mut()
+            if let Some(Ok(process)) = process.as_ref().map(|process| process.try_lock())
+                && let Some(process) = *process
             {
-                let _: std::io::Result<()> = Child::kill(child);
+                let _ = kill_process(process, Signal::KILL);
             }
             // nothing has marked an outcome whose input is still arriving
             let _ = marked(&lock(&input), folder.as_deref(), scope);
@@ -183,23 +249,9 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
     let mark = mark.map_err(|why| denied(&why))?;
     watched.map_err(|error| denied(&format!("cannot start a thread: {error}")))?;
     arrived.map_err(|error| denied(&format!("cannot read the input: {error}")))?;
-    let started = super::started().and_then(|(program, words)| {
-        let mut words = words.into_iter();
-        let mut program = program.into_iter();
-        Command::new(program.next().unwrap_or_default())
-            .args(program)
-            .args(words.next())
-            .arg("--judge")
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-    });
-    let mut started =
+    let mut judge =
         started.map_err(|error| denied(&format!("cannot start the judging process: {error}")))?;
-    let (to, from) = (started.stdin.take(), started.stdout.take());
-    *lock(&child) = Some(started);
-    if let Some(mut to) = to {
+    if let Some(mut to) = judge.input.take() {
         let whole = std::mem::take(&mut *lock(&input));
         // A process that ends early says by its end what that means.
         let _ = to
@@ -207,9 +259,11 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
             .and_then(|()| std::io::copy(&mut std::io::stdin().lock(), &mut to));
     }
     let mut answer = Vec::new();
-    let read = from.map_or(Ok(0), |mut from| from.read_to_end(&mut answer));
-    let ended = read.and_then(|_| lock(&child).as_mut().map(Child::wait).transpose());
-    let status = match ended {
+    let read = judge
+        .output
+        .as_mut()
+        .map_or(Ok(0), |from| from.read_to_end(&mut answer));
+    let status = match read.and_then(|_| judge.wait()) {
         Ok(Some(status)) => status,
         Ok(None) => return Err(denied("the judging process is gone")),
         Err(error) => {

@@ -63,7 +63,6 @@ mod view;
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -86,7 +85,9 @@ struct Cli {
     verb: Verb,
 }
 
+// The arguments of other verbs than the one that runs are not built: that takes a tenth of a short run.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Verb {
     /// Parse, resolve, type-check and lint specs
     Check(check::CheckArgs),
@@ -139,27 +140,6 @@ enum Verb {
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os()))
-}
-
-/// The command that starts this program again, and the arguments of this run, where another program contains the command.
-static HOST: OnceLock<(Vec<OsString>, Vec<OsString>)> = OnceLock::new();
-
-/// Runs the command in a process that `program` starts, such as `python -m guard_lang`; the first argument is the name of the
-/// program.
-pub fn run_in(program: Vec<OsString>, args: Vec<OsString>) -> u8 {
-    let _ = HOST.set((program, args.iter().skip(1).cloned().collect()));
-    run(args)
-}
-
-/// Returns the command that starts this program again, and the arguments of this run.
-fn started() -> std::io::Result<(Vec<OsString>, Vec<OsString>)> {
-    match HOST.get() {
-        Some(host) => Ok(host.clone()),
-        None => {
-            let program = std::env::current_exe()?.into_os_string();
-            Ok((vec![program], std::env::args_os().skip(1).collect()))
-        }
-    }
 }
 
 /// Runs the command with these arguments; the first is the name of the program.

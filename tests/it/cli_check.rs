@@ -129,6 +129,110 @@ fn imports_come_from_the_folder_of_the_spec_and_from_nowhere_else() {
     }
 }
 
+/// The build that compiled a spec reads the checked form, and any other one checks the sources again.
+#[test]
+fn a_compiled_spec_is_checked_once() {
+    let trace = r#"{"id":"t","events":[{"kind":"call","tool":"pay","amount":5000}]}"#;
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", trace)]);
+    let audited = |spec: &str| folder.guard(&["audit", spec, "t.jsonl", "--format", "json"]);
+    let run = folder.guard(&["compile", "a.guard", "-o", "a.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let meant = audited("a.guard");
+    assert_eq!(audited("a.guardc").out, meant.out);
+    assert_eq!(folder.guard(&["check", "a.guardc"]).code, 0);
+    let artifact: serde_json::Value = serde_json::from_str(&folder.read("a.guardc")).unwrap();
+    let changed = |member: &str, value: &str| {
+        let mut artifact = artifact.clone();
+        artifact["checked"][member] = value.into();
+        folder.write("b.guardc", artifact.to_string());
+        audited("b.guardc")
+    };
+    // Another build does not look at what this one checked.
+    assert_eq!(changed("build", "another").out, meant.out);
+    assert_eq!(folder.guard(&["check", "b.guardc"]).code, 0);
+    let kept = artifact["checked"]["bytes"].as_str().unwrap();
+    for (member, value) in [("blake3", "0"), ("bytes", &kept[4..]), ("bytes", "")] {
+        let run = changed(member, value);
+        assert_eq!(run.code, 2, "{member}: {run:?}");
+        assert!(run.err.contains("is damaged or was modified"), "{run:?}");
+    }
+    // What another spec compiles to is not what this one does.
+    folder.write(
+        "other.guard",
+        SPEC.replacen("property", "@id(\"x\")\nproperty", 1),
+    );
+    let run = folder.guard(&["compile", "other.guard", "-o", "other.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let other: serde_json::Value = serde_json::from_str(&folder.read("other.guardc")).unwrap();
+    let mut mixed = artifact.clone();
+    mixed["checked"] = other["checked"].clone();
+    folder.write("mixed.guardc", mixed.to_string());
+    assert_eq!(audited("mixed.guardc").code, 2);
+}
+
+/// A compiled spec of which a byte was changed is refused, or means the same.
+#[test]
+fn a_damaged_compiled_spec_is_refused() {
+    let text = "event { a: bool  b: string }\nproperty p = G (a -> X (b matches /x+/))\n";
+    let spec = guard_lang::Spec::from_source("a.guard", text).unwrap();
+    let compiled = spec.to_compiled().unwrap();
+    let meant = format!("{:?}", spec.parts().0);
+    let mut n_refused = 0;
+    for place in 0..compiled.len() {
+        for change in [1, 0x10] {
+            let mut bytes = compiled.clone().into_bytes();
+            bytes[place] ^= change;
+            let damaged = String::from_utf8(bytes).unwrap();
+            match guard_lang::Spec::from_compiled("a.guardc", &damaged) {
+                Ok(read) => assert_eq!(format!("{:?}", read.parts().0), meant, "{damaged}"),
+                Err(_) => n_refused += 1,
+            }
+        }
+    }
+    assert!(n_refused > compiled.len(), "{n_refused}");
+}
+
+/// What is kept is the whole spec, whatever it consists of.
+#[test]
+fn a_checked_spec_is_kept_whole() {
+    let mut n_specs = 0;
+    let folders = [
+        "examples/live",
+        "examples/risk",
+        "examples/systems",
+        "stdlib",
+        "stdlib/tests",
+    ];
+    for folder in folders {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path
+                .extension()
+                .is_none_or(|extension| extension != "guard")
+            {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let limits = guard_lang::check::Limits::default();
+            let files = guard_lang::modules::NoFiles;
+            let Some(spec) = guard_lang::front("a.guard", &text, &files, limits).spec else {
+                continue;
+            };
+            let bytes = postcard::to_stdvec(&spec).unwrap();
+            let again: guard_lang::hir::Spec = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!(
+                format!("{again:?}"),
+                format!("{spec:?}"),
+                "{}",
+                path.display()
+            );
+            n_specs += 1;
+        }
+    }
+    assert!(n_specs > 15, "{n_specs}");
+}
+
 #[test]
 fn a_compiled_spec_stands_for_its_source() {
     let folder = Folder::new(&[("a.guard", SPEC)]);

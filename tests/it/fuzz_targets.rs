@@ -5,6 +5,8 @@
     reason = "the crate of the fuzz targets has these modules too"
 )]
 
+#[path = "../../fuzz/src/artifact.rs"]
+mod artifact;
 #[path = "../../fuzz/src/chains.rs"]
 mod chains;
 #[path = "../../fuzz/src/draft.rs"]
@@ -317,6 +319,11 @@ proptest! {
     #[test]
     fn formula(input in (vec(any::<u8>(), 0..10), vec(any::<u8>(), 0..8))) {
         formula::run(input);
+    }
+
+    #[test]
+    fn artifact(input in vec(any::<u8>(), 0..30)) {
+        artifact::run(&input);
     }
 
     #[test]

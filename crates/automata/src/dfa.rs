@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::backward::Backward;
 use super::diagram::{Branch, Branches, Diagrams, Ref, below, paths};
@@ -11,7 +12,7 @@ use super::formula::Letter;
 use super::states::{StateId, StateSet};
 use super::verdict::{Finality, Verdict};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) root: Ref,
     pub(super) accepting: bool,
@@ -31,11 +32,56 @@ pub(super) struct Row {
 ///
 /// # Shape
 /// `n` states and one table of branches shared by all of them; a step visits at most one branch per atom.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct Dfa {
     pub(super) atoms: Box<[Atom]>,
     pub(super) branches: Box<[Branch]>,
     pub(super) rows: Box<[Row]>,
+}
+
+/// The fields of an automaton, as they were kept.
+#[derive(Deserialize)]
+struct Parts {
+    atoms: Box<[Atom]>,
+    branches: Box<[Branch]>,
+    rows: Box<[Row]>,
+}
+
+impl TryFrom<Parts> for Dfa {
+    type Error = &'static str;
+
+    /// Refuses what no automaton has: links to nowhere, and diagrams that are not ordered.
+    fn try_from(parts: Parts) -> Result<Dfa, &'static str> {
+        let Parts {
+            atoms,
+            branches,
+            rows,
+        } = parts;
+        // Operands come before what has them, so a walk ends.
+        let leads = |to: Ref, below: usize, above: Option<u32>| match to.as_leaf() {
+            Some(state) => (state as usize) < rows.len(),
+            None => {
+                let branch = branches.get(to.index());
+                to.index() < below && branch.is_some_and(|to| above.is_none_or(|var| var < to.var))
+            }
+        };
+        let whole = |(index, branch): (usize, &Branch)| {
+            atoms.contains(&Atom(branch.var))
+                && [branch.lo, branch.hi]
+                    .iter()
+                    .all(|to| leads(*to, index, Some(branch.var)))
+        };
+        let rooted = rows.iter().all(|row| leads(row.root, branches.len(), None));
+        if rows.is_empty() || !rooted || !branches.iter().enumerate().all(whole) {
+            return Err("not an automaton");
+        }
+        Ok(Dfa {
+            atoms,
+            branches,
+            rows,
+        })
+    }
 }
 
 impl Dfa {

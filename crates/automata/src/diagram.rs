@@ -10,12 +10,13 @@
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::formula::Atom;
 use super::limits::{LimitError, Meter};
 
 /// A diagram: a leaf or the index of a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Ref(u32);
 
 const LEAF: u32 = 1 << 31;
@@ -50,7 +51,7 @@ impl Ref {
 ///
 /// INVARIANT (ordered): the variables below a branch are greater than its own.
 /// INVARIANT (reduced): `lo` and `hi` differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Branch {
     pub(super) var: u32,
     pub(super) lo: Ref,

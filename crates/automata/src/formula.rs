@@ -12,9 +12,10 @@ use std::collections::BinaryHeap;
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
 
 /// A proposition, named by a number that the caller chooses. The order of the numbers is the order of the diagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Atom(pub u32);
 
 /// A set of letters: those with these values. An atom that is not listed may have any value.
@@ -24,7 +25,7 @@ pub type Letter = Vec<(Atom, bool)>;
 pub type Word = Vec<Letter>;
 
 /// A formula within one [`Formulas`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FormulaId(u32);
 
 impl FormulaId {
@@ -35,7 +36,7 @@ impl FormulaId {
 }
 
 /// The window of a bounded operator, relative to the current position; both ends belong to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interval {
     /// Counted in positions.
     Steps {
@@ -77,7 +78,7 @@ impl Interval {
 }
 
 /// One node of a formula. Operators that are absent here are written with those that are present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Node {
     /// True everywhere.
     True,

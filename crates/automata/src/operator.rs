@@ -29,7 +29,7 @@ macro_rules! operators {
             $meaning:literal;)*
     ) => {
         $(#[$docs])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$doc])* $variant,)* }
 
         impl $name {

@@ -1,11 +1,13 @@
 //! `.guardc`: a compiled spec as one JSON document.
 //!
-//! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Whoever reads
-//! it compiles the sources again (that takes milliseconds) and compares the hash of everything that took part, the
-//! standard library included: an artifact never silently means something else than when it was made. What does not take
-//! milliseconds is kept: the tables of queries on models, bound to the spec and to the model file.
+//! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Readers compare the
+//! hash of everything that took part, the standard library included: an artifact never silently means something else than
+//! when it was made. The build that wrote it reads the checked spec and its automata; any other build checks the sources
+//! again, and so does `guard check`, which compares the two. The tables of queries on models are kept as well, bound to the spec
+//! and to the model file.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -13,9 +15,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
+use crate::diagnostic::Diagnostic;
+use crate::eval::KeptAutomata;
+use crate::hir;
 use crate::monitor::TrainedModel;
 use crate::query::Solved;
 use crate::source::SourceMap;
+use crate::stdlib;
 
 /// The version that this tool writes and reads.
 pub(crate) const VERSION: u32 = 1;
@@ -40,12 +46,104 @@ pub struct Artifact {
     /// The plans of claims about models, for people and other tools.
     #[serde(default)]
     pub plans: Vec<Box<RawValue>>,
+    /// What the texts compile to.
+    #[serde(default)]
+    pub checked: Option<KeptSpec>,
     /// The solved models, for monitors.
     #[serde(default)]
     pub models: Vec<KeptModel>,
     /// The clauses of `enforce` with their arms, for people and other tools.
     #[serde(default)]
     pub decisions: Vec<Box<RawValue>>,
+}
+
+/// The build that reads and writes artifacts: a hash of everything that decides what a spec compiles to.
+const BUILD: &str = env!("GUARD_BUILD");
+
+/// A checked spec, so that the build that checked it need not do so again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptSpec {
+    /// The build that checked it.
+    build: String,
+    /// BLAKE3 of the bytes.
+    blake3: String,
+    /// [`CheckedSpec`]: postcard, in base 64.
+    bytes: String,
+}
+
+/// The content of a [`KeptSpec`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CheckedSpec {
+    /// BLAKE3 of the texts that it was made of.
+    pub(crate) texts: String,
+    /// The files, in the order of their numbers.
+    pub(crate) files: Vec<Origin>,
+    /// What the checker reported; no error.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The spec.
+    pub(crate) spec: Arc<hir::Spec>,
+    /// Its automata.
+    pub(crate) automata: KeptAutomata,
+}
+
+/// The origin of a file.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Origin {
+    /// The spec itself.
+    Spec,
+    /// The import of this path.
+    Import(String),
+    /// The module of the library of this path, without `std`.
+    Library(String),
+}
+
+impl KeptSpec {
+    /// Keeps a spec without errors; `None` if a file is neither the spec nor an import of it.
+    pub(crate) fn new(
+        spec: &Arc<hir::Spec>,
+        sources: &SourceMap,
+        imports: &BTreeMap<String, Text>,
+        diagnostics: &[Diagnostic],
+    ) -> Option<KeptSpec> {
+        let files = sources.iter().enumerate().map(|(number, file)| {
+            let same =
+                |(_, text): &(&String, &Text)| text.name == file.name() && text.text == file.text();
+            if number == 0 {
+                Some(Origin::Spec)
+            } else if let Some((path, _)) = imports.iter().find(same) {
+                Some(Origin::Import(path.clone()))
+            } else {
+                let module = file.name().strip_prefix("std/")?.strip_suffix(".guard")?;
+                let (_, text) = stdlib::module(&[module])?;
+                (text == file.text()).then(|| Origin::Library(module.to_owned()))
+            }
+        });
+        let checked = CheckedSpec {
+            texts: hash(sources),
+            files: files.collect::<Option<_>>()?,
+            diagnostics: diagnostics.to_vec(),
+            spec: Arc::clone(spec),
+            automata: KeptAutomata::of(spec),
+        };
+        let bytes = postcard::to_stdvec(&checked).ok()?;
+        Some(KeptSpec {
+            build: BUILD.to_owned(),
+            blake3: blake3::hash(&bytes).to_hex().to_string(),
+            bytes: BASE64.encode(&bytes),
+        })
+    }
+
+    /// Whether this build checked it.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.build == BUILD
+    }
+
+    /// Returns the content, or `None` if it is damaged.
+    pub(crate) fn read(&self) -> Option<CheckedSpec> {
+        let bytes = BASE64.decode(&self.bytes).ok();
+        let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
+        postcard::from_bytes(&bytes?).ok()
+    }
 }
 
 /// A solved model, so that a monitor need not solve it.
@@ -92,6 +190,13 @@ pub struct Text {
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,
+}
+
+impl Text {
+    /// Returns its name and the text.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        (&self.name, &self.text)
+    }
 }
 
 /// The first two members, read before anything else is believed.

@@ -4,6 +4,7 @@
 //! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,
 //! `records where`, `id`, `complete = …`) are no part of it: they are evaluated over the cells.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use smol_str::SmolStr;
@@ -12,7 +13,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 /// The fields and the layout that a spec reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InputSchema {
     /// The places of the steps in a record.
     pub layout: Layout,
@@ -25,7 +26,7 @@ pub struct InputSchema {
 }
 
 /// The places of the steps of a record in a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Layout {
     /// `format F`: a built-in reader makes canonical events, and field paths lead into those.
     pub format: Option<SmolStr>,
@@ -42,7 +43,7 @@ pub struct Layout {
 }
 
 /// `events from …`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Events {
     /// The list at a path of the record (`""`: the document itself is the list).
     At(Path),
@@ -69,7 +70,7 @@ pub const FORMATS: &[&str] = &[
 ];
 
 /// One field of a step or of a record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Field {
     /// Its name in the spec.
     pub name: SmolStr,
@@ -84,7 +85,7 @@ pub struct Field {
 }
 
 /// The source of a field's value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum FieldSource {
     /// A path into the event (for meta fields: into the record).
     Event(Path),
@@ -95,7 +96,7 @@ pub enum FieldSource {
 }
 
 /// Facts about where a record was found, for `id = "…"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OriginField {
     /// Path of the file below the argument it was found under, with extension.
     File,
@@ -110,7 +111,7 @@ pub enum OriginField {
 }
 
 /// A path into JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Path {
     /// RFC 6901, decoded into its tokens; no tokens: the whole document.
     Pointer(Vec<SmolStr>),
@@ -130,7 +131,7 @@ impl fmt::Display for Path {
 }
 
 /// The meaning of the absence of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Absent {
     /// `f: T`: a data error; the value is unknown. For JSON null too, unless the type is `json`.
     Error,
@@ -143,7 +144,7 @@ pub enum Absent {
 }
 
 /// The meaning of the number 1 in a field of type `time` or `duration`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeUnit {
     /// Seconds.
     #[default]

@@ -6,14 +6,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::artifact::{self, Artifact};
+use crate::artifact::{self, Artifact, KeptSpec, Origin};
 use crate::check;
 use crate::diagnostic::Diagnostic;
+use crate::eval::KeptAutomata;
 use crate::hir;
 use crate::lint;
 use crate::modules::Loader;
 use crate::source::{FileId, SourceMap};
+use crate::stdlib;
 
 /// A spec that was read and checked.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct Loaded {
     pub(crate) imports: BTreeMap<String, artifact::Text>,
     /// The solved tables of models, if the spec was compiled with them.
     pub models: Vec<artifact::KeptModel>,
+    /// The automata of the spec, if it was compiled with them.
+    pub automata: Arc<KeptAutomata>,
     /// All diagnostics, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
     /// The core form; `None` exactly if a diagnostic is an error.
@@ -62,14 +67,43 @@ pub enum LoadError {
     },
 }
 
+/// The reason for which a compiled spec is refused whose compiled form is not that of its texts.
+const MODIFIED: &str = "is damaged or was modified; compile the spec again";
+
+impl LoadError {
+    fn compiled(name: &str, reason: String) -> LoadError {
+        LoadError::Compiled {
+            path: name.to_owned(),
+            reason,
+        }
+    }
+}
+
 impl Loaded {
-    /// Reads and checks the spec or compiled spec at `path`; `-` is the standard input.
+    /// Reads and checks the spec or compiled spec at `path`; `-` is the standard input. A compiled spec that this build checked
+    /// is not checked again.
     ///
     /// A spec with errors is returned with its diagnostics.
     ///
     /// # Errors
     /// See [`LoadError`].
     pub fn from_path(path: &Path) -> Result<Loaded, LoadError> {
+        Loaded::read(path, Loaded::from_compiled)
+    }
+
+    /// Returns the same, with the texts of a compiled spec checked again and compared with what they were compiled to.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn rechecked(path: &Path) -> Result<Loaded, LoadError> {
+        Loaded::read(path, Loaded::from_rechecked)
+    }
+
+    /// Reads the file at a path, by `from_compiled` if it is a compiled spec.
+    fn read(
+        path: &Path,
+        from_compiled: impl FnOnce(&str, &str) -> Result<Loaded, LoadError>,
+    ) -> Result<Loaded, LoadError> {
         let text = text_of(path)?;
         if !artifact::is_artifact(&text) {
             let name = if path == Path::new("-") {
@@ -79,42 +113,96 @@ impl Loaded {
             };
             return Ok(Loaded::from_source(&name, &text, &folder_of(path)));
         }
-        Loaded::from_compiled(&path.display().to_string(), &text)
+        from_compiled(&path.display().to_string(), &text)
     }
 
-    /// Reads and checks the text of a compiled spec; `name` stands for its file in messages.
+    /// Reads the text of a compiled spec, and checks it if another build compiled it; `name` stands for its file in messages.
     ///
     /// # Errors
     /// [`LoadError::Compiled`].
     pub(crate) fn from_compiled(name: &str, text: &str) -> Result<Loaded, LoadError> {
-        let refused = |reason: String| LoadError::Compiled {
-            path: name.to_owned(),
-            reason,
-        };
+        let refused = |reason| LoadError::compiled(name, reason);
         let artifact = artifact::read(text).map_err(refused)?;
-        let mut loaded = Loaded::from_source(
-            &artifact.spec.name,
-            &artifact.spec.text,
-            &Embedded(&artifact.imports),
-        );
-        if artifact::hash(&loaded.sources) != artifact.blake3 {
-            return Err(refused(format!(
-                "was compiled with another standard library (guard {}) or was modified; compile the spec again",
-                artifact.tool
-            )));
-        }
-        if !artifact.models.is_empty() && artifact.tool != env!("CARGO_PKG_VERSION") {
-            return Err(refused(format!(
-                "contains tables of guard {}; compile the spec again",
-                artifact.tool
-            )));
-        }
-        loaded.models = artifact.models;
-        Ok(loaded)
+        let loaded = match &artifact.checked {
+            Some(kept) if kept.is_ours() => {
+                let kept = Loaded::from_kept(&artifact, kept);
+                kept.ok_or_else(|| refused(MODIFIED.to_owned()))?
+            }
+            _ => Loaded::from_texts(&artifact),
+        };
+        loaded.completed(name, artifact)
     }
 
-    /// Returns what is needed to compile the spec again: its texts, and the tables of models that it has.
-    pub fn artifact(&self) -> Artifact {
+    /// Reads the text of a compiled spec, and compares what this build compiled with what its texts compile to.
+    fn from_rechecked(name: &str, text: &str) -> Result<Loaded, LoadError> {
+        let refused = |reason| LoadError::compiled(name, reason);
+        let artifact = artifact::read(text).map_err(refused)?;
+        let mut loaded = Loaded::from_texts(&artifact);
+        let kept = artifact.checked.as_ref().filter(|kept| kept.is_ours());
+        if let Some(kept) = kept {
+            let spec = loaded.spec.take().map(Arc::new);
+            let again = spec.as_ref().and_then(|spec| {
+                let (sources, imports) = (&loaded.sources, &loaded.imports);
+                KeptSpec::new(spec, sources, imports, &loaded.diagnostics)
+            });
+            if again.as_ref() != Some(kept) {
+                return Err(refused(MODIFIED.to_owned()));
+            }
+            loaded.spec = spec.and_then(Arc::into_inner);
+        }
+        loaded.completed(name, artifact)
+    }
+
+    /// Checks the texts of a compiled spec.
+    fn from_texts(artifact: &Artifact) -> Loaded {
+        let imports = Embedded(&artifact.imports);
+        Loaded::from_source(&artifact.spec.name, &artifact.spec.text, &imports)
+    }
+
+    /// Returns what this build compiled; `None` if it is damaged, or was compiled from other texts.
+    fn from_kept(artifact: &Artifact, kept: &KeptSpec) -> Option<Loaded> {
+        let checked = kept.read()?;
+        let mut sources = SourceMap::new();
+        for origin in &checked.files {
+            let (name, text) = match origin {
+                Origin::Spec => artifact.spec.parts(),
+                Origin::Import(path) => artifact.imports.get(path)?.parts(),
+                Origin::Library(module) => stdlib::module(&[module])?,
+            };
+            sources.add(name, text);
+        }
+        (checked.texts == artifact.blake3).then(|| Loaded {
+            sources,
+            imports: artifact.imports.clone(),
+            models: Vec::new(),
+            automata: Arc::new(checked.automata),
+            diagnostics: checked.diagnostics,
+            spec: Arc::into_inner(checked.spec),
+        })
+    }
+
+    /// Adds the models of a compiled spec whose texts are those that it was compiled from.
+    fn completed(mut self, name: &str, artifact: Artifact) -> Result<Loaded, LoadError> {
+        let refused = |reason| Err(LoadError::compiled(name, reason));
+        if artifact::hash(&self.sources) != artifact.blake3 {
+            return refused(format!(
+                "was compiled with another standard library (guard {}) or was modified; compile the spec again",
+                artifact.tool
+            ));
+        }
+        if !artifact.models.is_empty() && artifact.tool != env!("CARGO_PKG_VERSION") {
+            return refused(format!(
+                "contains tables of guard {}; compile the spec again",
+                artifact.tool
+            ));
+        }
+        self.models = artifact.models;
+        Ok(self)
+    }
+
+    /// Returns what is needed to compile the spec again: its texts, and the tables of models that it has; and what the texts
+    /// compile to: a spec and diagnostics that were taken from here.
+    pub fn artifact(&self, spec: &Arc<hir::Spec>, diagnostics: &[Diagnostic]) -> Artifact {
         let file = self.sources.get(FileId(0));
         Artifact {
             guardc: "spec".to_owned(),
@@ -126,6 +214,7 @@ impl Loaded {
                 text: file.text().to_owned(),
             },
             imports: self.imports.clone(),
+            checked: KeptSpec::new(spec, &self.sources, &self.imports, diagnostics),
             models: self.models.clone(),
             properties: Vec::new(),
             plans: Vec::new(),
@@ -144,6 +233,7 @@ impl Loaded {
             sources: found.sources,
             imports: recording.seen.into_inner(),
             models: Vec::new(),
+            automata: Arc::default(),
             diagnostics: found.diagnostics,
             spec: found.spec,
         }
@@ -265,5 +355,35 @@ impl Loader for Recording<'_> {
         };
         self.seen.borrow_mut().insert(path.to_owned(), kept);
         Ok((text, name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modules::NoFiles;
+
+    /// A compiled spec whose compiled form is not that of its texts is as good as another text to those that use it, and is
+    /// refused where its texts are checked.
+    #[test]
+    fn what_is_compiled_is_that_of_the_texts() {
+        let text =
+            |field: &str| format!("event {{ a: bool  b: bool }}\nproperty p = never {field}\n");
+        let loaded = |text: &str| {
+            let mut loaded = Loaded::from_source("a.guard", text, &NoFiles);
+            let spec = Arc::new(loaded.spec.take().expect("a spec"));
+            (loaded, spec)
+        };
+        let ((shown, spec), (_, other)) = (loaded(&text("a")), loaded(&text("b")));
+        let written = |spec: &Arc<hir::Spec>| {
+            serde_json::to_string(&shown.artifact(spec, &shown.diagnostics)).expect("JSON")
+        };
+        let (honest, forged) = (written(&spec), written(&other));
+        for compiled in [&honest, &forged] {
+            assert!(Loaded::from_compiled("a.guardc", compiled).is_ok());
+        }
+        assert!(Loaded::from_rechecked("a.guardc", &honest).is_ok());
+        let refused = Loaded::from_rechecked("a.guardc", &forged).expect_err("refused");
+        assert!(refused.to_string().contains(MODIFIED), "{refused}");
     }
 }

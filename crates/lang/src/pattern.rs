@@ -26,11 +26,12 @@ pub enum PatternError {
 }
 
 /// A regular expression. It runs in linear time: look-around and back-references are not supported.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Pattern {
     text: Box<str>,
     n_groups: usize,
     /// `None` if it cannot be compiled, which [`Pattern::new`] rules out.
+    #[serde(skip)]
     compiled: OnceLock<Option<Regex>>,
 }
 

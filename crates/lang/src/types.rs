@@ -1,12 +1,13 @@
 //! Types of values.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 
 /// The type of a field, a track or an expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Type {
     /// `bool`
     Bool,
@@ -41,7 +42,7 @@ pub enum Type {
 }
 
 /// A declared enum.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnumType {
     /// Number of the enum within its spec; `EnumValue::of` refers to it.
     pub number: u16,
@@ -54,7 +55,7 @@ pub struct EnumType {
 }
 
 /// A declared record.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordType {
     /// Its name.
     pub name: SmolStr,

@@ -12,7 +12,7 @@ def main() -> int:
     """Run the command with the arguments of the process."""
     # As in the program without Python: an interrupt ends it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return run([sys.executable, "-m", "guard_lang"], ["guard", *sys.argv[1:]])
+    return run(["guard", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -3,10 +3,74 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
+use super::compile::compile;
 use super::limits::Limits;
-use super::monitor::Automaton;
-use guard_automata::{Atom, FormulaId, Formulas, LimitError, Node};
+use super::monitor::{Automaton, Status};
+use crate::hir::Spec;
+use guard_automata::{Atom, Dfa, FormulaId, Formulas, LimitError, Node};
+
+/// The automata of a spec as another process made them within the usual limits: to build them takes most of the time in which a
+/// spec is compiled.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct KeptAutomata {
+    all: Vec<(Form, KeptAutomaton)>,
+}
+
+/// The parts of [`Automaton::Dfa`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KeptAutomaton {
+    dfa: Dfa,
+    statuses: Box<[Status]>,
+    violated: Box<[bool]>,
+}
+
+impl KeptAutomata {
+    /// Returns the automata of a spec that is beyond no limit.
+    pub fn of(spec: &Arc<Spec>) -> KeptAutomata {
+        let limits = Limits::default();
+        let mut automata = Automata::new(&limits, &KeptAutomata::default());
+        // One that is beyond a limit is built, or refused, by whoever judges.
+        let _ = compile(Arc::clone(spec), &[], &limits, true, &mut automata);
+        let kept = |(form, automaton): (Form, Arc<Automaton>)| match &*automaton {
+            Automaton::Dfa {
+                dfa,
+                statuses,
+                violated,
+                ..
+            } => {
+                let (dfa, statuses) = (dfa.clone(), statuses.clone());
+                let violated = violated.clone();
+                let kept = KeptAutomaton {
+                    dfa,
+                    statuses,
+                    violated,
+                };
+                Some((form, kept))
+            }
+            Automaton::CounterStates(..) => None,
+        };
+        let mut all: Vec<(Form, KeptAutomaton)> =
+            automata.known.into_iter().filter_map(kept).collect();
+        all.sort_by_cached_key(|(form, _)| format!("{form:?}"));
+        KeptAutomata { all }
+    }
+}
+
+impl KeptAutomaton {
+    /// Returns the automaton; `None` if its parts do not fit together.
+    fn automaton(&self) -> Option<Automaton> {
+        let n_states = self.dfa.len();
+        let fits = self.statuses.len() == n_states && self.violated.len() == n_states;
+        fits.then(|| Automaton::Dfa {
+            states: self.dfa.states().collect(),
+            dfa: self.dfa.clone(),
+            statuses: self.statuses.clone(),
+            violated: self.violated.clone(),
+        })
+    }
+}
 
 /// The automata so far, by the nodes of the formula.
 #[derive(Debug)]
@@ -19,10 +83,18 @@ pub(super) struct Automata<'l> {
 type Form = (Box<[Node]>, FormulaId, Option<Atom>);
 
 impl<'l> Automata<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Automata<'l> {
+    /// `kept`: those that need not be made, if the limits are those that they were made within.
+    pub(super) fn new(limits: &'l Limits, kept: &KeptAutomata) -> Automata<'l> {
+        let usual = Limits::default();
+        let same = limits.unrolled == usual.unrolled && limits.automata == usual.automata;
+        let kept = kept.all.iter().filter(|_| same);
+        let known = kept.filter_map(|(form, kept)| {
+            let automaton = kept.automaton()?;
+            Some((form.clone(), Arc::new(automaton)))
+        });
         Automata {
             limits,
-            known: FxHashMap::default(),
+            known: known.collect(),
         }
     }
 

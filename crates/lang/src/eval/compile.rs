@@ -34,6 +34,7 @@ pub(super) fn compile(
     observed: &[ExprId],
     limits: &Limits,
     live: bool,
+    automata: &mut Automata<'_>,
 ) -> Result<Compiled, LimitError> {
     let shared = Arc::clone(&spec);
     let spec = &*spec;
@@ -88,14 +89,13 @@ pub(super) fn compile(
             .map(|text| message(text, &mut lower))
             .transpose()?,
     };
-    let mut automata = Automata::new(limits);
     let mut properties = Vec::with_capacity(spec.properties.len());
     for property in &spec.properties {
-        let automaton = automaton(spec, property, &mut automata)?;
+        let automaton = automaton(spec, property, automata)?;
         properties.push(property_code(spec, property, automaton, &mut lower)?);
     }
     let clauses = if live {
-        ClauseCode::new(spec, &mut properties, &mut automata, &mut lower)?
+        ClauseCode::new(spec, &mut properties, automata, &mut lower)?
     } else {
         ClauseCode::default()
     };

@@ -52,6 +52,7 @@ mod trace;
 mod track;
 mod world;
 
+pub use automata::KeptAutomata;
 pub use explain::Wanted;
 pub use limits::{LimitError, Limits};
 pub use live::{Live, Peek, StepCache};

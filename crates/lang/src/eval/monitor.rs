@@ -24,7 +24,7 @@ pub(super) type StateSetId = u32;
 pub(super) const LOST: StateSetId = u32::MAX;
 
 /// The value of a formula on what has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Status {
     /// Its value if the trace ended now.
     pub(super) now: Truth,

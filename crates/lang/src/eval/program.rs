@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::automata::{Automata, KeptAutomata};
 use super::classes::TransitionCache;
 use super::compile::compile;
 use super::compiled::Compiled;
@@ -36,7 +37,8 @@ impl Program {
     /// # Errors
     /// [`LimitError`], where a formula is beyond all limits.
     pub fn compile(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
-        Program::new(Arc::new(spec.clone()), &[], limits, false)
+        let spec = Arc::new(spec.clone());
+        Program::new(spec, &[], limits, false, &KeptAutomata::default())
     }
 
     /// Returns the same, with expressions that can be looked at after each step (see [`Program::observe`]).
@@ -48,7 +50,7 @@ impl Program {
         observed: &[ExprId],
         limits: &Limits,
     ) -> Result<Program, LimitError> {
-        Program::new(spec, observed, limits, false)
+        Program::new(spec, observed, limits, false, &KeptAutomata::default())
     }
 
     /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions to be [looked](super::Observation) at.
@@ -60,7 +62,20 @@ impl Program {
         observed: &[ExprId],
         limits: &Limits,
     ) -> Result<Program, LimitError> {
-        Program::new(spec, observed, limits, true)
+        Program::compile_live_with(spec, observed, limits, &KeptAutomata::default())
+    }
+
+    /// Returns the same, with automata that need not be built.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn compile_live_with(
+        spec: Arc<Spec>,
+        observed: &[ExprId],
+        limits: &Limits,
+        kept: &KeptAutomata,
+    ) -> Result<Program, LimitError> {
+        Program::new(spec, observed, limits, true, kept)
     }
 
     fn new(
@@ -68,9 +83,11 @@ impl Program {
         observed: &[ExprId],
         limits: &Limits,
         live: bool,
+        kept: &KeptAutomata,
     ) -> Result<Program, LimitError> {
+        let mut automata = Automata::new(limits, kept);
         Ok(Program {
-            compiled: compile(spec, observed, limits, live)?,
+            compiled: compile(spec, observed, limits, live, &mut automata)?,
             first: OnceLock::new(),
             transitions: Pool::new(usize::MAX),
             caches: Pool::new(MOST_CACHES),

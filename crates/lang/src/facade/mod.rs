@@ -78,7 +78,10 @@ impl Spec {
     /// # Errors
     /// [`Error::Event`] if it cannot be written as JSON, which no spec that was read causes.
     pub fn to_compiled(&self) -> Result<String, Error> {
-        Ok(serde_json::to_string(&self.0.loaded.artifact())?)
+        let Compiled { hir, warnings, .. } = &*self.0;
+        let diagnostics: Vec<Diagnostic> = warnings.diagnostics().cloned().collect();
+        let artifact = self.0.loaded.artifact(hir, &diagnostics);
+        Ok(serde_json::to_string(&artifact)?)
     }
 
     fn compile(mut loaded: Loaded) -> Result<Spec, Error> {

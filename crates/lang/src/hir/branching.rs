@@ -5,6 +5,7 @@
 //! [`Formula`](super::Formula) whose atoms are state formulas. So everything that is true of expressions and formulas
 //! (one node for equal ones, operands first) is true of these, and nesting needs no second way.
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::{Compare, Exprs, Formulas, Severity};
@@ -13,7 +14,7 @@ use crate::source::Span;
 use crate::value::Number;
 
 /// An operator that looks at the paths from a state.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Branching {
     /// `A[φ]`, `E[φ]`; `AG a` is `A[G a]`.
     Path {
@@ -50,7 +51,7 @@ pub enum Branching {
 }
 
 /// `=?`, or a comparison with a threshold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Ask {
     /// The number itself.
     Value,
@@ -59,7 +60,7 @@ pub enum Ask {
 }
 
 /// The quantity that a reward operator accumulates.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RewardKind {
     /// `F a`: until the state formula holds.
     Reach(ExprId),
@@ -72,7 +73,7 @@ pub enum RewardKind {
 }
 
 /// A model or system that something is said of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Subject {
     /// `on m`, of a `model`.
     Model(ModelId),
@@ -81,7 +82,7 @@ pub enum Subject {
 }
 
 /// The logics of formulas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Logic {
     /// A path formula: it holds on all paths.
     Ltl,
@@ -106,7 +107,7 @@ impl Logic {
 }
 
 /// The content of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClaimFormula {
     /// A state formula: Boolean, or a float where the root is `=?`.
     State(ExprId),
@@ -115,7 +116,7 @@ pub enum ClaimFormula {
 }
 
 /// The keyword that declared a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClaimKind {
     /// `property … on m`
     Property,
@@ -126,7 +127,7 @@ pub enum ClaimKind {
 }
 
 /// Something said of a model or system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// Its name.
     pub name: SmolStr,
@@ -182,7 +183,7 @@ impl Claim {
 }
 
 /// The operators of a spec, by [`BranchingId`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Branchings {
     nodes: indexmap::IndexSet<Branching>,
 }

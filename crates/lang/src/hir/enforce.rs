@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::value::Number;
 
 /// One `enforce` clause.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Enforce {
     /// The property or claim that the clause watches.
     pub watched: Watched,
@@ -22,7 +22,7 @@ pub struct Enforce {
 }
 
 /// The property or claim that a clause watches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Watched {
     /// The verdict on a property. Messages may name its quantified variables ([`Expr::Var`](super::Expr::Var)): they
     /// have the values of the instance that the arm is about.
@@ -40,7 +40,7 @@ pub enum Watched {
 }
 
 /// The values that messages of a clause on a query may name, by number of the variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reading {
     /// `{q}`, by the name of the query: its value in the state.
     Value,
@@ -56,7 +56,7 @@ impl Reading {
 }
 
 /// `TRIGGER => ACTION`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
     /// When.
     pub trigger: ArmTrigger,
@@ -67,7 +67,7 @@ pub struct Arm {
 }
 
 /// The status or threshold that triggers an arm.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArmTrigger {
     /// The condition of `enforce when` holds.
     Holds,
@@ -85,7 +85,7 @@ pub enum ArmTrigger {
 }
 
 /// The action of an arm.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Action {
     /// The kind of action.
     pub kind: ActionKind,
@@ -96,7 +96,7 @@ pub struct Action {
 }
 
 /// `name(a, b: c)`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Invoke {
     /// A name that means something to who runs the agent.
     pub name: SmolStr,

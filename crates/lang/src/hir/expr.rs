@@ -1,5 +1,6 @@
 //! Expressions: values of the current step.
 
+use serde::{Deserialize, Serialize};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 /// All expressions of a spec; equal expressions of equal type are one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Exprs {
     nodes: IndexSet<(Expr, TypeKey), BuildHasherDefault<FxHasher>>,
     types: Vec<Type>,
@@ -27,7 +28,7 @@ type TypeKey = SmolStr;
 ///
 /// Operators are strict in unknown, except `And`, `Or`, `Not`, `Implies`, `Iff` (Kleene), `If`, `Quantifier` and `In`,
 /// which give a value where what is known decides, whichever way the rest falls.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr {
     /// A constant.
     Const(Value),
@@ -137,7 +138,7 @@ pub enum Expr {
 }
 
 /// Comparisons. On null, order is false; between other different types it is unknown and a data error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Compare {
     /// Both are the same value.
     Eq,
@@ -165,7 +166,7 @@ impl Compare {
 }
 
 /// Arithmetic operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Arith {
     /// `+`
     Add,
@@ -178,7 +179,7 @@ pub enum Arith {
 }
 
 /// Quantifiers over lists and sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Quantifier {
     /// Some element.
     Any,
@@ -191,7 +192,7 @@ pub enum Quantifier {
 }
 
 /// Predefined functions. On null they give null, unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Builtin {
     /// `len(x)`: characters of a string, elements of a list, set or object.
     Len,
@@ -304,7 +305,7 @@ impl Builtin {
 }
 
 /// Past operators in expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PastOp {
     /// `previously`: false at the first step.
     Previously,
@@ -321,7 +322,7 @@ pub enum PastOp {
 }
 
 /// The window of a bounded operator, backwards or forwards; both ends inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Window {
     /// In steps.
     Steps(u32, u32),
@@ -341,14 +342,14 @@ impl Window {
 }
 
 /// A text with values in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// Its parts, in order.
     pub parts: Vec<TextPart>,
 }
 
 /// A part of a [`Text`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextPart {
     /// As it stands.
     Literal(SmolStr),

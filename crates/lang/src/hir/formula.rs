@@ -1,5 +1,6 @@
 //! Formulas: temporal logic over atoms, read over finite traces (LTLf with past and bounds).
 
+use serde::{Deserialize, Serialize};
 use std::hash::BuildHasherDefault;
 
 use indexmap::IndexSet;
@@ -12,14 +13,14 @@ use crate::source::Span;
 pub use guard_automata::{Binary, Unary};
 
 /// All formulas of a spec, and their atoms; equal ones are one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Formulas {
     nodes: IndexSet<Formula, BuildHasherDefault<FxHasher>>,
     atoms: Vec<Atom>,
 }
 
 /// A condition that automata read as one symbol: a named predicate, or a Boolean leaf of a formula.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Atom {
     /// The Boolean expression. It may read quantified variables of its property.
     pub expr: ExprId,
@@ -30,7 +31,7 @@ pub struct Atom {
 }
 
 /// One formula.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Formula {
     /// Always true.
     True,

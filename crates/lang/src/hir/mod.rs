@@ -19,6 +19,7 @@ pub mod property;
 pub mod reads;
 pub mod system;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use smol_str::SmolStr;
@@ -50,7 +51,7 @@ pub use system::{StateVar, System};
 ///
 /// INVARIANT (sound): made by `check` only, and only without errors; every id is in range, every expression has the
 /// type that its place asks for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Spec {
     /// The fields that are read.
     pub schema: InputSchema,
@@ -91,7 +92,7 @@ pub struct Spec {
 }
 
 /// The expressions of the `trace` block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
     /// `where e`: a condition on one event. An event for which it is false is not a step and later steps do not see it; if
     /// it is unknown, both possibilities are followed.
@@ -108,7 +109,7 @@ pub struct Filter {
 ///
 /// In `update` (and in what it inlines) [`Expr::Track`] is the value *before* the event, everywhere else the value
 /// *after* it; all tracks are updated together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Track {
     /// Its name.
     pub name: SmolStr,

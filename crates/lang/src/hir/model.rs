@@ -1,5 +1,6 @@
 //! Abstractions and models.
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::{Expr, Spec};
@@ -7,7 +8,7 @@ use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::source::Span;
 
 /// `abstraction Name { … }`: a finite state space over the steps of traces.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Abstraction {
     /// Its name; for an abstraction derived from the claims of a model, the name of the model.
     pub name: SmolStr,
@@ -32,7 +33,7 @@ pub struct Abstraction {
 }
 
 /// One component of a state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Component {
     /// Its name in states: the name in `over`, or the text of the expression.
     pub name: SmolStr,
@@ -45,7 +46,7 @@ pub struct Component {
 }
 
 /// The source of the value of a component.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// An expression of the step. Expressions over the abstraction contain it as a node.
     Value(ExprId),
@@ -56,7 +57,7 @@ pub enum Source {
 }
 
 /// The values of a component.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Domain {
     /// `false`, `true`.
     Bool,
@@ -73,7 +74,7 @@ pub enum Domain {
 }
 
 /// `reward name = e`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StateReward {
     /// Its name; `None` for the one that `R=?` means.
     pub name: Option<SmolStr>,
@@ -82,7 +83,7 @@ pub struct StateReward {
 }
 
 /// `model m = …`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Model {
     /// Its name.
     pub name: SmolStr,
@@ -93,7 +94,7 @@ pub struct Model {
 }
 
 /// The source of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ModelSource {
     /// `learn Name { … }`: from traces.
     Learn(Learn),
@@ -104,7 +105,7 @@ pub enum ModelSource {
 }
 
 /// The settings of `learn`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learn {
     /// The state space.
     pub abstraction: AbstractionId,
@@ -119,7 +120,7 @@ pub struct Learn {
 }
 
 /// `pac epsilon e delta d`
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pac {
     /// The error allowed, between 0 and 1.
     pub epsilon: f64,

@@ -1,13 +1,14 @@
 //! Spans that the core language leaves out and the linter needs.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::source::{FileId, Span};
 
 /// Places of the text of a spec, for findings about parts of it. Nothing here has a meaning of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outline {
     /// The file of the spec itself; definitions of imported modules are in others.
     pub file: FileId,
@@ -51,7 +52,7 @@ impl Outline {
 }
 
 /// A predicate or definition that has a value at each step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Definition {
     /// Its name.
     pub name: SmolStr,
@@ -64,7 +65,7 @@ pub struct Definition {
 }
 
 /// `e as T?` or `e as T? ?? d` at a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LenientCast {
     /// The cast, without the default.
     pub cast: ExprId,
@@ -79,7 +80,7 @@ pub struct LenientCast {
 }
 
 /// A condition at a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Condition {
     /// Its span in the source.
     pub span: Span,
@@ -88,7 +89,7 @@ pub struct Condition {
 }
 
 /// A `cases` at a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cases {
     /// The conditional arms, in order.
     pub arms: Vec<Arm>,
@@ -99,7 +100,7 @@ pub struct Cases {
 }
 
 /// `condition => value`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
     /// The whole arm.
     pub span: Span,

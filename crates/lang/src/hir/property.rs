@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::value::{Cell, Value};
 
 /// Something that must hold of every trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Property {
     /// Its name.
     pub name: SmolStr,
@@ -81,7 +81,7 @@ pub enum Severity {
 }
 
 /// The outermost quantifier of a property.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Quantified {
     /// `forall` rather than `exists`.
     pub universal: bool,
@@ -90,7 +90,7 @@ pub struct Quantified {
 }
 
 /// One quantified variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QuantifiedVar {
     /// Its name.
     pub name: SmolStr,
@@ -105,7 +105,7 @@ pub struct QuantifiedVar {
 }
 
 /// The condition without which a property holds vacuously.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trigger {
     /// A Boolean expression without temporal operators that must hold at some step (of some instance).
     pub expr: ExprId,
@@ -114,7 +114,7 @@ pub struct Trigger {
 }
 
 /// `test "…" { given … expect … }`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Test {
     /// Its name.
     pub name: SmolStr,
@@ -131,7 +131,7 @@ pub struct Test {
 }
 
 /// `expect p violated at 3`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expect {
     /// Of which property.
     pub property: PropertyId,

@@ -1,5 +1,6 @@
 //! Declared transition systems: finite variables, guarded commands, and what components promise one another.
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::{Arith, Builtin, Expr, Exprs};
@@ -9,7 +10,7 @@ use crate::types::Type;
 use crate::value::{EnumValue, Value};
 
 /// A `system`, a `component`, or a composition of components.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct System {
     /// Its name.
     pub name: SmolStr,
@@ -36,7 +37,7 @@ pub struct System {
 }
 
 /// The keyword that declared a system.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SystemKind {
     /// `system`: closed, nothing outside it.
     System,
@@ -47,7 +48,7 @@ pub enum SystemKind {
 }
 
 /// A variable of a system: what it may hold is finite.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StateVar {
     /// Its name.
     pub name: SmolStr,
@@ -64,7 +65,7 @@ pub struct StateVar {
 }
 
 /// The values of a variable: null first where it is one of them, then the others in their order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// The kind of values.
     pub kind: DomainKind,
@@ -73,7 +74,7 @@ pub struct Domain {
 }
 
 /// The values of a variable without null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DomainKind {
     /// `false`, `true`.
     Bool,
@@ -84,7 +85,7 @@ pub enum DomainKind {
 }
 
 /// A guarded command.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Command {
     /// Its name; commands of one name of several components happen together.
     pub name: SmolStr,
@@ -97,7 +98,7 @@ pub struct Command {
 }
 
 /// One way in which a command changes the state; what it does not name stays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Branch {
     /// Its probability; reads constants and the state.
     pub probability: Option<ExprId>,
@@ -108,7 +109,7 @@ pub struct Branch {
 }
 
 /// `x' == e` or `x' in e`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Update {
     /// The variable.
     pub var: StateVarId,
@@ -119,7 +120,7 @@ pub struct Update {
 }
 
 /// The next value of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Next {
     /// The value of an expression.
     Is(ExprId),
@@ -128,7 +129,7 @@ pub enum Next {
 }
 
 /// A named set of states.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Label {
     /// Its name.
     pub name: SmolStr,
@@ -139,7 +140,7 @@ pub struct Label {
 }
 
 /// A reward structure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reward {
     /// Its name; `None` for the one that `R=?` means.
     pub name: Option<SmolStr>,
@@ -150,7 +151,7 @@ pub struct Reward {
 }
 
 /// An assumption or guarantee about runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contract {
     /// The formula, over infinite runs.
     pub formula: FormulaId,

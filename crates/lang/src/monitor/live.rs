@@ -147,7 +147,10 @@ impl Monitor {
         options.identity = Identity::new(options.identity.spec, &options.models);
         let models = std::mem::take(&mut options.models);
         let chains = Chains::new(&spec, models, &options)?;
-        let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
+        let kept = std::mem::take(&mut options.automata);
+        let observed = chains.observed();
+        let program =
+            Program::compile_live_with(Arc::clone(&spec), observed, &options.eval, &kept)?;
         let projection = Projection::with_limits(&single_events(&spec.schema), options.input)?;
         let projection = projection.only_events();
         let approvals = options.approvals.iter().map(|approval| {

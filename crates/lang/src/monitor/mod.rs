@@ -75,7 +75,7 @@ pub use state::Identity;
 pub use table::Row;
 pub use table::{Clause, Table, Unreached};
 
-use crate::eval::{self, Obligation};
+use crate::eval::{self, KeptAutomata, Obligation};
 use crate::hir::print;
 use crate::input::limits::InputLimits;
 use crate::learn::{Header, Model, RowLimits};
@@ -123,6 +123,8 @@ pub struct Options {
     pub models: BTreeMap<SmolStr, TrainedModel>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
+    /// Automata of the spec that need not be built.
+    pub automata: Arc<KeptAutomata>,
     /// The identity that states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
 }
@@ -198,6 +200,7 @@ impl Default for Options {
             approvals: Vec::new(),
             models: BTreeMap::new(),
             rows: RowLimits::default(),
+            automata: Arc::default(),
             identity: Identity::default(),
         }
     }

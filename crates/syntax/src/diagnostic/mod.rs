@@ -28,10 +28,12 @@ pub use registry::Code;
 pub use render::{RenderOptions, render, render_short};
 pub use suggest::did_you_mean;
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::Span;
 
 /// The severity of a diagnostic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// The spec is wrong and nothing can be run.
     Error,
@@ -54,7 +56,7 @@ impl Severity {
 }
 
 /// A span with a few words about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// Its span.
     pub span: Span,
@@ -63,7 +65,7 @@ pub struct Label {
 }
 
 /// An edit that we believe in: replaces each span by its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// The title of the edit, for a menu.
     pub message: String,
@@ -74,7 +76,7 @@ pub struct Fix {
 /// One message about a spec.
 ///
 /// The message is one lower-case clause without a period, with user text in backticks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// The code, which has a page.
     pub code: Code,

@@ -11,7 +11,7 @@ use super::Severity;
 macro_rules! codes {
     ($($code:ident $severity:ident $name:literal $summary:literal;)*) => {
         /// A diagnostic code.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Code {
             $(#[doc = $summary] $code,)*
         }

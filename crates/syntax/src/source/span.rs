@@ -1,11 +1,17 @@
 //! A range of bytes in one file.
 
+use serde::{Deserialize, Serialize};
+
 /// The number of a file in a [`SourceMap`](super::SourceMap).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct FileId(pub u32);
 
 /// A half-open range of byte offsets, `start..end`, in one file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span {
     /// The file the offsets refer to.
     pub file: FileId,

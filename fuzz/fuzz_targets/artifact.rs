@@ -1,0 +1,5 @@
+#![no_main]
+
+use guard_fuzz::artifact::run;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| run(data));
