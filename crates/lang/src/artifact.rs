@@ -199,7 +199,7 @@ impl Text {
     }
 }
 
-/// The first two members, read before anything else is believed.
+/// The members that say why a file is no compiled spec of this version.
 #[derive(Deserialize)]
 struct Head {
     guardc: String,
@@ -218,6 +218,12 @@ pub fn is_artifact(text: &str) -> bool {
 /// # Errors
 /// A message for people.
 pub(crate) fn read(text: &str) -> Result<Artifact, String> {
+    let whole: Result<Artifact, serde_json::Error> = serde_json::from_str(text);
+    let is_read = |whole: &Artifact| whole.guardc == "spec" && whole.version == VERSION;
+    let damage = match whole {
+        Ok(artifact) if is_read(&artifact) => return Ok(artifact),
+        other => other.err(),
+    };
     let head: Head = serde_json::from_str(text)
         .map_err(|error| format!("begins like a compiled spec but is invalid: {error}"))?;
     if head.guardc != "spec" {
@@ -236,7 +242,8 @@ pub(crate) fn read(text: &str) -> Result<Artifact, String> {
             env!("CARGO_PKG_VERSION"),
         ));
     }
-    serde_json::from_str(text).map_err(|error| format!("is a damaged compiled spec: {error}"))
+    let damage = damage.map_or_else(String::new, |error| error.to_string());
+    Err(format!("is a damaged compiled spec: {damage}"))
 }
 
 /// Returns the hash of all texts of a compilation, in order; names do not count, so a spec may move.

@@ -32,12 +32,12 @@ pub(super) enum Known {
 impl Search<'_> {
     /// Returns the truth of a condition.
     pub(super) fn truth(&mut self, id: ExprId) -> Result<bool, Missing> {
-        if let Some(&known) = self.truths.get(&id) {
+        if let Some(&known) = self.tables.truths.get(&id) {
             return Ok(known);
         }
         self.visit()?;
         let truth = self.truth_of(id)?;
-        self.truths.insert(id, truth);
+        self.tables.truths.insert(id, truth);
         Ok(truth)
     }
 
@@ -116,7 +116,7 @@ impl Search<'_> {
 
     /// Returns a condition that may be either way.
     fn atom(&mut self, id: ExprId) -> Result<bool, Missing> {
-        self.atoms.get(&id).copied().ok_or(Missing::Atom(id))
+        self.tables.atoms.get(&id).copied().ok_or(Missing::Atom(id))
     }
 
     fn constant_text(&self, id: ExprId) -> Option<smol_str::SmolStr> {
@@ -224,7 +224,7 @@ impl Search<'_> {
             | Expr::StartsWith(..)
             | Expr::EndsWith(..)
             | Expr::Matches(..) => Ok(Known::Value(Value::Bool(self.truth(id)?))),
-            _ => match self.assigned.get(&id) {
+            _ => match self.tables.assigned.get(&id) {
                 Some(Class::Value(value)) => Ok(Known::Value(value.clone())),
                 Some(class) => Ok(Known::Class(id, class.clone())),
                 None => Err(Missing::Term(id)),

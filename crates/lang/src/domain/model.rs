@@ -40,7 +40,7 @@ pub struct Given {
 pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Option<Event> {
     let mut search = Search::new(spec, goals.iter().map(|(expr, _)| *expr), None, work);
     for (id, value) in fixed(spec, given) {
-        search.assigned.insert(id, Class::Value(value));
+        search.tables.assigned.insert(id, Class::Value(value));
     }
     if !search.find(goals)? {
         return None;
@@ -79,7 +79,7 @@ fn fixed(spec: &Spec, given: &Given) -> Vec<(ExprId, Value)> {
 fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
     let mut values: FxHashMap<ExprId, Value> = FxHashMap::default();
     let mut open: Vec<ExprId> = Vec::new();
-    for (id, class) in &search.assigned {
+    for (id, class) in &search.tables.assigned {
         match class {
             Class::Value(value) => {
                 values.insert(*id, value.clone());
@@ -90,6 +90,7 @@ fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
     open.sort_unstable();
     // Terms that are said to be equal get one value.
     let mut equal: Vec<(ExprId, ExprId)> = search
+        .tables
         .atoms
         .iter()
         .filter(|(_, holds)| **holds)
@@ -118,11 +119,12 @@ fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
 
 /// Returns some value of the class of a term.
 fn chosen(spec: &Spec, search: &Search<'_>, id: ExprId) -> Option<Value> {
-    let class = search.assigned.get(&id)?;
+    let class = search.tables.assigned.get(&id)?;
     if let Class::Between(low, high) = class {
         return between(low.as_ref(), high.as_ref(), spec.exprs.ty(id));
     }
     let asked: Vec<(ExprId, bool)> = search
+        .tables
         .atoms
         .iter()
         .filter(|(atom, _)| asks_of(spec, **atom, id))

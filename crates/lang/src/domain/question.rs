@@ -68,11 +68,11 @@ impl Asked {
 }
 
 /// The terms of some conditions, each with its questions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
     pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
-    /// The number of expressions that were looked at.
-    pub(super) visits: u64,
+    /// The expressions that were looked at.
+    seen: FxHashSet<ExprId>,
 }
 
 /// Whether an expression has a value of its own that nothing here takes apart.
@@ -98,26 +98,26 @@ pub(super) fn is_term(expr: &Expr) -> bool {
 }
 
 impl Questions {
-    /// Returns everything that is asked within these expressions.
-    pub(super) fn of(spec: &Spec, roots: impl Iterator<Item = ExprId>) -> Questions {
-        let mut questions = Questions::default();
-        let mut seen = FxHashSet::default();
+    /// Keeps everything that is asked within these expressions, and nothing else. Returns the number of expressions that were
+    /// looked at.
+    pub(super) fn ask_all(&mut self, spec: &Spec, roots: impl Iterator<Item = ExprId>) -> u64 {
+        self.terms.clear();
+        self.seen.clear();
         let mut todo: Vec<ExprId> = roots.collect();
         while let Some(id) = todo.pop() {
-            if !seen.insert(id) {
+            if !self.seen.insert(id) {
                 continue;
             }
             let expr = spec.exprs.get(id);
             if is_term(expr) {
-                questions.terms.entry(id).or_default();
+                self.terms.entry(id).or_default();
                 // What a term is made of is no concern of the conditions.
                 continue;
             }
-            questions.asked_by(spec, id, expr);
+            self.asked_by(spec, id, expr);
             todo.extend(spec.exprs.operands(id));
         }
-        questions.visits = seen.len() as u64;
-        questions
+        self.seen.len() as u64
     }
 
     fn asked_by(&mut self, spec: &Spec, id: ExprId, expr: &Expr) {

@@ -89,7 +89,10 @@ fn all_values(
 ) -> bool {
     let mut search = Search::new(spec, roots.iter().copied(), None, work);
     for (term, value) in before {
-        search.assigned.insert(*term, Class::Value(value.clone()));
+        search
+            .tables
+            .assigned
+            .insert(*term, Class::Value(value.clone()));
     }
     let mut known_all = true;
     let told = search.each(

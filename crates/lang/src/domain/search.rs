@@ -19,20 +19,49 @@ use crate::value::Value;
 /// Terms that one search may split on, one within the other.
 const DEPTH: usize = 400;
 
-/// A search and its assignment.
-#[derive(Debug)]
-pub(super) struct Search<'a> {
-    pub(super) spec: &'a Spec,
+/// Tables of more entries than this are not kept for the next search: to empty one takes time for each.
+const MOST_KEPT: usize = 256;
+
+/// What a search knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
     questions: Questions,
     /// Those of the terms that were split on.
     classes: FxHashMap<ExprId, Rc<[Class]>>,
-    tracks: Option<&'a Reachable>,
     pub(super) assigned: FxHashMap<ExprId, Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
     /// The truth values that follow from the assignment; cleared when it changes.
     pub(super) truths: FxHashMap<ExprId, bool>,
+}
+
+/// A search and its assignment.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) tables: Tables,
+    tracks: Option<&'a Reachable>,
     work: &'a mut Work,
     left: u64,
+}
+
+impl Drop for Search<'_> {
+    /// Leaves the tables to the next search.
+    fn drop(&mut self) {
+        let mut tables = std::mem::take(&mut self.tables);
+        if tables
+            .truths
+            .capacity()
+            .max(tables.questions.terms.capacity())
+            <= MOST_KEPT
+        {
+            tables.classes.clear();
+            tables.assigned.clear();
+            // a fresh one: the order of its entries shows in the events that are proposed
+            tables.atoms = FxHashMap::default();
+            tables.truths.clear();
+            self.work.tables = tables;
+        }
+    }
 }
 
 impl<'a> Search<'a> {
@@ -43,19 +72,15 @@ impl<'a> Search<'a> {
         tracks: Option<&'a Reachable>,
         work: &'a mut Work,
     ) -> Search<'a> {
-        let questions = Questions::of(spec, roots);
+        let mut tables = std::mem::take(&mut work.tables);
         // What is asked is found by looking at every expression once.
-        let visits = questions.visits;
+        let visits = tables.questions.ask_all(spec, roots);
         work.left = work.left.saturating_sub(visits);
         let left = work.each.min(work.left);
         Search {
             spec,
-            questions,
-            classes: FxHashMap::default(),
+            tables,
             tracks,
-            assigned: FxHashMap::default(),
-            atoms: FxHashMap::default(),
-            truths: FxHashMap::default(),
             work,
             left,
         }
@@ -63,14 +88,14 @@ impl<'a> Search<'a> {
 
     /// Whether a term is compared with this constant, so that a class of its own holds it.
     pub(super) fn compares(&self, term: ExprId, value: &Value) -> bool {
-        let asked = self.questions.terms.get(&term);
+        let asked = self.tables.questions.terms.get(&term);
         asked.is_some_and(|asked| asked.mentions(value))
     }
 
     /// Returns the classes of a term.
     fn classes_of(&mut self, term: ExprId) -> Rc<[Class]> {
-        let (spec, questions) = (self.spec, &self.questions);
-        let made = self.classes.entry(term).or_insert_with(|| {
+        let (spec, questions) = (self.spec, &self.tables.questions);
+        let made = self.tables.classes.entry(term).or_insert_with(|| {
             let nothing = Asked::default();
             let asked = questions.terms.get(&term).unwrap_or(&nothing);
             classes(spec, term, asked).into()
@@ -91,7 +116,7 @@ impl<'a> Search<'a> {
     }
 
     fn exists(&mut self, goals: &[Goal], depth: usize) -> Result<bool, Missing> {
-        self.truths.clear();
+        self.tables.truths.clear();
         let mut missing = None;
         for (expr, wanted) in goals {
             match self.truth(*expr) {
@@ -111,21 +136,21 @@ impl<'a> Search<'a> {
             Missing::Work => Err(Missing::Work),
             Missing::Atom(id) => {
                 for truth in [true, false] {
-                    self.atoms.insert(id, truth);
+                    self.tables.atoms.insert(id, truth);
                     if self.exists(goals, depth)? {
                         return Ok(true);
                     }
-                    self.atoms.remove(&id);
+                    self.tables.atoms.remove(&id);
                 }
                 Ok(false)
             }
             Missing::Term(id) => {
                 for class in self.classes_of(id).iter() {
-                    self.assigned.insert(id, class.clone());
+                    self.tables.assigned.insert(id, class.clone());
                     if self.tracks_allow() && self.exists(goals, depth)? {
                         return Ok(true);
                     }
-                    self.assigned.remove(&id);
+                    self.tables.assigned.remove(&id);
                 }
                 Ok(false)
             }
@@ -135,7 +160,7 @@ impl<'a> Search<'a> {
     /// Whether tracks can have the values assigned to them together.
     fn tracks_allow(&self) -> bool {
         self.tracks
-            .is_none_or(|tracks| tracks.allow(&self.assigned))
+            .is_none_or(|tracks| tracks.allow(&self.tables.assigned))
     }
 
     /// Calls `tell` with the known truth values of `roots` under every assignment that decides them all.
@@ -145,7 +170,7 @@ impl<'a> Search<'a> {
         tell: &mut dyn FnMut(&[super::eval::Known]),
         depth: usize,
     ) -> Result<(), Missing> {
-        self.truths.clear();
+        self.tables.truths.clear();
         let mut known = Vec::with_capacity(roots.len());
         let mut missing = None;
         for root in roots {
@@ -167,18 +192,18 @@ impl<'a> Search<'a> {
             Missing::Work => Err(Missing::Work),
             Missing::Atom(id) => {
                 for truth in [true, false] {
-                    self.atoms.insert(id, truth);
+                    self.tables.atoms.insert(id, truth);
                     let told = self.each(roots, tell, depth);
-                    self.atoms.remove(&id);
+                    self.tables.atoms.remove(&id);
                     told?;
                 }
                 Ok(())
             }
             Missing::Term(id) => {
                 for class in self.classes_of(id).iter() {
-                    self.assigned.insert(id, class.clone());
+                    self.tables.assigned.insert(id, class.clone());
                     let told = self.each(roots, tell, depth);
-                    self.assigned.remove(&id);
+                    self.tables.assigned.remove(&id);
                     told?;
                 }
                 Ok(())

@@ -1,5 +1,7 @@
 //! The files of one compilation.
 
+use std::sync::OnceLock;
+
 use super::{FileId, LineTable, Location, Span};
 
 /// One file: its name as given, its text and its line table.
@@ -8,7 +10,8 @@ pub struct SourceFile {
     id: FileId,
     name: String,
     text: String,
-    lines: LineTable,
+    /// Made at first use: most files are never pointed into.
+    lines: OnceLock<LineTable>,
 }
 
 impl SourceFile {
@@ -21,13 +24,11 @@ impl SourceFile {
     /// Returns a file with a number chosen by the caller.
     #[must_use]
     pub fn with_id(id: FileId, name: impl Into<String>, text: impl Into<String>) -> Self {
-        let text = text.into();
-        let lines = LineTable::new(&text);
         Self {
             id,
             name: name.into(),
-            text,
-            lines,
+            text: text.into(),
+            lines: OnceLock::new(),
         }
     }
 
@@ -52,13 +53,13 @@ impl SourceFile {
     /// Returns its line table.
     #[must_use]
     pub fn lines(&self) -> &LineTable {
-        &self.lines
+        self.lines.get_or_init(|| LineTable::new(&self.text))
     }
 
     /// Returns the line and column of a byte offset.
     #[must_use]
     pub fn location(&self, offset: u32) -> Location {
-        self.lines.location(&self.text, offset)
+        self.lines().location(&self.text, offset)
     }
 
     /// Returns the text of a span; empty when the span does not fit.
