@@ -196,6 +196,9 @@ fn a_damaged_compiled_spec_is_refused() {
 #[test]
 fn a_checked_spec_is_kept_whole() {
     let mut n_specs = 0;
+    // Regular expressions are compiled at first use.
+    let compiled = r#"OnceLock\(Some\(Regex\("(?:[^"\\]|\\.)*"\)\)\)"#;
+    let compiled = regex::Regex::new(compiled).unwrap();
     let folders = [
         "examples/live",
         "examples/risk",
@@ -221,12 +224,13 @@ fn a_checked_spec_is_kept_whole() {
             };
             let bytes = postcard::to_stdvec(&spec).unwrap();
             let again: guard_lang::hir::Spec = postcard::from_bytes(&bytes).unwrap();
-            assert_eq!(
-                format!("{again:?}"),
-                format!("{spec:?}"),
-                "{}",
-                path.display()
-            );
+            let shown = |spec: &guard_lang::hir::Spec| {
+                let shown = format!("{spec:?}");
+                compiled
+                    .replace_all(&shown, "OnceLock(<uninit>)")
+                    .into_owned()
+            };
+            assert_eq!(shown(&again), shown(&spec), "{}", path.display());
             n_specs += 1;
         }
     }

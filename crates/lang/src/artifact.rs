@@ -46,7 +46,7 @@ pub struct Artifact {
     /// The plans of claims about models, for people and other tools.
     #[serde(default)]
     pub plans: Vec<Box<RawValue>>,
-    /// What the texts compile to.
+    /// The compiled form of the texts.
     #[serde(default)]
     pub checked: Option<KeptSpec>,
     /// The solved models, for monitors.
@@ -78,7 +78,7 @@ pub(crate) struct CheckedSpec {
     pub(crate) texts: String,
     /// The files, in the order of their numbers.
     pub(crate) files: Vec<Origin>,
-    /// What the checker reported; no error.
+    /// The diagnostics of the checker: no error is among them.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The spec.
     pub(crate) spec: Arc<hir::Spec>,

@@ -22,7 +22,7 @@ const DEPTH: usize = 400;
 /// Tables of more entries than this are not kept for the next search: to empty one takes time for each.
 const MOST_KEPT: usize = 256;
 
-/// What a search knows.
+/// The knowledge of a search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     questions: Questions,
