@@ -4,5 +4,6 @@
 pub mod controlled;
 pub mod draft;
 pub mod language_model;
+mod pattern;
 mod propose;
 pub mod words;

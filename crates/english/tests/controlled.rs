@@ -128,9 +128,8 @@ fn every_row_is_a_sentence() {
     }
 }
 
-#[test]
-fn every_form_is_read_back_with_any_vocabulary() {
-    let mut draw = Draw(7);
+fn every_form_is_read_back(seed: u64) {
+    let mut draw = Draw(seed);
     for form in forms() {
         for _ in 0..200 {
             let names = vocabulary(&mut draw, form.names.len());
@@ -148,6 +147,22 @@ fn every_form_is_read_back_with_any_vocabulary() {
             assert_eq!(found.logic, form.logic, "{words}");
             check(&form.logic, &names);
         }
+    }
+}
+
+#[test]
+fn every_form_is_read_back_with_any_vocabulary() {
+    every_form_is_read_back(7);
+}
+
+/// `GUARD_SEEDS=3,11 cargo test -p guard-english --test controlled -- --ignored` draws other vocabularies and formulas.
+#[test]
+#[ignore = "a search with other seeds"]
+fn other_seeds_are_read_back() {
+    let seeds = std::env::var("GUARD_SEEDS").unwrap();
+    for seed in seeds.split(',').map(|seed| seed.parse().unwrap()) {
+        every_form_is_read_back(seed);
+        random_formulas(seed, 20_000);
     }
 }
 
@@ -346,6 +361,8 @@ fn what_has_no_one_reading_is_rejected() {
         "`a` may happen at least twice.",
         "`a` may happen exactly twice.",
         "`a` may be `b`.",
+        "`a` and then `b` may happen at most twice.",
+        "`a` and then `b` may happen only before `c`.",
         "`a` must not hold exactly when `b` holds.",
         "Whenever `a` has not happened twice, `b` must happen.",
         "At least 2 `a` may happen.",
@@ -527,6 +544,15 @@ fn names_are_called() {
         (
             "`a` and `b` must never be called together.",
             "(`a` and `b`) must never hold.",
+        ),
+        // In order
+        (
+            "`a` and then `b` must be called.",
+            "`a` and then `b` must happen.",
+        ),
+        (
+            "`a` must be called only if `u` has been called.",
+            "`a` may happen only after `u`.",
         ),
         // So many times
         (

@@ -249,6 +249,42 @@ fn numbers_are_kept() {
     ));
 }
 
+/// What is denied twice is demanded.
+#[test]
+fn doubled_negations_are_faults() {
+    let kept = |text: &str, sentence: &str| {
+        let (draft, questions) = drafted(text, &[&[&requirement(&[sentence])]]);
+        assert_eq!(draft.by_model, questions.len() == 1, "{sentence}");
+        draft.by_model
+    };
+    let mail = "Once a secret has been read, the agent must kindly refrain and not send email.";
+    for (sentence, is_kept) in [
+        (
+            "Whenever \"a secret has been read\" holds, \"not send email\" must not hold at that step.",
+            false,
+        ),
+        (
+            "After \"a secret has been read\", \"the agent must not send email\" must never happen.",
+            false,
+        ),
+        (
+            "After \"a secret has been read\", no \"refrain and not send email\" may happen.",
+            false,
+        ),
+        (
+            "After \"a secret has been read\", \"send email\" must never happen.",
+            true,
+        ),
+    ] {
+        assert_eq!(kept(mail, sentence), is_kept, "{sentence}");
+    }
+    // The requirement itself has two.
+    assert!(kept(
+        "Orders that are not signed by a manager are, by the way, not to be shipped.",
+        "\"ship an order that is not signed by a manager\" must never happen."
+    ));
+}
+
 #[test]
 fn answers_that_differ_are_shown_with_a_trace() {
     let other = "Each \"refund above 500 dollars\" needs its own \"sign-off from a manager\".";

@@ -6,7 +6,8 @@
 use std::sync::LazyLock;
 
 use super::{Vocabulary, read_exactly};
-use crate::words::formula::{AHEAD, BACK, always, and, eventually, implies, not, repeated};
+use crate::pattern::filled;
+use crate::words::formula::{BACK, always, and, eventually, implies, not, or, repeated};
 use crate::words::{Logic, Speaker, Unary, Window, ahead, back, length, times};
 
 /// A form of controlled English.
@@ -34,28 +35,15 @@ struct Row {
     group: &'static str,
     words: &'static str,
     /// Its formula; absent if the row has a number of times, as the formula then depends on it.
-    pattern: Option<Pattern>,
+    pattern: Option<Logic>,
 }
 
-/// The formula of a row.
-struct Pattern {
-    logic: Logic,
-    /// The slots that atoms of the formula stand for.
-    slots: Vec<char>,
-}
-
-impl Pattern {
-    /// Returns `None` if the row is not a sentence of the language; a test finds such a row.
-    fn new(words: &str, count: u32) -> Option<Pattern> {
-        let read = read_exactly(&example(words, count), &Vocabulary::default()).ok()?;
-        let slots = read.situations.iter();
-        Some(Pattern {
-            logic: normal(read.logic),
-            slots: slots
-                .filter_map(|situation| situation.phrase.chars().next())
-                .collect(),
-        })
-    }
+/// Returns the formula of a row, whose atoms are the letters of its slots, or `None` if the row is not a sentence of the language; a test
+/// finds such a row.
+fn pattern(words: &str, count: u32) -> Option<Logic> {
+    let read = read_exactly(&example(words, count), &Vocabulary::default()).ok()?;
+    let letter = |atom: usize| read.situations[atom].phrase.bytes().next();
+    Some(normal(read.logic).renamed(&|atom| letter(atom).map_or(0, usize::from)))
 }
 
 /// All rows, parsed once.
@@ -71,7 +59,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         rows.push(Row {
             group,
             words: line,
-            pattern: if counts { None } else { Pattern::new(line, 1) },
+            pattern: if counts { None } else { pattern(line, 1) },
         });
     }
     rows
@@ -80,22 +68,18 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 /// The numbers of times that a formula may be about.
 fn counts(logic: &Logic) -> Vec<u32> {
     let mut found = Vec::new();
-    let _ = logic.rebuilt(&mut |part| {
-        match part {
-            Logic::AtMost(count, ..) => found.push(*count),
-            Logic::Unary(Unary::Eventually, None, inner) => {
-                if let Some((_, count)) = repeated(inner, AHEAD).filter(|(_, count)| *count > 1) {
-                    found.extend([count, count - 1]);
-                }
-            }
-            // What happens once is said without a number.
-            Logic::And(_) => {
-                let counted = repeated(part, BACK).filter(|(_, count)| *count > 1);
-                found.extend(counted.map(|(_, count)| count));
-            }
-            _ => {}
+    logic.walk(&mut |part| match part {
+        Logic::AtMost(count, ..) => found.push(*count),
+        // What happens once is said without a number.
+        Logic::And(_) => {
+            let counted = repeated(part, BACK).filter(|(_, count)| *count > 1);
+            found.extend(counted.map(|(_, count)| count));
         }
-        None
+        _ => {
+            if let Some((_, count)) = part.times() {
+                found.extend([count, count - 1]);
+            }
+        }
     });
     found.sort_unstable();
     found.dedup();
@@ -120,20 +104,6 @@ fn example(words: &str, count: u32) -> String {
             format!("`{name}`{verb}")
         }
     })
-}
-
-/// A row with its slots filled.
-fn filled(words: &str, slot: &mut dyn FnMut(&str) -> String) -> String {
-    let mut out = String::new();
-    let mut rest = words;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (inner, after) = after.split_once('}').unwrap_or((after, ""));
-        out.push_str(before);
-        out.push_str(&slot(inner));
-        rest = after;
-    }
-    out.push_str(rest);
-    out
 }
 
 /// All forms, in the order of the page.
@@ -195,33 +165,62 @@ const BOUNDS: [&str; 4] = ["{after}", "{here}", "{back}", "{len}"];
 
 /// The parts of a formula that the slots of a row stand for.
 #[derive(Default)]
-struct Bound<'l> {
-    formulas: Vec<(char, Logic)>,
+pub(crate) struct Bound<'l> {
+    formulas: Vec<(usize, Logic)>,
     /// The window of the row and that of the formula.
     window: Option<(Window, Window)>,
-    words: &'l str,
+    count: u32,
+    /// The words of the row; absent for a row of phrases, whose slots take any formula, window, and number.
+    words: Option<&'l str>,
 }
 
 impl Bound<'_> {
-    fn fits(&mut self, slots: &[char], pattern: &Logic, logic: &Logic) -> bool {
+    /// Returns the parts of the formula if it has the form of the pattern, the formula of a phrase.
+    pub(crate) fn of_phrase(pattern: &Logic, logic: &Logic) -> Option<Bound<'static>> {
+        let mut bound = Bound::default();
+        bound.fits(pattern, logic).then_some(bound)
+    }
+
+    /// Returns the part that the slot with this letter stands for.
+    pub(crate) fn formula(&self, letter: char) -> Option<&Logic> {
+        let found = self
+            .formulas
+            .iter()
+            .find(|(known, _)| *known == letter as usize);
+        found.map(|(_, logic)| logic)
+    }
+
+    /// Returns the words of a bound or a number.
+    pub(crate) fn amount(&self, slot: &str) -> Option<String> {
+        let window = self.window.map(|(_, window)| window);
+        Some(match slot {
+            "times" | "n" => times(self.count),
+            "after" => ahead(window?, false),
+            "here" => ahead(window?, true),
+            "back" => back(window?),
+            "len" => length(window?.high, window?.unit),
+            _ => return None,
+        })
+    }
+
+    fn fits(&mut self, pattern: &Logic, logic: &Logic) -> bool {
         match (pattern, logic) {
-            (Logic::Atom(atom), _) => slots.get(*atom).is_some_and(|slot| self.bind(*slot, logic)),
-            (Logic::Not(a), Logic::Not(b)) => self.fits(slots, a, b),
-            (Logic::And(a), Logic::And(b)) => self.all_fit(slots, a, b, &|parts| and(parts)),
-            (Logic::Or(a), Logic::Or(b)) => {
-                self.all_fit(slots, a, b, &|parts| crate::words::formula::or(parts))
-            }
+            (Logic::Atom(letter), _) => self.bind(*letter, logic),
+            (Logic::Not(a), Logic::Not(b)) => self.fits(a, b),
+            (Logic::And(a), Logic::And(b)) => self.all_fit(a, b, &|parts| and(parts)),
+            (Logic::Or(a), Logic::Or(b)) => self.all_fit(a, b, &|parts| or(parts)),
             (Logic::Implies(a, b), Logic::Implies(c, d)) | (Logic::Iff(a, b), Logic::Iff(c, d)) => {
-                self.fits(slots, a, c) && self.fits(slots, b, d)
+                self.fits(a, c) && self.fits(b, d)
             }
             (Logic::Unary(op, w, a), Logic::Unary(other, v, b)) => {
-                op == other && self.same(*w, *v) && self.fits(slots, a, b)
+                op == other && self.same(*w, *v) && self.fits(a, b)
             }
             (Logic::Binary(op, w, a, b), Logic::Binary(other, v, c, d)) => {
-                op == other && self.same(*w, *v) && self.fits(slots, a, c) && self.fits(slots, b, d)
+                op == other && self.same(*w, *v) && self.fits(a, c) && self.fits(b, d)
             }
             (Logic::AtMost(n, w, a), Logic::AtMost(m, v, b)) => {
-                n == m && self.same(Some(*w), Some(*v)) && self.fits(slots, a, b)
+                self.count = *m;
+                (n == m || self.words.is_none()) && self.same(Some(*w), Some(*v)) && self.fits(a, b)
             }
             (pattern, logic) => pattern == logic,
         }
@@ -230,7 +229,6 @@ impl Bound<'_> {
     /// Parts side by side; of more parts than the row has, the first ones are one part.
     fn all_fit(
         &mut self,
-        slots: &[char],
         pattern: &[Logic],
         parts: &[Logic],
         join: &dyn Fn(Vec<Logic>) -> Logic,
@@ -239,57 +237,52 @@ impl Bound<'_> {
             return false;
         };
         let first = join(parts[..=more].to_vec());
-        self.fits(slots, &pattern[0], &first)
+        self.fits(&pattern[0], &first)
             && pattern[1..]
                 .iter()
                 .zip(&parts[more + 1..])
-                .all(|(pattern, part)| self.fits(slots, pattern, part))
+                .all(|(pattern, part)| self.fits(pattern, part))
     }
 
-    fn bind(&mut self, slot: char, logic: &Logic) -> bool {
-        if let Some((_, known)) = self.formulas.iter().find(|(known, _)| *known == slot) {
+    fn bind(&mut self, letter: usize, logic: &Logic) -> bool {
+        if let Some((_, known)) = self.formulas.iter().find(|(known, _)| *known == letter) {
             return known == logic;
         }
-        let any = slot.to_ascii_uppercase();
-        let any = [
-            format!("{{{any}}}"),
-            format!("{{{any} "),
-            format!("{{{any}:"),
-        ];
-        let any = any.iter().any(|form| self.words.contains(form));
-        if !any && !logic.is_state() {
+        // A capital slot takes any formula.
+        let capital = char::from_u32(letter as u32).map(|letter| letter.to_ascii_uppercase());
+        let takes_any = self.words.is_none_or(|words| {
+            let mut slots = words.split('{').skip(1);
+            slots.any(|slot| slot.chars().next() == capital)
+        });
+        if !takes_any && !logic.is_state() {
             return false;
         }
-        self.formulas.push((slot, logic.clone()));
+        self.formulas.push((letter, logic.clone()));
         true
     }
 
     fn same(&mut self, pattern: Option<Window>, window: Option<Window>) -> bool {
-        match (pattern, window) {
-            (None, None) => true,
-            (Some(pattern), Some(window)) => match self.window {
-                // A row without a slot for its bound is about that bound only.
-                _ if !BOUNDS.iter().any(|slot| self.words.contains(slot)) => pattern == window,
-                None if self.words.contains("{len}") => {
-                    let zero = |window: Window| window.low.whole() == Some(0);
-                    let low = if zero(pattern) {
+        let (Some(pattern), Some(window)) = (pattern, window) else {
+            return pattern == window;
+        };
+        let has = |slot: &&str| self.words.is_none_or(|words| words.contains(slot));
+        match self.window {
+            // A row without a slot for its bound is about that bound only.
+            _ if !BOUNDS.iter().any(has) => pattern == window,
+            Some((known, bound)) if known == pattern => bound == window,
+            Some((known, bound)) => {
+                known.cut_off() == Some(pattern) && bound.cut_off() == Some(window)
+            }
+            None => {
+                self.window = Some((pattern, window));
+                let zero = |window: Window| window.low.whole() == Some(0);
+                self.words.is_none_or(|words| !words.contains("{len}"))
+                    || if zero(pattern) {
                         zero(window)
                     } else {
                         window == Window::deadline(window.high, window.unit)
-                    };
-                    self.window = Some((pattern, window));
-                    low
-                }
-                None => {
-                    self.window = Some((pattern, window));
-                    true
-                }
-                Some((known, bound)) if known == pattern => bound == window,
-                Some((known, bound)) => {
-                    known.cut_off() == Some(pattern) && bound.cut_off() == Some(window)
-                }
-            },
-            _ => false,
+                    }
+            }
         }
     }
 }
@@ -298,13 +291,15 @@ impl Bound<'_> {
 pub(crate) fn spoken(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
     let logic = normal(logic.clone());
     let counts = counts(&logic);
-    let sentence = |row: &Row, pattern: &Pattern, count: u32| {
+    let sentence = |row: &Row, pattern: &Logic, count: u32| {
         let mut bound = Bound {
-            words: row.words,
+            words: Some(row.words),
             ..Bound::default()
         };
-        bound.fits(&pattern.slots, &pattern.logic, &logic).then(|| {
-            let text = filled(row.words, &mut |slot| said(slot, &bound, count, speaker));
+        let fits = bound.fits(pattern, &logic);
+        bound.count = count;
+        fits.then(|| {
+            let text = filled(row.words, &mut |slot| said(slot, &bound, speaker));
             text.trim_end_matches('.').to_owned()
         })
     };
@@ -312,27 +307,20 @@ pub(crate) fn spoken(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
         Some(pattern) => sentence(row, pattern, 1),
         None => counts
             .iter()
-            .find_map(|count| sentence(row, &Pattern::new(row.words, *count)?, *count)),
+            .find_map(|count| sentence(row, &pattern(row.words, *count)?, *count)),
     })
 }
 
 /// Returns the words for a slot.
-fn said(slot: &str, bound: &Bound<'_>, count: u32, speaker: &Speaker<'_>) -> String {
-    let window = bound.window.map(|(_, window)| window);
-    match (slot, window) {
-        ("after", Some(window)) => return ahead(window, false),
-        ("here", Some(window)) => return ahead(window, true),
-        ("back", Some(window)) => return back(window),
-        ("len", Some(window)) => return length(window.high, window.unit),
-        ("n", _) => return times(count),
-        _ => {}
+fn said(slot: &str, bound: &Bound<'_>, speaker: &Speaker<'_>) -> String {
+    if let Some(words) = bound.amount(slot) {
+        return words;
     }
-    let name = slot.chars().next().map(|name| name.to_ascii_lowercase());
-    let Some((_, logic)) = bound
-        .formulas
-        .iter()
-        .find(|(known, _)| Some(*known) == name)
-    else {
+    let letter = slot
+        .chars()
+        .next()
+        .map(|letter| letter.to_ascii_lowercase());
+    let Some(logic) = letter.and_then(|letter| bound.formula(letter)) else {
         return String::new();
     };
     if slot.ends_with(" holds") {

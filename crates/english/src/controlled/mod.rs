@@ -15,9 +15,9 @@
 
 mod fault;
 mod forms;
+pub(crate) mod grammar;
 mod parser;
 mod phrase;
-mod relation;
 mod rule;
 mod scope;
 mod timing;
@@ -25,7 +25,7 @@ pub(crate) mod token;
 mod vocabulary;
 
 pub use fault::Fault;
-pub(crate) use forms::spoken;
+pub(crate) use forms::{Bound, spoken};
 pub use forms::{Form, forms, normal};
 pub use parser::SITUATION;
 pub use vocabulary::{Situation, Vocabulary};
@@ -40,6 +40,28 @@ pub struct Chance {
     pub op: &'static str,
     /// Between 0 and 1.
     pub value: Ratio,
+}
+
+/// The words of bounds on probabilities, and their signs.
+const BOUNDS: [(&str, &str); 4] = [
+    ("at most", "<="),
+    ("less than", "<"),
+    ("at least", ">="),
+    ("more than", ">"),
+];
+
+impl Chance {
+    /// Returns `at most 0.05`.
+    pub(crate) fn words(self) -> String {
+        let mut bounds = BOUNDS.into_iter();
+        let words = bounds.find_map(|(words, op)| (op == self.op).then_some(words));
+        format!("{} {}", words.unwrap_or_default(), self.value.decimal())
+    }
+
+    /// Returns `P<=0.05 [ f ]`.
+    pub(crate) fn of(self, formula: &str) -> String {
+        format!("P{}{} [ {formula} ]", self.op, self.value.decimal())
+    }
 }
 
 /// The meaning of a text in controlled English.

@@ -6,7 +6,7 @@ use super::fault::{Fault, distance};
 use super::rule::AGENTS;
 use super::token::{Kind, Token, small_number, tokens};
 use super::vocabulary::{Situation, Vocabulary, identifier};
-use super::{Chance, Controlled, DEPTH, TOKENS};
+use super::{BOUNDS, Chance, Controlled, DEPTH, TOKENS};
 use crate::words::formula::and;
 use crate::words::{Logic, Ratio};
 
@@ -20,13 +20,9 @@ const CALLING: &str = "calling|invoking|using|running|executing|a call of|a call
     the call of|the call to|calls of|calls to|the tool|a use of|use of|the use of";
 const CALLS: &str = "calls|call|has called|called|invokes|has invoked|invoked|uses|has used|used|runs|has run|executes|has executed|executed";
 
-/// Rules whose results are kept by place, so that parsing stays linear however deep parentheses are nested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kept {
-    Set,
-    Part,
-    Phrase,
-}
+/// A rule at a place, of a duty with or without a condition, within a scope or not. Its result is kept, so that parsing stays linear
+/// however deep parentheses are nested.
+type Place = (&'static str, usize, bool, bool);
 
 pub(super) struct Parser<'v> {
     pub(super) tokens: Vec<Token>,
@@ -38,8 +34,10 @@ pub(super) struct Parser<'v> {
     pub(super) stuck: Option<(usize, String)>,
     situations: Vec<Situation>,
     vocabulary: &'v Vocabulary,
-    kept: HashMap<(Kept, usize), Option<(Logic, usize)>>,
+    kept: HashMap<Place, Option<(Logic, usize)>>,
     depth: usize,
+    /// Whether the duty is at the steps of a condition.
+    pub(super) triggered: bool,
     /// Whether the duty is within a scope, where order is counted from the beginning of the scope.
     pub(super) scoped: bool,
 }
@@ -85,6 +83,7 @@ impl<'v> Parser<'v> {
             vocabulary,
             kept: HashMap::new(),
             depth: 0,
+            triggered: false,
             scoped: false,
         }
     }
@@ -136,16 +135,9 @@ impl Parser<'_> {
     /// `With probability at most 0.05,`
     fn chance(&mut self) -> Option<Chance> {
         self.word("with probability")?;
-        let words = [
-            ("at most", "<="),
-            ("less than", "<"),
-            ("at least", ">="),
-            ("more than", ">"),
-        ];
-        let op = words
-            .iter()
-            .find(|(words, _)| self.word(words).is_some())?
-            .1;
+        let (_, op) = BOUNDS
+            .into_iter()
+            .find(|(words, _)| self.word(words).is_some())?;
         let value = self.number()?;
         let value = match self.one_of("%|percent") {
             Some(_) => value.times(Ratio::new(1, 100)),
@@ -162,10 +154,10 @@ impl Parser<'_> {
     /// One sentence with its full stop, which the last one may lack.
     fn sentence(&mut self) -> Option<Logic> {
         let from = self.at;
-        for form in Self::sentences() {
+        for form in ["free", "cut off", "within a scope", "trailing"] {
             self.at = from;
             self.scoped = false;
-            let read = form(self);
+            let read = self.logic(form);
             // What is stuck is no sentence, even if the rest of it reads on.
             if self.stuck.is_some() {
                 return None;
@@ -208,9 +200,13 @@ impl Parser<'_> {
             let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
             if !self.tokens.get(at).is_some_and(|token| token.is(first)) {
                 // One word alone, such as `the`, is no sign that the others are meant.
-                match at - self.at {
-                    0 | 1 => self.expect(&format!("`{words}`")),
-                    _ => self.expect_at(at, &format!("`{rest}`")),
+                let (at, words) = if at > self.at + 1 {
+                    (at, rest)
+                } else {
+                    (self.at, words)
+                };
+                if at >= self.furthest {
+                    self.expect_at(at, &format!("`{words}`"));
                 }
                 return None;
             }
@@ -219,6 +215,13 @@ impl Parser<'_> {
         }
         self.at = at;
         Some(())
+    }
+
+    /// Notes a fault that no other choice mends, so many tokens before this one.
+    pub(super) fn stick(&mut self, back: usize, expected: String) {
+        if self.stuck.is_none() {
+            self.stuck = Some((self.at.saturating_sub(back), expected));
+        }
     }
 
     /// Whether one of these, with bars between them, is here.
@@ -236,10 +239,10 @@ impl Parser<'_> {
     /// The number of words of the first of these, with bars between them, that is here. Nothing is read or expected.
     pub(super) fn here(&self, choices: &str) -> Option<usize> {
         choices.split('|').find_map(|words| {
-            let words: Vec<&str> = words.split(' ').collect();
-            let here = self.tokens.get(self.at..self.at + words.len())?;
-            let same = here.iter().zip(&words).all(|(token, word)| token.is(word));
-            same.then_some(words.len())
+            let mut here = self.tokens[self.at..].iter();
+            let mut words = words.split(' ');
+            let same = words.all(|word| here.next().is_some_and(|token| token.is(word)));
+            same.then(|| self.tokens.len() - self.at - here.len())
         })
     }
 
@@ -256,27 +259,24 @@ impl Parser<'_> {
     /// A rule of formulas, read once for each place.
     pub(super) fn kept(
         &mut self,
-        rule: Kept,
+        rule: &'static str,
         read: impl FnOnce(&mut Self) -> Option<Logic>,
     ) -> Option<Logic> {
-        let from = self.at;
-        if let Some(known) = self.kept.get(&(rule, from)) {
+        let place = (rule, self.at, self.triggered, self.scoped);
+        if let Some(known) = self.kept.get(&place) {
             let (logic, at) = known.clone()?;
             self.at = at;
             return Some(logic);
         }
         if self.depth >= 3 * DEPTH {
-            self.stuck = Some((
-                self.at,
-                format!("at most {DEPTH} parentheses within each other"),
-            ));
+            self.stick(0, format!("at most {DEPTH} parentheses within each other"));
             return None;
         }
         self.depth += 1;
         let found = self.attempt(read);
         self.depth -= 1;
         self.kept
-            .insert((rule, from), found.clone().map(|logic| (logic, self.at)));
+            .insert(place, found.clone().map(|logic| (logic, self.at)));
         found
     }
 

@@ -4,80 +4,49 @@
 //! somewhere and ends before another step; so each temporal operator is confined to the steps before the end (Dwyer, Avrunin and
 //! Corbett, 1999, give the results for their patterns).
 
+use super::grammar::Slots;
 use crate::words::Logic;
 use crate::words::formula::{
     Binary, Unary, always, and, eventually, implies, never, next, not, or, unless,
 };
 
-/// The part of a run that a duty is about.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scope {
-    /// All of it.
-    Run,
-    /// Up to the first step where this holds, if one comes.
-    Before(Logic),
-    /// From the step after each where this holds.
-    After(Logic),
-    /// From the step after the first one where this holds.
-    AfterFirst(Logic),
-    /// From each step where this holds.
-    From(Logic),
-    /// From the first step where this holds.
-    FromFirst(Logic),
-    /// From each step where the first holds to the next where the second holds, if one comes.
-    Between(Logic, Logic),
-    /// From the step after each where the first holds to the next where the second holds, or to the end.
-    AfterUntil(Logic, Logic),
-    /// From each step where the first holds to the next where the second holds, or to the end.
-    FromUntil(Logic, Logic),
-    /// The steps where this holds, each stretch of them by itself.
-    While(Logic),
-}
-
-impl Scope {
-    /// Returns the duty within the scope, or `None` if it looks back or counts in a window, beyond the beginning of the scope.
-    pub(super) fn of(self, duty: Logic) -> Option<Logic> {
-        Some(match self {
-            Scope::Run => duty,
-            Scope::Before(end) => {
-                let clipped = clip(&duty, &end)?;
-                implies(eventually(None, end), clipped)
+/// Returns the duty within a scope, called as in the grammar, between `a` and `b`. Returns `None` if the duty looks back or counts in a
+/// window, beyond the beginning of the scope.
+pub(super) fn within(scope: &str, slots: &Slots, duty: &Logic) -> Option<Logic> {
+    let begin = slots.logic('a')?.clone();
+    let end = || slots.logic('b').cloned();
+    // From the first step where it begins.
+    let first = |duty: Logic| unless(not(begin.clone()), and([begin.clone(), duty]));
+    Some(match scope {
+        "before" => implies(eventually(None, begin.clone()), clip(duty, &begin)?),
+        "after" => from_next(begin, &ahead(duty)?),
+        "after first" => first(later(&ahead(duty)?)),
+        "from" => from(begin, &ahead(duty)?),
+        "from first" => first(ahead(duty)?),
+        "between" => {
+            let clipped = clip(duty, &end()?)?;
+            let open = and([begin, not(end()?), eventually(None, end()?)]);
+            always(implies(open, clipped))
+        }
+        "after until" => from_next(begin, &clip(duty, &end()?)?),
+        "from until" => match clip(duty, &end()?)? {
+            // What denies an occurrence before the end denies it at an end, too.
+            denied @ Logic::Not(_) => from(begin, &denied),
+            clipped => always(implies(and([begin, not(end()?)]), clipped)),
+        },
+        _ => match duty {
+            Logic::Unary(Unary::Always, None, state) if state.is_state() => {
+                always(implies(begin, (**state).clone()))
             }
-            Scope::After(begin) => from_next(begin, &ahead(&duty)?),
-            Scope::AfterFirst(begin) => {
-                let duty = later(&ahead(&duty)?);
-                unless(not(begin.clone()), and([begin, duty]))
-            }
-            Scope::From(begin) => from(begin, &ahead(&duty)?),
-            Scope::FromFirst(begin) => {
-                let duty = ahead(&duty)?;
-                unless(not(begin.clone()), and([begin, duty]))
-            }
-            Scope::Between(begin, end) => {
-                let clipped = clip(&duty, &end)?;
-                let open = and([begin, not(end.clone()), eventually(None, end)]);
-                always(implies(open, clipped))
-            }
-            Scope::AfterUntil(begin, end) => from_next(begin, &clip(&duty, &end)?),
-            Scope::FromUntil(begin, end) => match clip(&duty, &end)? {
-                // What denies an occurrence before the end denies it at an end, too.
-                denied @ Logic::Not(_) => from(begin, &denied),
-                clipped => always(implies(and([begin, not(end)]), clipped)),
-            },
-            Scope::While(mode) => match &duty {
-                Logic::Unary(Unary::Always, None, state) if state.is_state() => {
-                    always(implies(mode, (**state).clone()))
+            Logic::Not(denied) => match denied.as_ref() {
+                Logic::Unary(Unary::Eventually, None, bad) if bad.is_state() => {
+                    always(implies(begin, not((**bad).clone())))
                 }
-                Logic::Not(inner) => match inner.as_ref() {
-                    Logic::Unary(Unary::Eventually, None, bad) if bad.is_state() => {
-                        always(implies(mode, not((**bad).clone())))
-                    }
-                    _ => stretch(mode, &duty)?,
-                },
-                _ => stretch(mode, &duty)?,
+                _ => stretch(begin, duty)?,
             },
-        })
-    }
+            _ => stretch(begin, duty)?,
+        },
+    })
 }
 
 /// The duty in each stretch of steps where `mode` holds.

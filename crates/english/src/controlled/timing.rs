@@ -1,8 +1,7 @@
-//! Places and distances in time: `at the next step`, `within the last 5 minutes`, `twice`.
+//! Distances in time and numbers of times: `within the last 5 minutes`, `twice`.
 
 use super::COUNT;
 use super::parser::Parser;
-use crate::words::formula::Unary;
 use crate::words::{Ratio, Unit, Window};
 
 /// Units by their words, with the size of one in seconds (`None`: steps) as a fraction.
@@ -17,38 +16,6 @@ const UNITS: &[(&str, Option<(i128, i128)>)] = &[
 ];
 
 impl Parser<'_> {
-    /// At which steps something is so, as phrases say it.
-    pub(super) fn place(&mut self) -> Option<(Unary, Option<Window>)> {
-        const FIXED: [(&str, Unary); 8] = [
-            ("at every step from then on", Unary::Always),
-            ("at every step up to then", Unary::Historically),
-            ("at that step or a later one", Unary::Eventually),
-            ("at that step or an earlier one", Unary::Once),
-            ("at the next step , if there is one", Unary::WeakNext),
-            ("at the next step", Unary::Next),
-            (
-                "at the step before , if there is one",
-                Unary::WeakPreviously,
-            ),
-            ("at the step before", Unary::Previously),
-        ];
-        for (words, op) in FIXED {
-            if self.word(words).is_some() {
-                return Some((op, None));
-            }
-        }
-        self.attempt(|parser| {
-            let (future, past) = match parser.word("at every step") {
-                Some(()) => (Unary::Always, Unary::Historically),
-                None => (Unary::Eventually, Unary::Once),
-            };
-            if let Some(window) = parser.attempt(Self::back) {
-                return Some((past, Some(window)));
-            }
-            Some((future, Some(parser.ahead(true)?)))
-        })
-    }
-
     /// `within 5 steps`, `2 to 5 steps later`. After a trigger (`from_here` is false) a bound in steps begins at the next one.
     pub(super) fn ahead(&mut self, from_here: bool) -> Option<Window> {
         self.attempt(|parser| {
@@ -144,8 +111,15 @@ impl Parser<'_> {
         })
     }
 
+    /// `3`, of times
+    pub(super) fn count(&mut self) -> Option<u32> {
+        let at = self.at;
+        let count = self.number()?.whole()?;
+        self.bounded(count, at)
+    }
+
     /// The number of times at a token, if it is at most [`COUNT`].
-    pub(super) fn bounded(&mut self, count: u32, at: usize) -> Option<u32> {
+    fn bounded(&mut self, count: u32, at: usize) -> Option<u32> {
         if count > COUNT {
             self.stuck = Some((at, format!("a number of times up to {COUNT}")));
             return None;

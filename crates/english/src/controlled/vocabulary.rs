@@ -1,5 +1,7 @@
 //! The words that situations go by.
 
+use crate::words::{is_listed, words_of};
+
 /// A situation of a sentence: a condition of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Situation {
@@ -37,14 +39,12 @@ impl Vocabulary {
 
     /// Adds a predicate: it can be called by its name, by the words of its name, and by the first sentence of its comment.
     pub fn add(&mut self, name: &str, comment: &str) {
-        let words = |text: &str| -> Vec<String> {
-            text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-')))
-                .filter(|word| !word.is_empty())
-                .map(str::to_lowercase)
-                .collect()
-        };
         let first = comment.split(['.', '\n']).next().unwrap_or_default();
-        let phrases = [vec![name.to_lowercase()], words(name), words(first)];
+        let phrases = [
+            vec![name.to_lowercase()],
+            words_of(name, "'-"),
+            words_of(first, "'-"),
+        ];
         self.entries.push(Entry {
             name: name.to_owned(),
             comment: first.trim().to_owned(),
@@ -63,11 +63,7 @@ impl Vocabulary {
 
     /// The predicate of a quoted phrase.
     pub(crate) fn named(&self, phrase: &str) -> Option<&str> {
-        let wanted: Vec<String> = phrase
-            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-' | '_')))
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
+        let wanted = words_of(phrase, "'-_");
         let entry = self
             .entries
             .iter()
@@ -99,11 +95,8 @@ const LENGTH: usize = 32;
 
 /// A name of the language for a phrase.
 pub(crate) fn identifier(phrase: &str) -> String {
-    let words: Vec<String> = phrase
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
+    let words = phrase.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
     // What is a name already stays as it is; of a phrase, the first words that tell it from others.
     let is_name = phrase
         .chars()
@@ -112,8 +105,8 @@ pub(crate) fn identifier(phrase: &str) -> String {
     if is_name {
         phrase.clone_into(&mut name);
     } else {
-        let told = |word: &&String| !matches!(word.to_lowercase().as_str(), "a" | "an" | "the");
-        for word in words.iter().filter(told).take(WORDS) {
+        let told = |word: &&str| !is_listed("articles", &word.to_lowercase());
+        for word in words.filter(told).take(WORDS) {
             if !name.is_empty() && name.len() + word.len() >= LENGTH {
                 break;
             }

@@ -1,11 +1,13 @@
 //! A sentence beside a formula that is to say the same: whether it does, and a trace on which they part.
 
+use std::collections::HashSet;
+
 use super::example::{self, Trace};
 use super::input::Line;
 use super::reading::Reading;
 use super::result::Draft;
 use crate::controlled::Vocabulary;
-use crate::words::Logic;
+use crate::words::{Logic, Writer, is_listed, words_of};
 
 /// A difference between a sentence and a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,9 +58,8 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
     let names: Vec<String> = situations
         .map(|situation| format!("{} {}", situation.name, situation.phrase))
         .collect();
-    let mut sides = vec![(formula.clone(), letters.to_vec())];
-    sides.push(collapsed(formula, letters));
-    let (formula, letters) = sides
+    let whole = (formula.clone(), letters.to_vec());
+    let (formula, letters) = [whole, collapsed(formula, letters)]
         .into_iter()
         .find(|(formula, _)| formula.atoms().len() == atoms.len())?;
     let own = formula.atoms();
@@ -94,14 +95,9 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
         if same_up_to_negated_names(&renamed, &formula, &own, &letters)? {
             return Some(None);
         }
-        let likeness: usize = (0..own.len())
-            .map(|at| {
-                likeness(
-                    &names[at],
-                    letters.get(own[order[at]]).map_or("", String::as_str),
-                )
-            })
-            .sum();
+        let letter = |at: usize| letters.get(own[order[at]]).map_or("", String::as_str);
+        let alike = (0..own.len()).map(|at| likeness(&names[at], letter(at)));
+        let likeness: usize = alike.sum();
         if best.as_ref().is_none_or(|(known, _)| likeness > *known) {
             best = Some((likeness, renamed));
         }
@@ -112,12 +108,9 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
         return None;
     }
     let (trace, sentence_accepts) = example::parting(&said, &formula, &letters)?;
-    let writer = crate::words::Writer {
-        names: &letters,
-        rich: true,
-    };
+    let names = &letters;
     Some(Some(Difference {
-        formula: writer.write(&said),
+        formula: Writer { names, rich: true }.write(&said),
         trace,
         sentence_accepts,
     }))
@@ -161,22 +154,17 @@ fn same_up_to_negated_names(
 fn negates(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '!')
         .any(|word| {
-            matches!(
-                word,
-                "not" | "no" | "none" | "never" | "null" | "false" | "without" | "!"
-            ) || word.starts_with("un")
-                || word.starts_with("non")
+            is_listed("negating", word) || word.starts_with("un") || word.starts_with("non")
         })
         || text.contains("!=")
 }
 
 /// Returns the number of words that two texts share.
 fn likeness(a: &str, b: &str) -> usize {
-    let words = |text: &str| {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| word.len() > 2)
-            .map(|word| stem(&word.to_lowercase()).to_owned())
-            .collect::<std::collections::HashSet<_>>()
+    let words = |text: &str| -> HashSet<String> {
+        let words = words_of(text, "").into_iter();
+        let words = words.filter(|word| word.len() > 2);
+        words.map(|word| stem(&word).to_owned()).collect()
     };
     words(a).intersection(&words(b)).count()
 }
@@ -197,11 +185,14 @@ fn collapsed(formula: &Logic, letters: &[String]) -> (Logic, Vec<String>) {
             if let Some((_, known)) = made.iter().find(|(known, _)| known == part) {
                 return Some(Logic::Atom(*known));
             }
-            let writer = crate::words::Writer {
-                names: letters,
-                rich: true,
-            };
-            names.push(writer.write(part));
+            let rich = true;
+            names.push(
+                Writer {
+                    names: letters,
+                    rich,
+                }
+                .write(part),
+            );
             made.push((part.clone(), names.len() - 1));
             Some(Logic::Atom(names.len() - 1))
         }

@@ -247,6 +247,12 @@ impl Document {
         format!("{name}_{count}")
     }
 
+    /// The names of the predicates.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.predicates.iter().map(|known| known.name.clone());
+        names.collect()
+    }
+
     /// The formula of a draft over the predicates of the document.
     pub(super) fn logic(&self, index: usize) -> Option<Logic> {
         let logic = &self.drafts[index].reading.as_ref()?.controlled.logic;
@@ -258,11 +264,7 @@ impl Document {
         let logics: Vec<Option<Logic>> = (0..self.drafts.len())
             .map(|index| self.logic(index))
             .collect();
-        let names: Vec<String> = self
-            .predicates
-            .iter()
-            .map(|known| known.name.clone())
-            .collect();
+        let names = self.names();
         self.duplicates = vec![None; self.drafts.len()];
         let mut by_predicate: Vec<Vec<usize>> = vec![Vec::new(); self.predicates.len()];
         let mut budget = PAIRS;
@@ -284,12 +286,7 @@ impl Document {
                 let Some(earlier) = &logics[other] else {
                     continue;
                 };
-                let chance = |index: usize| {
-                    self.drafts[index]
-                        .reading
-                        .as_ref()
-                        .and_then(|reading| reading.controlled.chance)
-                };
+                let chance = |index: usize| self.drafts[index].chance();
                 if chance(index).is_some() || chance(other).is_some() {
                     if chance(index) == chance(other) && earlier == logic {
                         self.duplicates[index] = self.duplicates[index].or(Some(other));

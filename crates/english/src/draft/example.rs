@@ -41,16 +41,20 @@ pub(super) struct Machine {
 /// Steps of a bound beyond which no example is looked for.
 const FARTHEST: u32 = 2_000;
 
+/// Limits on the work for an example.
+fn quick() -> Limits {
+    Limits {
+        work: 400_000,
+        ..Limits::default()
+    }
+}
+
 /// Compiles a formula over numbered atoms. Returns `None` if the automaton is too large, or the formula counts in a window.
 pub(super) fn machine(logic: &Logic) -> Option<Machine> {
     let unit = shortest(logic);
     let mut formulas = Formulas::new();
     let id = translate(logic, unit, &mut formulas)?;
-    let limits = Limits {
-        work: 400_000,
-        ..Limits::default()
-    };
-    let dfa = compile(&formulas, id, &limits).ok()?;
+    let dfa = compile(&formulas, id, &quick()).ok()?;
     Some(Machine { dfa, unit })
 }
 
@@ -127,10 +131,7 @@ struct Pair {
 
 impl Pair {
     fn new(a: &Logic, b: &Logic) -> Option<Pair> {
-        let unit = match (shortest(a), shortest(b)) {
-            (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
-            (a, b) => a.or(b),
-        };
+        let unit = shorter(shortest(a), shortest(b));
         let mut formulas = Formulas::new();
         let a = translate(a, unit, &mut formulas)?;
         let b = translate(b, unit, &mut formulas)?;
@@ -177,15 +178,11 @@ pub(super) fn conflict(
         all = formulas.and(all, seen);
         shown = formulas.and(shown, seen);
     }
-    let limits = Limits {
-        work: 400_000,
-        ..Limits::default()
-    };
-    let together = compile(&formulas, all, &limits).ok()?;
+    let together = compile(&formulas, all, &quick()).ok()?;
     if together.is_satisfiable(Traces::NonEmpty) {
         return None;
     }
-    let alone = compile(&formulas, shown, &limits).ok()?;
+    let alone = compile(&formulas, shown, &quick()).ok()?;
     let word = alone.shortest_accepted(Traces::NonEmpty)?;
     let machine = Machine {
         dfa: alone,
@@ -200,24 +197,26 @@ fn atom(index: usize) -> Option<Atom> {
 
 /// Returns the shortest bound in seconds.
 fn shortest(logic: &Logic) -> Option<Ratio> {
-    let own = |window: &Option<Window>| {
-        window
-            .filter(|window| window.unit == Unit::Seconds)
-            .map(|window| window.high)
-            .filter(|high| high.to_f64() > 0.0)
-    };
-    let least = |a: Option<Ratio>, b: Option<Ratio>| match (a, b) {
+    let mut least: Option<Ratio> = None;
+    logic.walk(&mut |part| {
+        let window = match part {
+            Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
+            Logic::AtMost(_, window, _) => Some(*window),
+            _ => None,
+        };
+        let own = window.filter(|window| window.unit == Unit::Seconds);
+        least = shorter(
+            least,
+            own.map(|own| own.high).filter(|high| high.to_f64() > 0.0),
+        );
+    });
+    least
+}
+
+fn shorter(a: Option<Ratio>, b: Option<Ratio>) -> Option<Ratio> {
+    match (a, b) {
         (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
         (a, b) => a.or(b),
-    };
-    match logic {
-        Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => None,
-        Logic::Not(inner) => shortest(inner),
-        Logic::And(parts) | Logic::Or(parts) => parts.iter().map(shortest).fold(None, least),
-        Logic::Implies(a, b) | Logic::Iff(a, b) => least(shortest(a), shortest(b)),
-        Logic::AtMost(_, window, inner) => least(own(&Some(*window)), shortest(inner)),
-        Logic::Unary(_, window, inner) => least(own(window), shortest(inner)),
-        Logic::Binary(_, window, a, b) => least(own(window), least(shortest(a), shortest(b))),
     }
 }
 
@@ -250,20 +249,18 @@ fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<
             into.not(inner)
         }
         Logic::And(parts) => {
-            let mut all = into.verum();
-            for part in parts {
+            let truth = into.verum();
+            parts.iter().try_fold(truth, |all, part| {
                 let part = translate(part, unit, into)?;
-                all = into.and(all, part);
-            }
-            all
+                Some(into.and(all, part))
+            })?
         }
         Logic::Or(parts) => {
-            let mut one = into.falsum();
-            for part in parts {
+            let falsum = into.falsum();
+            parts.iter().try_fold(falsum, |one, part| {
                 let part = translate(part, unit, into)?;
-                one = into.or(one, part);
-            }
-            one
+                Some(into.or(one, part))
+            })?
         }
         Logic::Implies(a, b) => {
             let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::compare::stem;
 use super::speech::Speech;
 use crate::controlled::Vocabulary;
+use crate::words::{is_listed, words_of};
 
 /// A tool that an agent can call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +24,6 @@ pub struct Grounding {
     tools: Vec<Tool>,
 }
 
-/// Words of a phrase that say nothing about what is called.
-const EMPTY: &str = "a an the any some this that its their his her another new is are be been being was were has have had do does did \
-    agent assistant system model it call calls called calling use uses used using run runs invoke invokes invoked tool tools function \
-    of for to";
 /// The declarations of a drafted spec with a condition on [`USER_TEXT`].
 pub(super) const CONSENT: &str = "use std.consent\n\n\
     /// The latest message of the user; null before the first one.\n\
@@ -132,13 +129,14 @@ impl Grounding {
                 text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
             words.filter(|word| !word.is_empty())
         };
-        let speaks = split(any).any(|word| listed("tool tools", &word.to_lowercase()));
-        let one = |word: &str| listed("the this that its their his her new", &word.to_lowercase());
+        let speaks =
+            split(any).any(|word| ["tool", "tools"].contains(&word.to_lowercase().as_str()));
+        let one = |word: &str| is_listed("one", &word.to_lowercase());
         if !speaks || split(any).any(one) || !split(any).all(|word| is_empty(&word.to_lowercase()))
         {
             return None;
         }
-        let names = split(excepted).filter(|word| !is_empty(word) && !listed("or and", word));
+        let names = split(excepted).filter(|word| !is_empty(word) && !["or", "and"].contains(word));
         let known = |name: &&str| self.tools.iter().any(|tool| tool.name == *name);
         let names: Vec<&str> = names.collect();
         (names.iter().all(known) && names.is_empty() == excepted.is_empty()).then_some(names)
@@ -203,11 +201,7 @@ fn tool(value: &Value) -> Result<Tool, String> {
 
 /// Whether a word says nothing about what is called.
 pub(super) fn is_empty(word: &str) -> bool {
-    listed(EMPTY, word)
-}
-
-pub(super) fn listed(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
+    is_listed("empty", word)
 }
 
 /// Returns the words of a phrase, or of the name of a tool, that say what is called, without their endings.
@@ -219,10 +213,10 @@ fn stems(text: &str) -> Vec<String> {
         if char.is_uppercase() && before.is_lowercase() {
             spaced.push(' ');
         }
-        spaced.push(if char.is_alphanumeric() { char } else { ' ' });
+        spaced.push(char);
         before = char;
     }
-    let words = spaced.split_whitespace().map(str::to_lowercase);
+    let words = words_of(&spaced, "").into_iter();
     let mut out: Vec<String> = words
         .filter(|word| !is_empty(word))
         .map(|word| stem(&word).to_owned())

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::words::{first_letter, is_listed, list, one_line};
+
 /// The purpose of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
@@ -30,16 +32,20 @@ pub struct Line {
 }
 
 impl Line {
+    fn sentence(id: &str, text: &str, line: usize) -> Line {
+        Line {
+            id: id.to_owned(),
+            text: text.to_owned(),
+            line,
+            ..Line::default()
+        }
+    }
+
     /// Returns the sentence that a heading or lead-in and this item make together, or `None` if the item stands by itself.
     ///
     /// # Errors
     /// The heading denies, and does not say what: the reason.
     pub(super) fn composed(&self) -> Result<Option<String>, String> {
-        const MODALS: &str = "must not|must never|shall not|should not|may not|cannot|must|shall|should|may only|can only|never|\
-            do not|don't";
-        const DENIALS: &str =
-            "not|never|don't|no|avoid|forbidden|prohibited|without|except|unless|cannot|can't";
-        let denial = |word: &str| DENIALS.split('|').any(|known| known == word);
         let Some(head) = &self.head else {
             return Ok(None);
         };
@@ -50,38 +56,21 @@ impl Line {
         let words: Vec<&str> = head
             .split(|c: char| !c.is_alphanumeric() && c != '\'')
             .collect();
-        let heads = include_str!("../data/heads.txt")
-            .split([';', '\n'])
-            .map(str::trim);
-        let item = {
-            let mut chars = self.text.chars();
-            let first: String = chars
-                .next()
-                .into_iter()
-                .flat_map(char::to_lowercase)
-                .collect();
-            first + chars.as_str()
-        };
+        let denial = |word: &str| is_listed("head denials", word);
+        let item = first_letter(&self.text, char::to_lowercase);
         let begins_denied =
             item.split(' ').next().is_some_and(denial) || item.starts_with("do not ");
         let denies = words.into_iter().any(denial);
-        if heads
-            .filter(|known| !known.starts_with('#'))
-            .any(|known| known == head)
-            && !begins_denied
-        {
+        if is_listed("forbidding headings", &head) && !begins_denied {
             return Ok(Some(format!("Never {item}")));
         }
-        let modal = MODALS
-            .split('|')
-            .any(|modal| head.ends_with(&format!(" {modal}")));
-        if modal && !begins_denied {
-            return Ok(Some(format!("{} {item}", head)));
+        let ends_in = |modal: &&str| head.ends_with(&format!(" {modal}"));
+        if list("modals").iter().any(ends_in) && !begins_denied {
+            return Ok(Some(format!("{head} {item}")));
         }
         // An item with a duty of its own stands by itself.
-        let own = MODALS
-            .split('|')
-            .any(|modal| format!(" {item} ").contains(&format!(" {modal} ")));
+        let has = |modal: &&str| format!(" {item} ").contains(&format!(" {modal} "));
+        let own = list("modals").iter().any(has);
         if denies && !own {
             return Err(format!(
                 "it stands under \u{201c}{head}\u{201d}, which denies something; write the whole sentence"
@@ -130,50 +119,30 @@ fn json_lines(text: &str) -> Option<Vec<Line>> {
     if !first.trim_start().starts_with('{') {
         return None;
     }
-    let mut out = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
+    let read = |(at, line): (usize, &str)| match serde_json::from_str::<Object>(line) {
+        Ok(object) => {
+            let id = match object.id {
+                Some(serde_json::Value::String(id)) => id,
+                Some(serde_json::Value::Null) | None => String::new(),
+                Some(other) => other.to_string(),
+            };
+            let number = object.reading.and_then(|number| number.as_u64());
+            Line {
+                reading: number.and_then(|number| usize::try_from(number).ok()),
+                ..Line::sentence(&id, &object.text, at + 1)
+            }
         }
-        let sentence = match serde_json::from_str::<Object>(line) {
-            Ok(object) => Line {
-                id: match object.id {
-                    Some(serde_json::Value::String(id)) => id,
-                    Some(serde_json::Value::Null) | None => String::new(),
-                    Some(other) => other.to_string(),
-                },
-                text: object.text,
-                line: index + 1,
-                reading: object
-                    .reading
-                    .and_then(|number| number.as_u64())
-                    .and_then(|number| usize::try_from(number).ok()),
-                ..Line::default()
-            },
-            // What is no object is a sentence; that it cannot be read is told of it.
-            Err(_) => Line {
-                text: line.to_owned(),
-                line: index + 1,
-                ..Line::default()
-            },
-        };
-        out.push(sentence);
-    }
-    Some(out)
+        // What is no object is a sentence; that it cannot be read is told of it.
+        Err(_) => Line::sentence("", line, at + 1),
+    };
+    let lines = text.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    Some(lines.map(read).collect())
 }
-
-/// The names of columns of texts and of ids.
-const TEXTS: &str = "text|requirement|requirements|description|sentence|policy|rule|statement";
-const IDS: &str = "id|key|name|number|no|no.|nr|#|ref|req|requirement id";
 
 /// The column that is called by one of the names.
 fn column<'h>(names: &str, mut headers: impl Iterator<Item = &'h str>) -> Option<usize> {
-    headers.position(|header| {
-        let header = header.trim_matches('*');
-        names
-            .split('|')
-            .any(|name| header.eq_ignore_ascii_case(name))
-    })
+    headers.position(|header| is_listed(names, &header.trim_matches('*').to_ascii_lowercase()))
 }
 
 /// A CSV with a header that names a column of texts.
@@ -188,46 +157,28 @@ fn table(text: &str) -> Option<Vec<Line>> {
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
     let headers = reader.headers().ok()?.clone();
-    let words = column(TEXTS, headers.iter())?;
+    let words = column("text columns", headers.iter())?;
     // A sentence with a comma is no header.
-    if headers.len() > 40
-        || headers
-            .iter()
-            .any(|header| header.split_whitespace().count() > 3)
-    {
+    let is_long = |header: &str| header.split_whitespace().count() > 3;
+    if headers.len() > 40 || headers.iter().any(is_long) {
         return None;
     }
-    let id = column(IDS, headers.iter());
-    let mut out = Vec::new();
-    for record in reader.records() {
-        let Ok(record) = record else {
-            continue;
-        };
-        let line = record
-            .position()
-            .map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
-        let field = |index: Option<usize>| {
-            index
-                .and_then(|index| record.get(index))
-                .unwrap_or_default()
-        };
-        out.push(Line {
-            id: field(id).to_owned(),
-            text: field(Some(words)).to_owned(),
-            line,
-            ..Line::default()
-        });
-    }
-    Some(out)
+    let id = column("id columns", headers.iter());
+    let read = |record: csv::StringRecord| {
+        let line = record.position().map_or(0, |position| position.line());
+        let field =
+            |column: Option<usize>| column.and_then(|at| record.get(at)).unwrap_or_default();
+        let line = usize::try_from(line).unwrap_or(0);
+        Line::sentence(field(id), field(Some(words)), line)
+    };
+    Some(reader.records().flatten().map(read).collect())
 }
 
 /// A line that other lines depend on.
 fn context(text: &str, line: usize) -> Line {
     Line {
-        text: text.trim_matches(['#', ' ', '*', '_']).to_owned(),
-        line,
         role: Role::Context,
-        ..Line::default()
+        ..Line::sentence("", text.trim_matches(['#', ' ', '*', '_']), line)
     }
 }
 
@@ -286,22 +237,20 @@ fn prose(text: &str) -> Vec<Line> {
         if item || !id.is_empty() {
             prose.close();
         }
+        let words = rest.trim_start_matches('>').trim();
         match &mut prose.block {
             Some(open) => {
                 open.text.push(' ');
-                open.text.push_str(rest.trim_start_matches('>').trim());
+                open.text.push_str(words);
             }
             None => {
                 if !item {
                     prose.lead = None;
                 }
-                let head = prose.lead.clone().or_else(|| prose.heading.clone());
+                let head = prose.lead.as_ref().or(prose.heading.as_ref());
                 prose.block = Some(Line {
-                    id,
-                    text: rest.trim_start_matches('>').trim().to_owned(),
-                    line: number,
-                    head: head.filter(|_| item),
-                    ..Line::default()
+                    head: head.filter(|_| item).cloned(),
+                    ..Line::sentence(&id, words, number)
                 });
             }
         }
@@ -341,17 +290,17 @@ impl Prose {
                     last.text.push(' ');
                     last.text.push_str(part);
                 }
-                None => self.out.push(Line {
-                    id: if self.out.len() == first {
-                        block.id.clone()
+                None => {
+                    let id = if self.out.len() == first {
+                        &block.id
                     } else {
-                        String::new()
-                    },
-                    text: part.to_owned(),
-                    line: block.line,
-                    head: block.head.clone(),
-                    ..Line::default()
-                }),
+                        ""
+                    };
+                    self.out.push(Line {
+                        head: block.head.clone(),
+                        ..Line::sentence(id, part, block.line)
+                    });
+                }
             }
         }
     }
@@ -382,11 +331,7 @@ fn split(text: &str) -> Vec<&str> {
                     .rsplit(char::is_whitespace)
                     .next()
                     .unwrap_or("");
-                let abbreviation = [
-                    "e.g", "i.e", "etc", "cf", "no", "approx", "vs", "resp", "Art", "Dr", "Mr",
-                    "Ms",
-                ]
-                .contains(&word.trim_start_matches('('));
+                let abbreviation = is_listed("abbreviations", word.trim_start_matches('('));
                 if gap && begins && !abbreviation {
                     out.push(text[from..=*at].trim());
                     from = at + 1;
@@ -411,8 +356,8 @@ fn row(
 ) {
     let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
     let Some((words, id)) = *header else {
-        let named = column(TEXTS, cells.iter().copied());
-        let id = column(IDS, cells.iter().copied());
+        let named = column("text columns", cells.iter().copied());
+        let id = column("id columns", cells.iter().copied());
         *header = Some((named.unwrap_or(usize::MAX), id));
         return;
     };
@@ -423,16 +368,8 @@ fn row(
         longest()
     };
     if let Some(text) = chosen.and_then(|index| cells.get(index)) {
-        out.push(Line {
-            id: id
-                .and_then(|index| cells.get(index))
-                .unwrap_or(&"")
-                .trim_matches(['*', '`'])
-                .to_owned(),
-            text: (*text).to_owned(),
-            line: number,
-            ..Line::default()
-        });
+        let id = id.and_then(|index| cells.get(index)).unwrap_or(&"");
+        out.push(Line::sentence(id.trim_matches(['*', '`']), text, number));
     }
 }
 
@@ -465,25 +402,18 @@ fn list_item(line: &str) -> (bool, &str) {
 
 /// `**M1.R1** An uninitialised key …`, `REQ-12: …`: the label and what follows it.
 fn labelled(line: &str) -> (String, &str) {
-    let (label, rest) = if let Some(rest) = line.strip_prefix("**") {
-        match rest.split_once("**") {
-            Some((label, rest)) => (
-                label.trim_end_matches([':', '.']),
-                rest.trim_start_matches([':', ' ', '\u{2013}', '\u{2014}']),
-            ),
-            None => return (String::new(), line),
-        }
-    } else if let Some(rest) = line.strip_prefix('[') {
-        match rest.split_once(']') {
-            Some((label, rest)) => (label, rest.trim_start_matches([':', ' '])),
-            None => return (String::new(), line),
-        }
+    let marked = |open: &str, close: &str| line.strip_prefix(open)?.split_once(close);
+    let split = if line.starts_with("**") {
+        marked("**", "**").map(|(label, rest)| (label.trim_end_matches([':', '.']), rest))
+    } else if line.starts_with('[') {
+        marked("[", "]")
     } else {
-        match line.split_once(':') {
-            Some((label, rest)) => (label, rest.trim_start()),
-            None => return (String::new(), line),
-        }
+        line.split_once(':')
     };
+    let Some((label, rest)) = split else {
+        return (String::new(), line);
+    };
+    let rest = rest.trim_start_matches([':', ' ', '\u{2013}', '\u{2014}']);
     // An id has no blanks and a digit: `REQ-12`, `M1.R1`.
     let id = !label.is_empty()
         && label.len() <= 24
@@ -524,5 +454,5 @@ pub(super) fn plain(text: &str) -> String {
         out.push(first);
         rest = &rest[width..];
     }
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&out)
 }

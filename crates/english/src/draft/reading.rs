@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use super::compare::stem;
 use super::example::{self, Trace};
-use crate::controlled::{Chance, Controlled, Fault, Situation, Vocabulary, read_exactly};
-use crate::words::formula::{AHEAD, Binary, repeated};
-use crate::words::{Logic, Unary, Unit, Window, Writer, sentence};
+use crate::controlled::{Controlled, Fault, Situation, Vocabulary, read_exactly};
+use crate::words::formula::Binary;
+use crate::words::{
+    Logic, Unary, Unit, Window, Writer, first_letter, is_listed, one_line, sentence, words_of,
+};
 
 /// The kind of a requirement, by the form of its formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -89,7 +91,7 @@ impl Reading {
         let machine = machine.as_ref();
         let trigger = (controlled.situations.len() > 1).then_some(0);
         Ok(Reading {
-            words: words.split_whitespace().collect::<Vec<_>>().join(" "),
+            words: one_line(words),
             kind: if controlled.chance.is_some() {
                 Kind::ProbabilityBound
             } else {
@@ -140,29 +142,9 @@ impl Reading {
                 .map_or_else(String::new, |name| format!("`{name}`"))
         };
         let words = sentence(&self.controlled.logic, &name);
-        let lower = |words: &str| {
-            let mut chars = words.chars();
-            let first: String = chars
-                .next()
-                .into_iter()
-                .flat_map(char::to_lowercase)
-                .collect();
-            first + chars.as_str()
-        };
+        let lower = |words: &str| first_letter(words, char::to_lowercase);
         let words = match self.controlled.chance {
-            Some(Chance { op, value }) => {
-                let how = match op {
-                    "<=" => "at most",
-                    "<" => "less than",
-                    ">=" => "at least",
-                    _ => "more than",
-                };
-                format!(
-                    "With probability {how} {}, {}",
-                    value.decimal(),
-                    lower(&words)
-                )
-            }
+            Some(chance) => format!("With probability {}, {}", chance.words(), lower(&words)),
             None => words,
         };
         match &self.controlled.key {
@@ -213,15 +195,9 @@ impl Reading {
 /// Whether two situations are spoken of in the same words, in any order and form.
 fn same_words(a: &Situation, b: &Situation) -> bool {
     let words = |situation: &Situation| -> BTreeSet<String> {
-        let words = situation.phrase.split(|c: char| !c.is_alphanumeric());
-        let words = words.map(str::to_lowercase);
+        let words = words_of(&situation.phrase, "").into_iter();
         words
-            .filter(|word| {
-                !matches!(
-                    word.as_str(),
-                    "" | "a" | "an" | "the" | "is" | "are" | "has" | "been"
-                )
-            })
+            .filter(|word| !is_listed("same words", word))
             .map(|word| stem(&word).to_owned())
             .collect()
     };
@@ -254,7 +230,7 @@ fn names(situations: &[Situation]) -> Vec<String> {
 fn plain(controlled: &Controlled, names: &[String]) -> String {
     let formula = Writer { names, rich: false }.write(&controlled.logic);
     match controlled.chance {
-        Some(Chance { op, value }) => format!("P{op}{} [ {formula} ]", value.decimal()),
+        Some(chance) => chance.of(&formula),
         None => formula,
     }
 }
@@ -294,19 +270,13 @@ fn bound(window: Window) -> Option<Bound> {
 
 /// Returns the number of a count: the greatest that is allowed, or the least that is required.
 fn count(logic: &Logic) -> Option<u32> {
-    let times = |logic: &Logic| match logic {
-        Logic::Unary(Unary::Eventually, None, inner) => repeated(inner, AHEAD)
-            .map(|(_, count)| count)
-            .filter(|count| *count > 1),
-        _ => None,
-    };
     match logic {
-        Logic::Not(inner) => times(inner).map(|count| count - 1),
+        Logic::Not(inner) => inner.times().map(|(_, count)| count - 1),
         Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
             Logic::AtMost(count, ..) => Some(*count),
             _ => None,
         },
-        logic => times(logic),
+        logic => logic.times().map(|(_, count)| count),
     }
 }
 

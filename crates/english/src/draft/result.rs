@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::input::{Line, Role};
 use super::reading::{Reading, Telling};
 use super::speech::Speech;
-use crate::controlled::{Vocabulary, read};
+use crate::controlled::{Chance, Vocabulary, read};
 use crate::propose::{Outcome, propose};
 
 /// The result for a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is controlled English, or somebody chose what it means: there is a formula.
@@ -17,6 +17,7 @@ pub enum Status {
     /// It may mean one of the proposals; somebody has to choose.
     Proposed,
     /// It requires something that no proposal expresses; the reason names what is missing.
+    #[default]
     Unclear,
     /// It asks for nothing.
     NoRequirement,
@@ -25,7 +26,7 @@ pub enum Status {
 }
 
 /// A line of a document, drafted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// The id it was given, or its number in the text.
     pub id: String,
@@ -83,16 +84,7 @@ impl Draft {
             id: line.id.clone(),
             line: line.line,
             text: line.text.clone(),
-            composed: None,
-            status: Status::Unclear,
-            reading: None,
-            proposals: Vec::new(),
-            tellings: Vec::new(),
-            reason: None,
-            rewordings: Vec::new(),
-            chosen: false,
-            by_model: false,
-            notes: Vec::new(),
+            ..Draft::default()
         };
         if line.role == Role::Context {
             draft.status = Status::Context;
@@ -172,6 +164,11 @@ impl Draft {
             self.status = Status::Proposed;
             self.reason = None;
         }
+    }
+
+    /// The bound on its probability, if it is formal and about one.
+    pub(super) fn chance(&self) -> Option<Chance> {
+        self.reading.as_ref()?.controlled.chance
     }
 
     /// Takes the proposal of this number, from 1, for what is meant. False if there is none.

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::document::Document;
 use super::reading::{Reading, VARIABLE, quantified};
 use super::result::{Draft, Status};
-use crate::controlled::{Chance, identifier, is_reserved};
-use crate::words::{Logic, Writer};
+use crate::controlled::{identifier, is_reserved};
+use crate::words::{Logic, Writer, one_line};
 
 /// The abstraction and the model that bounds on probabilities are asked of.
 const ABSTRACTION: &str = "drafted_steps";
@@ -84,11 +84,7 @@ impl Document {
     fn model(&self, out: &mut String) {
         let likely = self.drafts.iter().enumerate();
         let likely = likely.filter(|(index, draft)| {
-            let chance = draft
-                .reading
-                .as_ref()
-                .and_then(|reading| reading.controlled.chance);
-            chance.is_some() && self.duplicate_of(*index).is_none()
+            draft.chance().is_some() && self.duplicate_of(*index).is_none()
         });
         let spoken: BTreeSet<usize> = likely
             .filter_map(|(index, _)| self.logic(index))
@@ -198,11 +194,7 @@ impl Document {
                 other.id
             );
         }
-        let names: Vec<String> = self
-            .predicates
-            .iter()
-            .map(|known| known.name.clone())
-            .collect();
+        let names = self.names();
         let chance = reading.controlled.chance;
         let formula = if reading.controlled.key.is_some() {
             quantified(&names, logic)
@@ -215,9 +207,7 @@ impl Document {
             .write(logic)
         };
         let formula = match chance {
-            Some(Chance { op, value }) => {
-                format!("P{op}{} [ {formula} ] on {MODEL}", value.decimal())
-            }
+            Some(chance) => format!("{} on {MODEL}", chance.of(&formula)),
             None => formula,
         };
         // The requirement is the sentence that has one reading; the words that it stands for are its source.
@@ -231,10 +221,6 @@ impl Document {
             literal(&reading.words)
         );
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a string of the language.

@@ -1,16 +1,8 @@
 //! Phrases about what a user says: consent, and words in quotation marks.
 
 use super::compare::stem;
-use super::ground::{alike, is_empty, listed};
-
-/// Words for people who speak to an agent, and for what they say.
-const SPEAKERS: &str = "user users customer customers client person human caller";
-const SPEECH: &str = "confirm approve agree consent ask request say tell accept refuse decline reply answer provide give complain replies replied";
-/// The beginnings of words of consent.
-const CONSENT: [&str; 5] = ["confirm", "approv", "agree", "consent", "permission"];
-/// Words beside those of consent that add nothing to it.
-const PLAIN: &str = "explicit explicitly express expressly clear clearly verbal verbally give gives given gave obtain obtained get got receive \
-    received s it they them their by from in or say says said write writes wrote message action";
+use super::ground::{alike, is_empty};
+use crate::words::{is_listed, list, words_of};
 
 /// The condition of a phrase on a user's message.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,20 +19,17 @@ impl Speech {
     /// Reads a phrase. Returns `None` if it does not speak of what a user says.
     pub(super) fn of(phrase: &str) -> Option<Speech> {
         let (literals, rest) = literals(phrase);
-        let words: Vec<String> = rest
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        let speaker = |word: &String| listed(SPEAKERS, word);
-        let consent = |word: &String| CONSENT.iter().any(|begin| word.starts_with(begin));
+        let words = words_of(&rest, "");
+        let speaker = |word: &String| is_listed("speakers", word);
+        let consent = |word: &String| list("consent").iter().any(|begin| word.starts_with(begin));
         let speech = |word: &String| {
-            let mut verbs = SPEECH.split_whitespace();
+            let mut verbs = list("speech").iter();
             consent(word) || verbs.any(|verb| alike(stem(word), stem(verb)))
         };
         // *The user is asked to confirm*: somebody else speaks.
         let spoken_to = |pair: &[String]| {
-            listed("is are was were be been", &pair[0]) && listed("asked told", &pair[1])
+            ["is", "are", "was", "were", "be", "been"].contains(&pair[0].as_str())
+                && ["asked", "told"].contains(&pair[1].as_str())
         };
         if !words.iter().any(speaker)
             || !words.iter().any(speech)
@@ -50,7 +39,9 @@ impl Speech {
         }
         let only = |plain: &dyn Fn(&String) -> bool| {
             let mut words = words.iter();
-            words.all(|word| speaker(word) || is_empty(word) || listed(PLAIN, word) || plain(word))
+            words.all(|word| {
+                speaker(word) || is_empty(word) || is_listed("beside consent", word) || plain(word)
+            })
         };
         Some(Speech {
             consents: words.iter().any(consent) && only(&consent),

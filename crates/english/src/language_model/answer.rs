@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::controlled::token::{Kind, Token, small_number, tokens};
 use crate::controlled::{Vocabulary, read};
 use crate::draft::{Line, Reading, stem};
+use crate::words::{is_listed, list, one_line};
 
 /// The largest answer that is read, in bytes.
 pub const ANSWER_BYTES: usize = 64 * 1024;
@@ -60,8 +61,7 @@ impl Answer {
         }
         let written = parse(text).map_err(|fault| vec![fault])?;
         let reason = || -> Result<String, Vec<String>> {
-            let words: Vec<&str> = written.reason.split_whitespace().collect();
-            match words.join(" ") {
+            match one_line(&written.reason) {
                 empty if empty.is_empty() => Err(vec!["`reason` is missing".to_owned()]),
                 reason => Ok(reason.chars().take(REASON).collect()),
             }
@@ -102,8 +102,7 @@ fn parse(text: &str) -> Result<Written, String> {
     let object = text
         .find('{')
         .zip(text.rfind('}'))
-        .filter(|(from, to)| from < to)
-        .map(|(from, to)| &text[from..=to])
+        .and_then(|(from, to)| text.get(from..=to))
         .ok_or("expected one JSON object, found none")?;
     serde_json::from_str(object).map_err(|error| format!("expected one JSON object: {error}"))
 }
@@ -117,48 +116,23 @@ struct Source<'l> {
     numbers: Vec<Number>,
 }
 
-/// Words that deny, or that are put as a denial: *refuse*, *only*, *before*.
-const DENIALS: &str = "not no never none neither nor without unless until only except cannot can't don't doesn't mustn't shouldn't \
-    won't isn't aren't avoid refuse refrain forbid forbids forbidden prohibit prohibited prohibits disallow disallowed deny denied reject \
-    rejected decline stop block blocked prevent prevents ban banned exclude excluded exclusive exclusively limit limited before prior \
-    first unable fail fails failing nothing nobody invalid unauthorized unauthorised ineligible illegal must-not stay remain remains \
-    stays keep kept always every all last ends end most least exactly";
-/// Words of controlled English that look back, limit or deny.
-const LIMITS: &str = "not never no none neither nor unless until only before without requires requires need needs preceded most least \
-    exactly less than always every last";
-/// Words of a comparison, which may move a number by one.
-const COMPARISONS: &str =
-    "fewer less more than under over exceed exceeds exceeding above below second again another";
-
-/// Denials that deny nothing: they limit a time, or stress a word.
-const IDIOMS: [&str; 9] = [
-    "no later than",
-    "not later than",
-    "no matter",
-    "not only",
-    "without delay",
-    "without undue delay",
-    "without further",
-    "without any intervening",
-    "without intervening",
-];
-/// Words that call what a sentence describes wrong: its denial may then be written without one.
-const WRONG: &str = "violation bug mistake error wrong unacceptable forbidden prohibited disallowed acceptable ok okay left go";
-
-fn listed(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
+/// Returns the words of a text and of the phrases that it quotes, in lower case.
+fn all_words(text: &str) -> Vec<String> {
+    let of = |token: Token| match &token.kind {
+        Kind::Quoted(phrase) => all_words(&phrase.replace(['"', '`'], " ")),
+        _ => vec![token.low],
+    };
+    tokens(text).into_iter().flat_map(of).collect()
 }
 
-/// Returns the words of a text and of the phrases that it quotes, in lower case.
-fn all_words(text: &str) -> Vec<Token> {
-    let mut out = Vec::new();
-    for token in tokens(text) {
-        match &token.kind {
-            Kind::Quoted(phrase) => out.extend(tokens(&phrase.replace(['"', '`'], " "))),
-            _ => out.push(token),
-        }
-    }
-    out
+/// Returns the phrases that a text quotes, each with its place.
+fn quoted(text: &str) -> impl Iterator<Item = (String, usize)> {
+    tokens(text)
+        .into_iter()
+        .filter_map(|token| match token.kind {
+            Kind::Quoted(phrase) => Some((phrase, token.span.start)),
+            _ => None,
+        })
 }
 
 /// A number of a text.
@@ -171,36 +145,36 @@ struct Number {
 /// Returns the numbers of a text. `1,000` is one number; `one` is none, as it is a pronoun as often, and neither is what a number is
 /// contrasted with: *one reminder, not two*.
 fn numbers(text: &str) -> Vec<Number> {
-    let mut plain = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
-    for (at, char) in chars.iter().enumerate() {
-        let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
-        let between =
-            *char == ',' && at > 0 && digit(at - 1) && (1..4).all(|next| digit(at + next));
-        if !between {
-            plain.push(*char);
-        }
-    }
+    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    let between = |at: usize| {
+        chars[at] == ',' && at > 0 && digit(at - 1) && (1..4).all(|next| digit(at + next))
+    };
+    let plain = (0..chars.len()).filter(|at| !between(*at));
+    let plain: String = plain.map(|at| chars[at]).collect();
     let words = all_words(&plain);
-    let value = |token: &Token| match token.kind {
+    let value = |word: &str| match word {
+        "twice" => Some(2),
+        "dozen" => Some(12),
+        "one" => None,
         // A fraction counts with its digits: what matters is that it is repeated.
-        Kind::Number => token.low.replace('.', "").parse().ok(),
-        _ => match token.low.as_str() {
-            "twice" => Some(2),
-            "dozen" => Some(12),
-            "one" => None,
-            word => small_number(word).map(u64::from),
-        },
+        digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+            digits.replace('.', "").parse().ok()
+        }
+        word => small_number(word).map(u64::from),
     };
     let mut found = Vec::new();
-    for (at, token) in words.iter().enumerate() {
-        let before: Vec<&str> = words[..at].iter().map(|word| word.low.as_str()).collect();
+    for (at, word) in words.iter().enumerate() {
+        let before = [at.wrapping_sub(2), at.wrapping_sub(1)].map(|at| words.get(at));
         let contrast = matches!(
-            before[..],
-            [.., "," | ";" | "and" | "\u{2013}" | "\u{2014}", "not"]
+            before.map(|word| word.map(String::as_str)),
+            [
+                Some("," | ";" | "and" | "\u{2013}" | "\u{2014}"),
+                Some("not")
+            ]
         );
-        if let Some(value) = value(token).filter(|_| !contrast) {
-            let mut after = words[at + 1..].iter().map(|word| word.low.as_str());
+        if let Some(value) = value(word).filter(|_| !contrast) {
+            let mut after = words[at + 1..].iter().map(String::as_str);
             let announces = after.find(|word| [":", ".", ";"].contains(word)) == Some(":");
             found.push(Number { value, announces });
         }
@@ -256,9 +230,8 @@ impl<'l> Source<'l> {
     fn count(&self, words: &str, faults: &mut Vec<String>) {
         let said: Vec<u64> = numbers(words).iter().map(|number| number.value).collect();
         let asked: Vec<u64> = self.numbers.iter().map(|number| number.value).collect();
-        let moved = all_words(&self.whole)
-            .iter()
-            .any(|token| listed(COMPARISONS, &token.low));
+        let words_asked = all_words(&self.whole);
+        let moved = words_asked.iter().any(|word| is_listed("comparing", word));
         let near = |number: u64, list: &[u64]| {
             list.contains(&number) || moved && list.iter().any(|known| known.abs_diff(number) == 1)
         };
@@ -269,10 +242,8 @@ impl<'l> Source<'l> {
             let mut parts = parts.filter(|part| part % 100 == 0).map(|part| part / 100);
             percent && parts.any(|part| part == 1 || asked.contains(&part))
         };
-        let quoted = tokens(words).into_iter();
-        let phrases: BTreeSet<String> = quoted
-            .filter(|token| matches!(token.kind, Kind::Quoted(_)))
-            .map(|token| token.low)
+        let phrases: BTreeSet<String> = quoted(words)
+            .map(|(phrase, _)| phrase.to_lowercase())
             .collect();
         let enumerated = |number: &Number| number.announces && number.value == phrases.len() as u64;
         for number in &self.numbers {
@@ -290,74 +261,77 @@ impl<'l> Source<'l> {
 
     /// No negation is lost, and none is added.
     fn polarity(&self, words: &str, faults: &mut Vec<String>) {
-        let denied = |list: &str, text: &[Token]| {
-            text.iter().find(|token| listed(list, &token.low)).cloned()
-        };
-        const NEGATIONS: &str = "not no never none neither nor without unless except cannot can't don't doesn't mustn't shouldn't isn't \
-            aren't forbidden prohibited avoid only";
-        let said = all_words(words);
-        let plain = IDIOMS
-            .iter()
-            .fold(self.whole.clone(), |text, idiom| text.replace(idiom, " "));
-        let asked = all_words(&plain);
+        let idioms = list("idioms").iter();
+        let plain = idioms.fold(self.whole.clone(), |text, idiom| text.replace(idiom, " "));
+        let (said, asked, whole) = (all_words(words), all_words(&plain), all_words(&self.whole));
+        let count = |list: &str| asked.iter().filter(|word| is_listed(list, word)).count();
         // What is not to be left without an answer has to be answered.
-        let counted = |list: &str| asked.iter().filter(|word| listed(list, &word.low)).count();
-        let unanswered = |word: &&Token| word.low.starts_with("un") && word.low.ends_with("ed");
-        let turned =
-            counted("without lacking") + counted(WRONG) + asked.iter().filter(unanswered).count();
-        let cancelled = turned > 0 && counted(NEGATIONS) + turned - counted("without") > 1;
-        if let Some(word) = denied(NEGATIONS, &asked)
-            && !cancelled
-            && denied(LIMITS, &said).is_none()
+        let unanswered = |word: &&String| word.starts_with("un") && word.ends_with("ed");
+        let turned = count("lacking") + count("wrong") + asked.iter().filter(unanswered).count();
+        let without = asked.iter().filter(|word| *word == "without").count();
+        let cancelled = turned > 0 && count("negations") + turned - without > 1;
+        let lost = asked.iter().find(|word| is_listed("negations", word));
+        if let Some(word) = lost.filter(|_| !cancelled)
+            && !said.iter().any(|word| is_listed("limiting", word))
         {
-            faults.push(format!("`{}` of the requirement is lost", word.low));
+            faults.push(format!("`{word}` of the requirement is lost"));
         }
-        // Without its phrases: what the sentence itself denies.
-        let unavailable = |word: &Token| {
-            ["un", "in", "im", "non"]
+        let denies = |word: &String| {
+            let unavailable = ["un", "in", "im", "non"]
                 .iter()
-                .any(|deny| word.low.starts_with(deny))
+                .any(|deny| word.starts_with(deny));
+            unavailable || is_listed("denying", word)
         };
-        let whole = all_words(&self.whole);
-        if let Some(word) = denied("not never no none neither nor", &tokens(words))
-            && denied(DENIALS, &whole).is_none()
-            && !whole.iter().any(unavailable)
+        // Without its phrases: what the sentence itself denies.
+        let tokens = tokens(words);
+        let mut added = tokens.iter();
+        if let Some(word) = added.find(|token| is_listed("denials", &token.low))
+            && !whole.iter().any(denies)
         {
             faults.push(format!("`{}`: the requirement denies nothing", word.low));
+        }
+        // What denies something, and is denied, demands it.
+        let negates = |word: &String| is_listed("negations", word) || word.ends_with("n't");
+        let denied = |at: usize| {
+            let word = tokens.get(at);
+            word.is_some_and(|word| is_listed("denials", &word.low))
+        };
+        for (at, token) in tokens.iter().enumerate() {
+            if let Kind::Quoted(phrase) = &token.kind
+                && all_words(phrase).iter().any(negates)
+                && (denied(at + 2) || denied(at.wrapping_sub(1)))
+                && asked.iter().filter(|word| negates(word)).count() < 2
+            {
+                faults.push(format!(
+                    "\"{phrase}\" denies something and is denied: write what must not be without its negation"
+                ));
+            }
         }
     }
 
     /// Names are known, phrases are about the text, and what it quotes is kept.
     fn names(&self, words: &str, vocabulary: &Vocabulary, faults: &mut Vec<String>) {
-        for token in tokens(words) {
-            let Kind::Quoted(phrase) = &token.kind else {
-                continue;
-            };
-            let known = vocabulary.named(phrase).is_some();
-            let is_name = words[token.span.clone()].starts_with('`');
-            if known || is_name && self.line.text.contains(&format!("`{phrase}`")) {
+        for (phrase, at) in quoted(words) {
+            let is_name = words[at..].starts_with('`');
+            let stems = stems(&phrase);
+            let is_foreign = |stem: &&String| !self.words.iter().any(|word| related(stem, word));
+            if vocabulary.named(&phrase).is_some()
+                || is_name && self.line.text.contains(&format!("`{phrase}`"))
+            {
                 continue;
             }
             if is_name {
                 faults.push(format!(
                     "`{phrase}` is not a known predicate; write the words of the requirement in quotation marks"
                 ));
-                continue;
-            }
-            let stems = stems(phrase);
-            let foreign = stems
-                .iter()
-                .filter(|stem| !self.words.iter().any(|word| related(stem, word)));
-            if foreign.count() * 2 > stems.len() {
+            } else if stems.iter().filter(is_foreign).count() * 2 > stems.len() {
                 faults.push(format!(
                     "the phrase \"{phrase}\" is not in the words of the requirement"
                 ));
             }
         }
-        for token in tokens(&self.line.text) {
-            if let Kind::Quoted(literal) = &token.kind
-                && !words.contains(literal.as_str())
-            {
+        for (literal, _) in quoted(&self.line.text) {
+            if !words.contains(&literal) {
                 faults.push(format!("{literal:?} of the requirement is missing"));
             }
         }
@@ -375,18 +349,11 @@ fn related(a: &str, b: &str) -> bool {
 
 /// Returns the content words of a text without their endings.
 fn stems(text: &str) -> BTreeSet<String> {
-    const EMPTY: &str = "the a an of to in on for and or by with is are be been has have had it its their his her at as from that this any \
-        all each every something anything somebody anybody other else";
-    all_words(text)
-        .iter()
-        .flat_map(|token| {
-            token
-                .low
-                .split(['_', '-', '\''])
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
-        .filter(|word| word.chars().any(char::is_alphanumeric) && !listed(EMPTY, word))
-        .map(|word| stem(&word).to_owned())
+    let words = all_words(text);
+    let parts = words.iter().flat_map(|word| word.split(['_', '-', '\'']));
+    parts
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .filter(|word| !is_listed("without content", word))
+        .map(|word| stem(word).to_owned())
         .collect()
 }

@@ -3,7 +3,11 @@
 //! The whole sentence has the form of its outermost operators (*whenever …, …*, *… must never hold*), what is nested
 //! deeper stands after a colon or in parentheses, so that the words are as unambiguous as the formula.
 
-use super::{Binary, Logic, Unary, Unit, Window};
+use std::sync::LazyLock;
+
+use super::{Logic, Ratio, Unit, Window, first_letter};
+use crate::controlled::{Bound, grammar};
+use crate::pattern::Part;
 
 /// A formula as a sentence, with its capital and full stop. `name` is how an atom is spoken of.
 ///
@@ -26,19 +30,11 @@ pub fn sentence(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
             let speaker = Speaker { name };
             // The last row of the table takes any formula.
             let words = crate::controlled::spoken(part, &speaker);
-            capital(words.unwrap_or_else(|| speaker.phrase(part).text))
+            let words = words.unwrap_or_else(|| speaker.phrase(part).text);
+            first_letter(&words, char::to_uppercase) + "."
         })
         .collect();
     sentences.join(" ")
-}
-
-fn capital(words: String) -> String {
-    let mut chars = words.chars();
-    let capital: String = match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => return words,
-    };
-    format!("{capital}.")
 }
 
 /// The words for a window that the end of the run may cut off.
@@ -68,6 +64,42 @@ fn compound(text: impl Into<String>) -> Phrase {
         simple: false,
     }
 }
+
+/// A row of the grammar of phrases.
+struct PhraseRow {
+    /// The part that it is about has to be short.
+    is_simple: bool,
+    parts: Vec<Part>,
+    formula: Logic,
+}
+
+/// The rows of phrases with a formula of their own. One about a place in time is a row for each place.
+static PHRASES: LazyLock<Vec<PhraseRow>> = LazyLock::new(|| {
+    let mut out = Vec::new();
+    for row in grammar::rule("phrase")
+        .iter()
+        .filter(|row| row.meaning != "p")
+    {
+        let is_place = |part: &Part| matches!(part, Part::Slot('t', _));
+        let at = row.parts.iter().position(is_place);
+        let places = match at {
+            Some(_) => grammar::rule("place"),
+            None => std::slice::from_ref(row),
+        };
+        out.extend(places.iter().filter_map(|place| {
+            let mut parts = row.parts.clone();
+            if let Some(at) = at {
+                parts.splice(at..=at, place.parts.clone());
+            }
+            Some(PhraseRow {
+                is_simple: row.flag == "simple",
+                parts,
+                formula: grammar::pattern(place.meaning)?,
+            })
+        }));
+    }
+    out
+});
 
 impl Speaker<'_> {
     /// Returns the subject of a verb: an atom by its name, anything else in parentheses.
@@ -105,99 +137,43 @@ impl Speaker<'_> {
             Logic::Last => simple("the trace ends here"),
             Logic::First => simple("the trace begins here"),
             Logic::Atom(atom) => simple((self.name)(*atom)),
-            Logic::Not(inner) => {
-                let negated = self.phrase(inner);
-                if negated.simple {
-                    simple(format!("not {}", negated.text))
-                } else {
-                    compound(format!("it is not so that {}", self.part(inner)))
-                }
-            }
             Logic::And(parts) => compound(self.list(parts, "and")),
             Logic::Or(parts) => compound(self.list(parts, "or")),
-            Logic::Implies(a, b) => {
-                compound(format!("if {}, then {}", self.part(a), self.phrase(b).text))
-            }
-            Logic::Iff(a, b) => compound(format!("{} exactly when {}", self.part(a), self.part(b))),
-            Logic::Unary(op, window, inner) => self.unary(*op, *window, inner),
-            Logic::Binary(op, window, a, b) => self.binary(*op, *window, a, b),
-            Logic::AtMost(count, window, event) => {
-                let event = self.part(event);
-                compound(format!(
-                    "{event} at most {} {}",
-                    times(*count),
-                    back(*window)
-                ))
-            }
+            Logic::Not(inner) => match self.phrase(inner) {
+                Phrase { text, simple: true } => simple(format!("not {text}")),
+                _ => self.compound(logic),
+            },
+            _ => self.compound(logic),
         }
     }
 
-    fn unary(&self, op: Unary, window: Option<Window>, inner: &Logic) -> Phrase {
-        let said = self.phrase(inner);
-        let text = &said.text;
-        // What is short comes first, what is long after a colon.
-        let place = |place: &str| {
-            if said.simple {
-                compound(format!("{text} {place}"))
-            } else {
-                compound(format!("{place}: {text}"))
+    /// A phrase in the first row of the grammar that the formula fits: those for a short part before others.
+    fn compound(&self, logic: &Logic) -> Phrase {
+        let said = |row: &PhraseRow| {
+            let bound = Bound::of_phrase(&row.formula, logic)?;
+            let subject = || Some(self.phrase(bound.formula('p')?).simple);
+            if row.is_simple && !subject()? {
+                return None;
             }
+            let mut text = String::new();
+            for part in &row.parts {
+                let words = match part {
+                    Part::Words(choices) => choices.first()?.replace(" ,", ","),
+                    Part::Slot(letter, "part") => self.part(bound.formula(*letter)?),
+                    Part::Slot(letter, "phrase") => self.phrase(bound.formula(*letter)?).text,
+                    Part::Slot(_, rule) => bound.amount(rule)?,
+                };
+                if !text.is_empty() && !words.starts_with([',', ':']) {
+                    text.push(' ');
+                }
+                text.push_str(&words);
+            }
+            Some(text)
         };
-        match (op, window) {
-            (Unary::Always, None) => match inner {
-                Logic::Not(bad) if self.phrase(bad).simple => {
-                    compound(format!("{} never happens", self.phrase(bad).text))
-                }
-                Logic::Not(bad) => {
-                    compound(format!("it never happens that {}", self.phrase(bad).text))
-                }
-                Logic::Implies(a, b) => compound(format!(
-                    "whenever {}, {}",
-                    self.phrase(a).text,
-                    self.phrase(b).text
-                )),
-                _ => place("at every step from then on"),
-            },
-            (Unary::Always, Some(window)) => {
-                place(&format!("at every step {}", ahead(window, true)))
-            }
-            (Unary::Eventually, None) => place("at that step or a later one"),
-            (Unary::Eventually, Some(window)) => place(&ahead(window, true)),
-            (Unary::Next, _) => place("at the next step"),
-            (Unary::WeakNext, _) => place("at the next step, if there is one"),
-            (Unary::Previously, _) => place("at the step before"),
-            (Unary::WeakPreviously, _) => place("at the step before, if there is one"),
-            (Unary::Once, None) => place("at that step or an earlier one"),
-            (Unary::Once, Some(window)) => place(&back(window)),
-            (Unary::Historically, None) => place("at every step up to then"),
-            (Unary::Historically, Some(window)) => {
-                place(&format!("at every step {}", back(window)))
-            }
-        }
-    }
-
-    fn binary(&self, op: Binary, window: Option<Window>, a: &Logic, b: &Logic) -> Phrase {
-        let (lhs, rhs) = (self.part(a), self.part(b));
-        compound(match op {
-            Binary::Until => match window {
-                None => format!("{rhs} comes, and until then {lhs}"),
-                Some(window) => {
-                    format!("{rhs} comes {}, and until then {lhs}", ahead(window, true))
-                }
-            },
-            Binary::Unless => match a {
-                Logic::Not(bad) => format!("no {} before {rhs}", self.part(bad)),
-                _ => format!("{lhs} until {rhs}, or for good"),
-            },
-            Binary::Release => {
-                format!("{rhs} up to and including the step where {lhs}, or for good")
-            }
-            Binary::StrongRelease => {
-                format!("{rhs} up to and including the step where {lhs}, which comes")
-            }
-            Binary::Since => format!("{rhs} has happened, and ever since {lhs}"),
-            Binary::BackTo => format!("{lhs} ever since {rhs}, or from the start"),
-        })
+        let rows = || PHRASES.iter();
+        let mut found = rows().filter(|row| row.is_simple).find_map(said);
+        found = found.or_else(|| rows().filter(|row| !row.is_simple).find_map(said));
+        compound(found.unwrap_or_default())
     }
 }
 
@@ -240,43 +216,28 @@ pub(crate) fn back(window: Window) -> String {
 }
 
 /// A number of steps or a time in the largest unit that gives a whole number.
-pub(crate) fn length(value: super::Ratio, unit: Unit) -> String {
+pub(crate) fn length(value: Ratio, unit: Unit) -> String {
+    let counted = |count: &str, name: &str| {
+        let end = if count == "1" { "" } else { "s" };
+        format!("{count} {name}{end}")
+    };
     if unit != Unit::Seconds {
-        return format!(
-            "{} {}",
-            value.decimal(),
-            if value.whole() == Some(1) {
-                "step"
-            } else {
-                "steps"
-            }
-        );
+        return counted(&value.decimal(), "step");
     }
+    let whole = |size: Ratio| value.times(size).whole().filter(|count| *count > 0);
     for (size, name) in [(86_400, "day"), (3600, "hour"), (60, "minute")] {
-        if let Some(count) = value
-            .times(super::Ratio::new(1, size))
-            .whole()
-            .filter(|count| *count > 0)
-        {
-            return format!("{count} {name}{}", if count == 1 { "" } else { "s" });
+        if let Some(count) = whole(Ratio::new(1, size)) {
+            return counted(&count.to_string(), name);
         }
     }
-    match value.times(super::Ratio::new(1000, 1)).whole() {
+    match value.times(Ratio::new(1000, 1)).whole() {
         Some(milliseconds) if value.whole().is_none() => format!("{milliseconds} milliseconds"),
-        _ => format!(
-            "{} {}",
-            value.decimal(),
-            if value.whole() == Some(1) {
-                "second"
-            } else {
-                "seconds"
-            }
-        ),
+        _ => counted(&value.decimal(), "second"),
     }
 }
 
 /// Returns the number alone, for a pair of numbers with one unit.
-fn amount(value: super::Ratio, unit: Unit) -> String {
+fn amount(value: Ratio, unit: Unit) -> String {
     if unit == Unit::Seconds {
         length(value, unit)
     } else {

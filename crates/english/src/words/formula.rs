@@ -113,47 +113,39 @@ impl Writer<'_> {
     }
 
     fn leveled(&self, logic: &Logic) -> (String, Level) {
+        let bound = |window: &Option<Window>| window.map_or_else(String::new, |it| it.to_string());
         match logic {
             Logic::True => ("true".to_owned(), Level::Unary),
             Logic::False => ("false".to_owned(), Level::Unary),
             Logic::Last if self.rich => ("last".to_owned(), Level::Unary),
             Logic::Last => ("!X true".to_owned(), Level::Unary),
             Logic::First => ("!Y true".to_owned(), Level::Unary),
-            Logic::Atom(index) => (
-                self.names.get(*index).cloned().unwrap_or_default(),
-                Level::Unary,
-            ),
+            Logic::Atom(index) => {
+                let name = self.names.get(*index).cloned();
+                (name.unwrap_or_default(), Level::Unary)
+            }
             // A count is written as one where the language has words for it.
-            Logic::Not(inner) => match counted(inner).filter(|_| self.rich) {
+            Logic::Not(inner) => match inner.times().filter(|_| self.rich) {
                 Some((event, count)) => {
                     let event = self.at(&event, Level::Implies);
                     (format!("G (count({event}) <= {})", count - 1), Level::Unary)
                 }
                 None => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
             },
-            Logic::And(parts) => (self.joined(parts, " & ", Level::And), Level::And),
-            Logic::Or(parts) => (self.joined(parts, " | ", Level::Or), Level::Or),
-            Logic::Implies(a, b) => (
-                format!("{} -> {}", self.at(a, Level::Or), self.at(b, Level::Or)),
-                Level::Implies,
-            ),
-            Logic::Iff(a, b) => (
-                format!("{} <-> {}", self.at(a, Level::Or), self.at(b, Level::Or)),
-                Level::Implies,
-            ),
+            Logic::And(parts) => (self.joined(parts, " & ", Level::Binary), Level::And),
+            Logic::Or(parts) => (self.joined(parts, " | ", Level::And), Level::Or),
+            Logic::Implies(a, b) => (self.pair(a, "->", b, Level::Or), Level::Implies),
+            Logic::Iff(a, b) => (self.pair(a, "<->", b, Level::Or), Level::Implies),
             Logic::Unary(op, window, inner) => {
-                let letter = op.letter();
-                let window = window.map_or_else(String::new, |window| window.to_string());
+                let inner = self.at(inner, Level::Unary);
                 (
-                    format!("{letter}{window} {}", self.at(inner, Level::Unary)),
+                    format!("{}{} {inner}", op.letter(), bound(window)),
                     Level::Unary,
                 )
             }
             Logic::Binary(op, window, a, b) => {
-                let letter = op.letter();
-                let (a, b) = (self.at(a, Level::Unary), self.at(b, Level::Unary));
-                let window = window.map_or_else(String::new, |window| window.to_string());
-                (format!("{a} {letter}{window} {b}"), Level::Binary)
+                let sign = format!("{}{}", op.letter(), bound(window));
+                (self.pair(a, &sign, b, Level::Unary), Level::Binary)
             }
             Logic::AtMost(count, window, inner) => {
                 let inner = self.at(inner, Level::Implies);
@@ -162,24 +154,13 @@ impl Writer<'_> {
         }
     }
 
-    fn joined(&self, parts: &[Logic], sign: &str, level: Level) -> String {
-        let above = if level == Level::Or {
-            Level::And
-        } else {
-            Level::Binary
-        };
-        let parts: Vec<String> = parts.iter().map(|part| self.at(part, above)).collect();
-        parts.join(sign)
+    fn pair(&self, a: &Logic, sign: &str, b: &Logic, least: Level) -> String {
+        format!("{} {sign} {}", self.at(a, least), self.at(b, least))
     }
-}
 
-/// Of `F (f & X F (f …))` the event and how often it is said to come, where that is more than once.
-fn counted(logic: &Logic) -> Option<(Logic, u32)> {
-    match logic {
-        Logic::Unary(Unary::Eventually, None, inner) => {
-            repeated(inner, AHEAD).filter(|(_, count)| *count > 1)
-        }
-        _ => None,
+    fn joined(&self, parts: &[Logic], sign: &str, least: Level) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| self.at(part, least)).collect();
+        parts.join(sign)
     }
 }
 
@@ -344,6 +325,16 @@ pub fn repeated(logic: &Logic, [step, some]: [Unary; 2]) -> Option<(Logic, u32)>
 }
 
 impl Logic {
+    /// Of `F (f & X F (f …))` the event and how often it is said to come, if that is more than once.
+    pub(crate) fn times(&self) -> Option<(Logic, u32)> {
+        match self {
+            Logic::Unary(Unary::Eventually, None, inner) => {
+                repeated(inner, AHEAD).filter(|(_, count)| *count > 1)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the deadline of a window that the end of the run may cut off: `F[w] a` of `F[w] a | F[cut off] last`.
     pub fn unless_cut_off(&self) -> Option<&Logic> {
         let Logic::Or(parts) = self else { return None };
@@ -359,30 +350,28 @@ impl Logic {
     /// Returns the atoms in order of first appearance.
     pub fn atoms(&self) -> Vec<usize> {
         let mut found = Vec::new();
-        self.collect(&mut found);
+        self.walk(&mut |part| match part {
+            Logic::Atom(index) if !found.contains(index) => found.push(*index),
+            _ => {}
+        });
         found
     }
 
-    fn collect(&self, found: &mut Vec<usize>) {
+    /// Visits the formula, and then its parts from left to right, to any depth.
+    pub(crate) fn walk(&self, visit: &mut dyn FnMut(&Logic)) {
+        visit(self);
+        self.parts().iter().for_each(|part| part.walk(visit));
+    }
+
+    /// Returns the operands.
+    fn parts(&self) -> Vec<&Logic> {
         match self {
-            Logic::True | Logic::False | Logic::Last | Logic::First => {}
-            Logic::Atom(index) => {
-                if !found.contains(index) {
-                    found.push(*index);
-                }
-            }
-            Logic::And(parts) | Logic::Or(parts) => {
-                for part in parts {
-                    part.collect(found);
-                }
-            }
+            Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => Vec::new(),
+            Logic::And(parts) | Logic::Or(parts) => parts.iter().collect(),
             Logic::Not(inner) | Logic::Unary(_, _, inner) | Logic::AtMost(_, _, inner) => {
-                inner.collect(found);
+                vec![inner]
             }
-            Logic::Implies(a, b) | Logic::Iff(a, b) | Logic::Binary(_, _, a, b) => {
-                a.collect(found);
-                b.collect(found);
-            }
+            Logic::Implies(a, b) | Logic::Iff(a, b) | Logic::Binary(_, _, a, b) => vec![a, b],
         }
     }
 
@@ -428,12 +417,10 @@ impl Logic {
 
     /// Whether no operator looks at another step.
     pub fn is_state(&self) -> bool {
-        match self {
-            Logic::True | Logic::False | Logic::Atom(_) => true,
-            Logic::And(parts) | Logic::Or(parts) => parts.iter().all(Logic::is_state),
-            Logic::Not(inner) => inner.is_state(),
-            Logic::Implies(a, b) | Logic::Iff(a, b) => a.is_state() && b.is_state(),
-            _ => false,
-        }
+        let temporal = matches!(
+            self,
+            Logic::Last | Logic::First | Logic::Unary(..) | Logic::Binary(..) | Logic::AtMost(..)
+        );
+        !temporal && self.parts().into_iter().all(Logic::is_state)
     }
 }

@@ -5,13 +5,12 @@
 //! quoted as it stands, so that no word, number or negation is lost. A stretch of words that itself speaks of time, number, duty or
 //! condition is no situation: then the sentence is declined, with the words that could not be placed.
 
-mod pattern;
-
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::controlled::token::{Kind, Token, small_number, tokens};
-use pattern::{Rule, Slots, is_word, rules};
+use crate::pattern::{Part, Row, filled, rows};
+use crate::words::{first_letter, is_listed, list, one_line};
 
 /// The result for a sentence of free English.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,46 +25,30 @@ pub(crate) enum Outcome {
 
 /// Words and signs of a sentence beyond which it is not taken apart.
 const LONGEST: usize = 120;
-/// Units of bounds.
-const UNITS: &str = "step steps millisecond milliseconds second seconds minute minutes hour hours day days week weeks";
 /// Words of a subject at most.
 const SUBJECT: usize = 10;
 
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules(include_str!("../data/paraphrases.txt")));
-static CONNECTIVES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| words_in(include_str!("../data/connectives.txt")));
-static IMPERATIVES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| words_in(include_str!("../data/imperatives.txt")));
-static CALLING: LazyLock<Vec<&str>> =
-    LazyLock::new(|| words_in(include_str!("../data/calling.txt")));
-static ACTORS: LazyLock<Vec<&str>> = LazyLock::new(|| words_in(include_str!("../data/actors.txt")));
+static RULES: LazyLock<Vec<Row>> = LazyLock::new(|| rows(include_str!("data/paraphrases.txt")));
 
 /// Words, and the form of controlled English that they ask for, the likeliest first.
-static HINTS: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
-    let rows = include_str!("../data/hints.txt").lines();
-    rows.filter_map(|row| row.split_once(" => "))
-        .map(|(words, form)| (words_in(words), form))
-        .collect()
+static HINTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let rows = include_str!("data/hints.txt").lines();
+    rows.filter_map(|row| row.split_once(" => ")).collect()
 });
-
-fn words_in(text: &str) -> Vec<&str> {
-    text.split_whitespace().collect()
-}
 
 /// Vague phrases with the question that would settle them.
-static VAGUE: LazyLock<Vec<(Vec<&str>, &str)>> = LazyLock::new(|| {
-    let sections = include_str!("../data/vague.txt").split("# ").skip(1);
-    sections
-        .filter_map(|section| section.split_once('\n'))
-        .flat_map(|(question, list)| {
-            let phrases = list.split(';').map(words_in);
-            phrases
-                .filter(|words| !words.is_empty())
-                .map(move |words| (words, question))
-        })
-        .collect()
+static VAGUE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let sections = include_str!("data/vague.txt").split("# ").skip(1);
+    let questions = sections.filter_map(|section| section.split_once('\n'));
+    let phrases = questions.flat_map(|(question, list)| {
+        let phrases = list.split(';').map(str::trim);
+        phrases.map(move |words| (words, question))
+    });
+    phrases.filter(|(words, _)| !words.is_empty()).collect()
 });
+
+/// The tokens of each slot of a pattern.
+type Slots = Vec<(char, Range<usize>)>;
 
 /// Returns the proposals for a sentence, or the reason why there are none. `consents` says of a phrase whether it is known to be a state:
 /// that the latest message of the user agrees.
@@ -93,7 +76,9 @@ pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
         consents,
     };
     if !sentence.asks() {
-        return match sentence.limits() {
+        // With a word of condition, order, number or denial, even what commands nothing may be a requirement, as in *payment is due within
+        // 14 days* or *neither party may assign it*.
+        return match sentence.listed("limits") {
             Some(word) => Outcome::Declined(format!(
                 "it has `{word}`, and no word of duty such as `must`; {}",
                 sentence.hint()
@@ -110,8 +95,9 @@ pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
         ));
     }
     for rule in RULES.iter() {
-        if let Some(slots) = rule.fits(&tokens, &|slot, range| sentence.allowed(slot, range)) {
-            return Outcome::Proposed(sentence.meanings(rule, &slots));
+        let mut slots = Slots::new();
+        if sentence.fits(&rule.parts, 0, &mut slots) {
+            return Outcome::Proposed(sentence.meanings(rule.meaning, &slots));
         }
     }
     Outcome::Declined(sentence.unplaced())
@@ -135,38 +121,56 @@ impl Sentence<'_> {
         range.clone().any(|at| words.contains(&self.word(at)))
     }
 
-    /// Whether words follow one another somewhere.
-    fn says(&self, words: &[&str]) -> bool {
-        (0..self.tokens.len()).any(|from| {
-            words
-                .iter()
-                .enumerate()
-                .all(|(at, word)| self.word(from + at) == *word)
-        })
+    /// Returns the first word that is on a list.
+    fn listed(&self, name: &str) -> Option<&str> {
+        let mut words = (0..self.tokens.len()).map(|at| self.word(at));
+        words.find(|word| is_listed(name, word))
+    }
+
+    /// Returns the end of these words if they are here.
+    fn says(&self, from: usize, words: &str) -> Option<usize> {
+        let mut words = words.split_whitespace();
+        words.try_fold(from, |at, word| (self.word(at) == word).then_some(at + 1))
+    }
+
+    /// Whether the rest of a pattern fits all tokens from here on.
+    fn fits(&self, parts: &[Part], at: usize, slots: &mut Slots) -> bool {
+        let Some((part, rest)) = parts.split_first() else {
+            return at == self.tokens.len();
+        };
+        match part {
+            Part::Words(choices) => choices.iter().any(|words| {
+                let end = self.says(at, words);
+                end.is_some_and(|end| self.fits(rest, end, slots))
+            }),
+            Part::Slot(letter, _) => (at + 1..=self.tokens.len()).any(|end| {
+                if !self.allowed(*letter, at..end) {
+                    return false;
+                }
+                slots.push((*letter, at..end));
+                let fitting = self.fits(rest, end, slots);
+                if !fitting {
+                    slots.pop();
+                }
+                fitting
+            }),
+        }
     }
 
     /// Whether the sentence requires or forbids something. A permission does not, unless it is the only one.
     fn asks(&self) -> bool {
-        const DUTIES: &str = "must shall should never cannot can't don't not only required requires require needs need prohibited \
-            forbidden no nobody neither provided always mustn't shouldn't ought least most ensure has have nothing";
-        let all = 0..self.tokens.len();
-        let commands = all.clone().any(|at| {
-            let begins = at == 0
-                || [",", ":", "always", "please", "then", "first"].contains(&self.word(at - 1));
-            begins && (self.word(at) == "be" || IMPERATIVES.contains(&self.word(at)))
-        });
-        commands || self.has(all, &words_in(DUTIES))
+        let begins = |at: usize| {
+            let before = [",", ":", "always", "please", "then", "first"];
+            at == 0 || before.contains(&self.word(at - 1))
+        };
+        let mut all = 0..self.tokens.len();
+        all.any(|at| begins(at) && (self.word(at) == "be" || self.commands(at)))
+            || self.listed("duties").is_some()
     }
 
-    /// Returns a word of condition, order, number or denial: with one, even what commands nothing may be a requirement, as in *payment is
-    /// due within 14 days* or *neither party may assign it*.
-    fn limits(&self) -> Option<&str> {
-        const LIMITS: &str = "neither nobody none nor without unless until within provided before after prior once if whenever when where \
-            exactly twice times per each every during while never";
-        let limits = words_in(LIMITS);
-        (0..self.tokens.len())
-            .map(|at| self.word(at))
-            .find(|word| limits.contains(word))
+    /// Whether a word is the verb of a command.
+    fn commands(&self, at: usize) -> bool {
+        is_listed("imperatives", self.word(at))
     }
 
     /// Returns the form of controlled English that the words of the sentence ask for.
@@ -174,75 +178,41 @@ impl Sentence<'_> {
         let all = 0..self.tokens.len();
         let form = HINTS
             .iter()
-            .find(|(words, _)| self.has(all.clone(), words))
+            .find(|(words, _)| words.split(' ').any(|word| self.has(all.clone(), &[word])))
             .map_or("\"…\" must always hold.", |(_, form)| form);
         format!("in controlled English, for example: {form}")
     }
 
     /// Returns the question that a vague phrase leaves open.
     fn vague(&self) -> Option<String> {
-        let (words, question) = VAGUE.iter().find(|(words, _)| self.says(words))?;
-        Some(format!("`{}` is not definite: {question}", words.join(" ")))
+        let said = |words: &str| (0..self.tokens.len()).any(|at| self.says(at, words).is_some());
+        let (words, question) = VAGUE.iter().find(|(words, _)| said(words))?;
+        let words = one_line(words);
+        Some(format!("`{words}` is not definite: {question}"))
     }
 
     /// A word at the beginning that stands for something of another sentence.
     fn refers_back(&self) -> Option<&str> {
-        const POINTING: &str = "it they this that these those he she such";
-        const CONDITIONS: &str =
-            "if when whenever where while unless until once after before otherwise";
-        let listed = |list: &str, at: usize| list.split(' ').any(|word| word == self.word(at));
-        let at = usize::from(listed(CONDITIONS, 0));
-        listed(POINTING, at).then(|| self.word(at))
+        let at = usize::from(is_listed("conditions", self.word(0)));
+        is_listed("pointing", self.word(at)).then(|| self.word(at))
     }
 
     /// Whether a stretch of words may fill a slot.
     fn allowed(&self, slot: char, range: Range<usize>) -> bool {
         let first = self.word(range.start);
-        let last = self.tokens.get(range.end - 1);
         match slot {
             't' => self.length(range).is_some(),
             'n' => self.times(range).is_some(),
             'k' => range.len() == 1 && number(self.tokens.get(range.start)).is_some(),
             'f' => self.share(range).is_some(),
             _ => {
-                let signs = [",", ":", ";", ")", "\u{2014}", "\u{2013}", "-"];
-                let begins = self.tokens.get(range.start).is_some_and(is_word);
-                let ends =
-                    last.is_some_and(|token| token.is(")") || is_word(token) || token.is("/"));
-                let parted = signs[1..3].iter().chain(&signs[4..]);
-                // `a and b or c` has two readings.
-                let mixed = self.has(range.clone(), &["and"]) && self.has(range.clone(), &["or"]);
-                begins
-                    && ends
-                    && !mixed
-                    && self.balanced(range.clone())
-                    && !parted
-                        .into_iter()
-                        .any(|sign| self.has(range.clone(), &[sign]))
-                    && self.clean(slot, range.clone())
-                    && self.hidden(range.clone()).is_none()
+                self.is_stretch(slot, range.clone())
                     && match slot {
-                        's' => {
-                            range.len() <= SUBJECT
-                                && !self.has(
-                                    range.clone(),
-                                    &[
-                                        ",", "all", "every", "each", "everyone", "either", "that",
-                                        "which", "who", "whose", "known",
-                                    ],
-                                )
-                                // *a vehicle facing a red light*: a condition of its own
-                                && (range.len() < 4
-                                    || !range.clone().any(|at| self.word(at).ends_with("ing")))
-                        }
-                        'i' => IMPERATIVES.contains(&first) && !self.joins_acts(range),
+                        's' => self.is_subject(range),
+                        'i' => self.commands(range.start) && !self.joins_acts(range),
                         'v' => !self.joins_acts(range),
                         'b' => {
-                            [
-                                "be", "contain", "have", "hold", "match", "remain", "stay",
-                                "include",
-                            ]
-                            .contains(&first)
+                            (first == "be" || is_listed("lasting", first))
                                 && range.len() > 1
                                 && !self.joins_acts(range)
                         }
@@ -250,6 +220,27 @@ impl Sentence<'_> {
                     }
             }
         }
+    }
+
+    /// Whether words belong together, and say nothing that no situation may swallow.
+    fn is_stretch(&self, slot: char, range: Range<usize>) -> bool {
+        let ends = |token: &Token| token.is(")") || is_word(token) || token.is("/");
+        // `a and b or c` has two readings.
+        let mixed = self.has(range.clone(), &["and"]) && self.has(range.clone(), &["or"]);
+        self.tokens.get(range.start).is_some_and(is_word)
+            && self.tokens.get(range.end - 1).is_some_and(ends)
+            && !mixed
+            && self.balanced(range.clone())
+            && !self.has(range.clone(), &[":", ";", "\u{2014}", "\u{2013}", "-"])
+            && self.clean(slot, range.clone())
+            && self.hidden(range).is_none()
+    }
+
+    fn is_subject(&self, range: Range<usize>) -> bool {
+        range.len() <= SUBJECT
+            && !self.has(range.clone(), list("no subject"))
+            // *a vehicle facing a red light*: a condition of its own
+            && (range.len() < 4 || !range.clone().any(|at| self.word(at).ends_with("ing")))
     }
 
     /// Whether a stretch of words says nothing of time, number, duty or condition.
@@ -267,26 +258,20 @@ impl Sentence<'_> {
             let idiom = at > 0 && matches!((self.word(at - 1), word), ("at", "least" | "most"));
             let numbered =
                 idiom && matches!(slot, 'c' | 'd') && number(self.tokens.get(at + 1)).is_some();
-            let said = denied || numbered || !CONNECTIVES.contains(&word);
+            let said = denied || numbered || !is_listed("connectives", word);
             (depth > 0 && word != "(" || said) && !self.is_bound(at)
         })
     }
 
     /// A word that hides a condition within a stretch of words: *data that was read*, *an unapproved chain*.
     fn hidden(&self, range: Range<usize>) -> Option<&str> {
-        let relative = range
-            .clone()
-            .position(|at| ["that", "which", "who", "whose"].contains(&self.word(at)))
-            .map(|at| range.start + at);
-        let past = ["was", "were", "has", "had", "isn't", "aren't", "not"];
-        range
-            .clone()
-            .map(|at| (at, self.word(at)))
-            .find(|(at, word)| {
-                relative.is_some_and(|relative| relative < *at) && past.contains(word)
-                    || word.len() > 6 && word.starts_with("un") && word.ends_with("ed")
-            })
-            .map(|(_, word)| word)
+        let mut words = range.map(|at| self.word(at));
+        let mut is_relative = false;
+        words.find(|word| {
+            let past = is_relative && is_listed("past", word);
+            is_relative |= is_listed("relative", word);
+            past || word.len() > 6 && word.starts_with("un") && word.ends_with("ed")
+        })
     }
 
     /// Whether a number of steps or a time is here: a bound that no situation may swallow.
@@ -296,8 +281,7 @@ impl Sentence<'_> {
         } else {
             at + 1
         };
-        number(self.tokens.get(at)).is_some()
-            && UNITS.split(' ').any(|known| known == self.word(unit))
+        number(self.tokens.get(at)).is_some() && is_listed("units", self.word(unit))
     }
 
     fn balanced(&self, range: Range<usize>) -> bool {
@@ -313,24 +297,17 @@ impl Sentence<'_> {
         range.clone().any(|at| {
             matches!(self.word(at), "and" | "then")
                 && range.contains(&(at + 1))
-                && IMPERATIVES.contains(&self.word(at + 1))
+                && self.commands(at + 1)
         })
     }
 
     /// `60 calendar days`, as controlled English has it.
     fn length(&self, range: Range<usize>) -> Option<String> {
         let value = number(self.tokens.get(range.start))?;
-        let rest: Vec<&str> = (range.start + 1..range.end)
-            .map(|at| self.word(at))
-            .collect();
-        let unit = match rest.as_slice() {
-            [unit] | ["calendar", unit] => *unit,
-            _ => return None,
-        };
-        UNITS
-            .split(' ')
-            .any(|known| known == unit)
-            .then(|| format!("{value} {unit}"))
+        let calendar = self.word(range.start + 1) == "calendar";
+        let unit = self.word(range.end - 1);
+        let whole = range.len() == 2 + usize::from(calendar);
+        (whole && is_listed("units", unit)).then(|| format!("{value} {unit}"))
     }
 
     fn times(&self, range: Range<usize>) -> Option<String> {
@@ -354,10 +331,9 @@ impl Sentence<'_> {
 
     /// The sentences that a rule gives, the one about a state first where the condition is a state. Those about consent are given only of
     /// consent.
-    fn meanings(&self, rule: &Rule, slots: &Slots) -> Vec<String> {
-        let mut meanings: Vec<(bool, String)> = rule
-            .meanings
-            .iter()
+    fn meanings(&self, meanings: &str, slots: &Slots) -> Vec<String> {
+        let mut meanings: Vec<(bool, String)> = meanings
+            .split(" | ")
             .filter_map(|meaning| {
                 let agrees = meaning.contains("?agrees}");
                 let stated = [
@@ -372,7 +348,10 @@ impl Sentence<'_> {
                     && slots
                         .last()
                         .is_some_and(|(_, range)| self.is_state(range.clone()));
-                (consent || !agrees).then(|| (consent || state, self.filled(meaning, slots)))
+                (consent || !agrees).then(|| {
+                    let words = filled(meaning, &mut |slot| self.slot(slot, slots));
+                    (consent || state, words)
+                })
             })
             .collect();
         // Stable: otherwise in the order of the rule.
@@ -389,33 +368,19 @@ impl Sentence<'_> {
     /// Whether a condition is there for a while: *the sandbox is active*, *the chain has been approved*, *a valid token*; and not *a person
     /// has approved*, *an approval*.
     fn is_state(&self, range: Range<usize>) -> bool {
-        const STATES: &str = "holds owns is are isn't aren't remains exists contains been was were";
-        const VERBS: &str = "has have had confirms approves agrees asks requests";
-        const EVENTS: &str = "check review consent backup request sign-off clearance reply test";
-        const ENDINGS: [&str; 6] = ["tion", "sion", "oval", "ment", "ing", "ed"];
-        let mut words = range.clone().map(|at| self.word(at));
-        if self.has(range.clone(), &words_in(STATES)) {
+        if self.has(range.clone(), list("states")) {
             return true;
         }
         let event = |word: &str| {
-            ENDINGS.iter().any(|ending| word.ends_with(ending))
-                || words_in(VERBS).contains(&word)
-                || words_in(EVENTS).contains(&word.trim_end_matches('s'))
+            list("event endings")
+                .iter()
+                .any(|ending| word.ends_with(ending))
+                || is_listed("event verbs", word)
+                || is_listed("event nouns", word.trim_end_matches('s'))
         };
         // A thing is held or not; an event has a verb, or a noun that is made of one.
+        let mut words = range.clone().map(|at| self.word(at));
         ["a", "an"].contains(&self.word(range.start)) && !words.any(event)
-    }
-
-    fn filled(&self, meaning: &str, slots: &Slots) -> String {
-        let mut out = String::new();
-        let mut rest = meaning;
-        while let Some((before, after)) = rest.split_once('{') {
-            let (slot, after) = after.split_once('}').unwrap_or((after, ""));
-            out.push_str(before);
-            out.push_str(&self.slot(slot, slots));
-            rest = after;
-        }
-        out + rest
     }
 
     fn slot(&self, slot: &str, slots: &Slots) -> String {
@@ -479,7 +444,7 @@ impl Sentence<'_> {
                 }
                 Kind::Plain if [",", "or"].contains(&token.low.as_str()) => {}
                 Kind::Plain if token.low == "and" => both = true,
-                Kind::Plain if CALLING.contains(&token.low.as_str()) => {}
+                Kind::Plain if is_listed("calling", &token.low) => {}
                 _ => return None,
             }
         }
@@ -494,7 +459,7 @@ impl Sentence<'_> {
 
     fn is_actor(&self, range: Range<usize>) -> bool {
         let actor = self.phrase(range).to_lowercase();
-        ACTORS.contains(&actor.trim_start_matches("the "))
+        is_listed("actors", actor.trim_start_matches("the "))
     }
 
     /// The words as they stand.
@@ -514,7 +479,7 @@ impl Sentence<'_> {
                     && first.is_uppercase()
                     && (second.is_lowercase() || second == ' ' && first == 'A') =>
             {
-                first.to_lowercase().chain(text.chars().skip(1)).collect()
+                first_letter(&text, char::to_lowercase)
             }
             _ => text,
         }
@@ -522,40 +487,37 @@ impl Sentence<'_> {
 
     /// The words of time, number, duty and condition that no pattern has a place for.
     fn unplaced(&self) -> String {
-        let mut words: Vec<&str> = (0..self.tokens.len())
-            .map(|at| self.word(at))
-            .filter(|word| CONNECTIVES.contains(word) || ["and", "(", ";", ":"].contains(word))
+        let is_placed =
+            |word: &&str| !is_listed("connectives", word) && !["and", "(", ";", ":"].contains(word);
+        let words = (0..self.tokens.len()).map(|at| self.word(at));
+        let mut words: Vec<String> = words
+            .filter(|word| !is_placed(word))
+            .map(|word| format!("`{word}`"))
             .collect();
         words.dedup();
-        if words.is_empty()
-            && let Some(word) = self.hidden(0..self.tokens.len())
-        {
-            return format!("`{word}` is a condition of its own; {}", self.hint());
-        }
-        if words.is_empty() {
-            return format!(
-                "it does not say when: always, at some point, or whenever something happens; {}",
-                self.hint()
-            );
-        }
-        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-        format!(
-            "no one reading has a place for {}; {}",
-            words.join(", "),
-            self.hint()
-        )
+        let why = if !words.is_empty() {
+            format!("no one reading has a place for {}", words.join(", "))
+        } else if let Some(word) = self.hidden(0..self.tokens.len()) {
+            format!("`{word}` is a condition of its own")
+        } else {
+            "it does not say when: always, at some point, or whenever something happens".to_owned()
+        };
+        format!("{why}; {}", self.hint())
     }
+}
+
+/// Whether a token is a word.
+fn is_word(token: &Token) -> bool {
+    token.kind != Kind::Plain || token.low.chars().any(char::is_alphanumeric)
 }
 
 /// Whether a subject is of several: *orders*, *children under 16*, *the host and the port*.
 fn is_plural(subject: &str) -> bool {
-    const AFTER_THE_NOUN: &str =
-        "of in on under above over below with from to for at by between that which";
-    let words = words_in(subject);
-    let noun = words
+    let words: Vec<&str> = subject.split_whitespace().collect();
+    let before = words
         .iter()
-        .take_while(|word| !words_in(AFTER_THE_NOUN).contains(word))
-        .last();
+        .take_while(|word| !is_listed("after the noun", word));
+    let noun = before.last();
     let ends = |ends: &[&str]| noun.is_some_and(|noun| ends.iter().any(|end| noun.ends_with(end)));
     words.contains(&"and")
         || ends(&["s", "children", "people", "men", "data"]) && !ends(&["ss", "us", "is"])
