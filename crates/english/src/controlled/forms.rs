@@ -249,10 +249,10 @@ impl Bound<'_> {
             return known == logic;
         }
         // A capital slot takes any formula.
-        let capital = char::from_u32(letter as u32).map(|letter| letter.to_ascii_uppercase());
+        let capital = u8::try_from(letter).map(|letter| char::from(letter.to_ascii_uppercase()));
         let takes_any = self.words.is_none_or(|words| {
             let mut slots = words.split('{').skip(1);
-            slots.any(|slot| slot.chars().next() == capital)
+            slots.any(|slot| capital.is_ok_and(|capital| slot.starts_with(capital)))
         });
         if !takes_any && !logic.is_state() {
             return false;

@@ -323,3 +323,33 @@ fn conditional(condition: Logic, duty: Logic) -> Logic {
         duty => always(implies(condition, duty)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{About, RULES, Slots, Value, formula};
+    use crate::words::{Logic, Ratio, Unit, Window};
+
+    /// A row whose formula cannot be read would be a sentence that is never accepted.
+    #[test]
+    fn every_row_has_a_formula() {
+        let window = Window::from_now(Ratio::new(5, 1), Unit::Steps);
+        let mut slots = Slots(vec![('w', Value::Window(window)), ('n', Value::Count(2))]);
+        for letter in "pqrd".chars() {
+            slots.bind(letter, Value::Logic(Logic::Atom(letter as usize)));
+        }
+        let unsaid = About {
+            row: None,
+            slots: Slots::default(),
+            triggered: false,
+        };
+        slots.bind('t', Value::About(unsaid.clone()));
+        slots.bind('o', Value::About(unsaid));
+        let rows = RULES.values().flatten().filter(|row| row.group != "scope");
+        for row in rows.filter(|row| !row.meaning.starts_with('?')) {
+            let columns = row.meaning.split(" ; ").filter(|text| !text.is_empty());
+            for text in columns {
+                assert!(formula(text, &slots).is_ok(), "{}: {text}", row.group);
+            }
+        }
+    }
+}
