@@ -20,7 +20,7 @@ static RULES: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
 
 /// The rules whose rows are about the situation `p` of the sentence that they stand in.
 pub(super) const ABOUT: [&str; 6] = ["time", "past", "only", "allowed", "place", "scope"];
-/// What is expected where a row has no formula for a duty.
+/// The expectation where a row has no formula for a duty.
 const FITS: &str = "a time that fits the duty";
 
 /// Returns the rows of a rule.
@@ -56,7 +56,7 @@ pub(super) struct About {
     pub(super) triggered: bool,
 }
 
-/// What a slot stands for.
+/// The meaning of a slot.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// Words that no formula speaks of.

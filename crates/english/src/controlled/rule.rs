@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What must have come first, with or without a verb that says so.
+    /// Reads what must have come first, with or without a verb that says so.
     fn first(&mut self) -> Option<Value> {
         let what = self.set()?;
         let verb = self.verb();
