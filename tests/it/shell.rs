@@ -285,6 +285,229 @@ fn what_the_line_does_not_determine_is_an_error() {
     }
 }
 
+/// Variables that name a program, or make one load code or write a file, are listed, or their value is no harmless command.
+#[test]
+fn variables_that_run_or_load_code_are_seen() {
+    for name in [
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "PAGER",
+        "EDITOR",
+        "VISUAL",
+        "GIT_ASKPASS",
+        "BROWSER",
+        "LESSOPEN",
+        "RSYNC_RSH",
+        "TAR_OPTIONS",
+        "MANPAGER",
+        "GIT_EXEC_PATH",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_TEMPLATE_DIR",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "RUSTC_WRAPPER",
+        "CARGO_HOME",
+        "CC",
+        "MAKEFLAGS",
+        "npm_config_script_shell",
+        "NODE_OPTIONS",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PERL5OPT",
+        "RUBYOPT",
+        "JAVA_TOOL_OPTIONS",
+        "CLASSPATH",
+        "GCONV_PATH",
+        "GOFLAGS",
+        "OPENSSL_CONF",
+        "ENV",
+        "SHELLOPTS",
+        "LD_PRELOAD",
+        "LD_DEBUG",
+        "LD_DEBUG_OUTPUT",
+        "LD_PROFILE_OUTPUT",
+    ] {
+        for line in [
+            format!("{name}=/tmp/x git fetch"),
+            format!("export {name}=/tmp/x; ls"),
+            format!("env {name}=/tmp/x ls"),
+        ] {
+            let listed = |command: &Command| command[0] == format!("{name}=");
+            let seen = commands(&line).map_or(true, |found| found.iter().any(listed));
+            assert!(seen, "{line}: {:?}", commands(&line));
+        }
+    }
+    for line in [
+        "compgen -W '$(rm -rf /a)'",
+        "compgen -W '`rm -rf /a`'",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm -rf /a' git x",
+        "r\0m -rf /a",
+        "bash -c 'r\0m -rf /a'",
+    ] {
+        assert!(commands(line).is_err(), "{line:?}: {:?}", commands(line));
+    }
+}
+
+#[test]
+fn a_program_is_what_a_variable_assigned_once_holds() {
+    for (line, expected) in [
+        ("x=ls; $x", &["ls"][..]),
+        ("PY=python3; $PY -V", &["python3 -V"]),
+        ("cmd=\"ls -la\"; $cmd", &["ls -la"]),
+        ("foo=/bin/ls && $foo", &["/bin/ls"]),
+        ("bash -c 'x=ls; $x'", &["bash -c x=ls; $x", "ls"]),
+        ("x=rm; $x -r /a", &["rm -r /a"]),
+    ] {
+        assert_eq!(read(line), expected, "{line}");
+    }
+    for line in [
+        "x=eval; $x 'rm y'",
+        "x=read; $x y",
+        "x='command -p'; $x eval y",
+        "x=cd; $x /etc",
+        "{eval,'rm y'}",
+        "x=let; $x 'a[$(rm y)]'",
+        "if a; then x=ls; fi; $x",
+        "x=ls; x=rm; $x",
+        "x=$(cat f); $x",
+    ] {
+        assert!(commands(line).is_err(), "{line}: {:?}", commands(line));
+    }
+}
+
+/// Every way in which a variable gets a value counts as an assignment: `$x` is followed only if it is assigned once.
+#[test]
+fn names_are_assigned_in_many_ways() {
+    for assigning in [
+        "{read,x} <<< /etc",
+        "read {x,y} <<< '/etc b'",
+        "v=x; read $v <<< /etc",
+        "read -ax <<< /etc",
+        "command {read,x} <<< /etc",
+        "command read {x,} <<< /etc",
+        "time read x <<< /etc",
+        "declare {x,y}=/etc",
+        "export x{,}=/etc",
+        "builtin declare x{,}=/etc",
+        "declare -n y=x; y=/etc",
+        "f() { local -n y=$1; y=/etc; }; f x",
+        "printf -v {x,} /etc",
+        "printf -vx /etc",
+        "o=-vx; printf $o /etc",
+        "exec {x}>/dev/null",
+        "coproc x { :; }",
+        "wait -n -p x",
+        "x+=/../etc",
+        "x[0]=/etc",
+        "unset \"$v\"",
+    ] {
+        let line = format!("x=/srv/a; {assigning}; rm -r $x");
+        assert!(is_denied(&line), "{line}: {:?}", commands(&line));
+    }
+    for line in [
+        "REPLY=/srv/a; read <<< /etc; rm -r $REPLY",
+        "_=/srv/a; : /etc; rm -r $_",
+        "PWD=/srv; cd /etc; rm -r $PWD/x",
+        "x=~/; cd /srv; rm -r $x",
+        "alias {a,b}=rm; a -r /etc",
+    ] {
+        assert!(is_denied(line), "{line}: {:?}", commands(line));
+    }
+}
+
+/// A name is completed by the folders in which the command may run; a folder that is not known is an error.
+#[test]
+fn what_is_deleted_depends_on_the_folder() {
+    for (line, expected) in [
+        ("cd /a && rm -r x", &["cd /a", "rm -r /a/x"][..]),
+        ("cd /a; rm -r x", &["cd /a", "rm -r /a/x"]),
+        // the second one may fail
+        (
+            "cd /a; cd /b; rm -r x",
+            &["cd /a", "cd /b", "rm -r /a/x /b/x"],
+        ),
+        ("cd /a; cd b && rm -r x", &["cd /a", "cd b", "rm -r /a/b/x"]),
+        (
+            "cd /a; ! cd /b && rm -r x",
+            &["cd /a", "cd /b", "rm -r /b/x /a/x"],
+        ),
+        (
+            "cd /a; cd ..; rm -r x",
+            &["cd /a", "cd ..", "rm -r /a/x /x"],
+        ),
+        (
+            "cd /a; if false; then cd /b; fi; rm -r x",
+            &["cd /a", "false", "cd /b", "rm -r /a/x /b/x"],
+        ),
+        (
+            "for i in 1 2; do rm -r x; cd /a; done",
+            &["rm -r /a/x", "cd /a"],
+        ),
+        ("cd /a && rm -r x &", &["cd /a", "rm -r /a/x"]),
+        ("cd /a & rm -r x", &["cd /a", "rm -r x"]),
+        (
+            "f() { rm -r x; }; cd /a; f",
+            &["rm -r x", "cd /a", "f", "rm -r /a/x"],
+        ),
+        (
+            "f() { cd /a; }; f; rm -r x",
+            &["cd /a", "f", "cd /a", "rm -r /a/x"],
+        ),
+        (
+            "eval cd /a; rm -r x",
+            &["eval cd /a", "cd /a", "rm -r /a/x"],
+        ),
+        (
+            "cd /a; bash -c 'rm -r x'",
+            &["cd /a", "bash -c rm -r x", "rm -r /a/x"],
+        ),
+        (
+            "trap 'rm -r x' EXIT; make",
+            &["trap rm -r x EXIT", "rm -r x", "make"],
+        ),
+        (
+            "cd /a; ssh h rm -r x",
+            &["cd /a", "ssh h rm -r x", "rm -r x"],
+        ),
+    ] {
+        assert_eq!(read(line), expected, "{line}");
+    }
+    for line in [
+        "CDPATH=/; cd etc; rm -r x",
+        "env CDPATH=/ bash -c 'cd etc; rm -r x'",
+        "shopt -s cdable_vars; v=/; cd v; rm -r etc",
+        "bash -O cdable_vars -c 'v=/; cd v; rm -r etc'",
+        "shopt -s lastpipe; true | cd /etc; rm -r x",
+        "cd /etc; trap 'rm -r x' EXIT",
+        "trap 'rm -r x' EXIT; cd /etc",
+        "trap 'cd /etc' DEBUG; rm -r x",
+        "f() { rm -r x; }; cd /etc; eval f",
+        "cd /a; for i in 1 2; do rm -r x; cd ..; done",
+        "env -C /etc rm -r x",
+        "env --chdir=/etc rm -r x",
+        "sudo -D /etc rm -r x",
+        "sudo -i rm -r x",
+        "su - -c 'rm -r x'",
+        "pkexec rm -r x",
+        "systemd-run rm -r x",
+        "unshare -w /etc rm -r x",
+        "chroot / rm -r etc",
+        "uv run --directory /etc rm -r x",
+        "poetry -C /etc run rm -r x",
+        "conda run --cwd /etc rm -r x",
+        "parallel --wd /etc rm -r ::: x",
+        "find /etc -execdir rm -r x \\;",
+        "git -C /etc -c alias.x='!rm -r x' x",
+    ] {
+        assert!(
+            commands(line).map_or(true, |all| all.iter().any(deletes)),
+            "{line}: {:?}",
+            commands(line)
+        );
+    }
+}
+
 #[test]
 fn plain_text_is_followed_into_shells() {
     for (line, expected) in [

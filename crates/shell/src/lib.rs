@@ -23,7 +23,7 @@ mod words;
 
 use std::fmt;
 
-use walk::{Feed, Walk};
+use walk::{Feed, Folder, Walk};
 
 /// The limits of reading a line, all inclusive.
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ pub type Command = Vec<String>;
 /// [`ShellError::Undetermined`]. Takes time linear in [`Limits::work`].
 pub fn commands(line: &str, limits: &Limits) -> Result<Vec<Command>, ShellError> {
     let mut walk = Walk::new(limits);
-    walk.text(line, None, &Feed::Nothing, 0)?;
+    walk.text(line, None, &Feed::Nothing, 0, Folder::Here)?;
     Ok(walk.found)
 }
 

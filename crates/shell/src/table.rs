@@ -29,6 +29,8 @@ pub(super) struct Wrapper {
     pub(super) assigns: bool,
     /// `Some` if it is a shell that reads standard input without a command: always if empty, else with one of these options.
     pub(super) shell: Option<&'static str>,
+    /// `Some` if the command runs in another folder: always if empty, else with one of these options.
+    pub(super) moves: Option<&'static str>,
 }
 
 const PLAIN: Wrapper = Wrapper {
@@ -45,6 +47,7 @@ const PLAIN: Wrapper = Wrapper {
     operands: 0,
     assigns: false,
     shell: None,
+    moves: None,
 };
 
 pub(super) const WRAPPERS: &[Wrapper] = &[
@@ -81,6 +84,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         names: "chpst",
         flags: "vP012",
         values: "uUbenlmdofpcrtC",
+        moves: Some("C"),
         ..PLAIN
     },
     Wrapper {
@@ -149,6 +153,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_values: "close-from login-class chdir group host prompt chroot role type command-timeout other-user user",
         assigns: true,
         shell: Some("s i shell login"),
+        moves: Some("D chdir i login R chroot"),
         ..PLAIN
     },
     Wrapper {
@@ -163,6 +168,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_flags: "disable-internal-agent keep-cwd help version",
         long_values: "user",
         shell: Some(""),
+        moves: Some(""),
         ..PLAIN
     },
     Wrapper {
@@ -173,6 +179,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                      ignore-signal",
         long_values: "unset chdir argv0",
         assigns: true,
+        moves: Some("C chdir"),
         ..PLAIN
     },
     Wrapper {
@@ -281,6 +288,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_values: "root wd setuid setgid propagation setgroups monotonic boottime map-user map-group map-users \
                       map-groups load-interp owner",
         shell: Some(""),
+        moves: Some("w wd R root"),
         ..PLAIN
     },
     Wrapper {
@@ -292,6 +300,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                      keep-caps follow-context join-cgroup user-parent help version",
         long_values: "target setuid setgid net-socket",
         shell: Some(""),
+        moves: Some("w wd W wdns r root"),
         ..PLAIN
     },
     Wrapper {
@@ -300,6 +309,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_values: "userspec groups",
         operands: 1,
         shell: Some(""),
+        moves: Some(""),
         ..PLAIN
     },
     Wrapper {
@@ -349,6 +359,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                       setenv host machine on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar \
                       path-property socket-property timer-property background job-mode capsule",
         shell: Some("S shell"),
+        moves: Some(""),
         ..PLAIN
     },
     Wrapper {
@@ -360,6 +371,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_values: "name user pid pidfile ppid signal chdir chroot group umask chuid nicelevel procsched iosched retry \
                       output notify-timeout",
         programs: "x exec a startas",
+        moves: Some(""),
         ..PLAIN
     },
     Wrapper {
@@ -404,6 +416,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                      all-groups no-config active no-cache script exact upgrade refresh all-packages help",
         long_values: "with python extra group only-group no-group with-editable with-requirements env-file directory \
                       project package index index-url extra-index-url",
+        moves: Some("directory"),
         ..PLAIN
     },
     Wrapper {
@@ -440,6 +453,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         values: "np",
         long_flags: "no-capture-output live-stream verbose dev",
         long_values: "name prefix cwd",
+        moves: Some("cwd"),
         ..PLAIN
     },
 ];
@@ -467,6 +481,7 @@ pub(super) const PARALLEL: Wrapper = Wrapper {
                  citation will-cite link xapply quote no-notice halt-on-error version help env",
     long_values: "arg-file colsep jobs max-args max-procs delay timeout retries results joblog tmpdir halt workdir wd \
                   load memfree nice sshlogin delimiter tagstring block recstart recend",
+    moves: Some("workdir wd S sshlogin"),
     ..PLAIN
 };
 
@@ -686,9 +701,9 @@ pub(super) const STARTUP_FILES: &[&str] = &[
     "config.fish",
 ];
 
-/// Builtins that change what later words mean: aliases, parameters, the table of programs, the history.
+/// Builtins that change what later words mean: aliases, parameters, the table of programs, the history, options.
 pub(super) const MEANINGS: &[&str] = &[
-    "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin",
+    "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin", "shopt",
 ];
 
 /// Programs that may write a file that stands anywhere in their words, as in `sed 'w FILE'`.

@@ -106,6 +106,35 @@ const LOADERS: &[&str] = &[
     "BASHOPTS",
 ];
 
+/// Variables that the shell itself sets, so that an assignment does not say what they hold.
+pub(super) const SET_BY_SHELL: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "REPLY",
+    "MAPFILE",
+    "OPTARG",
+    "OPTIND",
+    "COPROC",
+    "UID",
+    "EUID",
+    "PPID",
+    "GROUPS",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "HISTCMD",
+    "PIPESTATUS",
+    "FUNCNAME",
+    "DIRSTACK",
+    "COLUMNS",
+    "LINES",
+    "HOSTNAME",
+    "OSTYPE",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
 pub(super) const INTEGERS: &[&str] = &["RANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO"];
 

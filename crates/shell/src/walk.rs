@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::syntax::{
     self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
 };
-use super::table::{DELETERS, INTERPRETERS, MEANINGS, SHELLS};
+use super::table::{DELETERS, INTERPRETERS, SHELLS};
 use super::variables::{
-    EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, STARTUP_VARIABLE, loads_code, runs_values_of,
+    EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, SET_BY_SHELL, STARTUP_VARIABLE, loads_code,
+    runs_values_of,
 };
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};
@@ -33,6 +34,12 @@ pub(super) struct Walk<'l> {
     /// Whether a text would run a command if arithmetic evaluated it.
     pub(super) planted: bool,
     arithmetic: bool,
+    /// Functions that are defined anywhere.
+    pub(super) functions: HashSet<String>,
+    /// Whether a command may change the folder.
+    pub(super) moves: bool,
+    /// Whether `cd` may lead elsewhere than its word says.
+    pub(super) moves_oddly: bool,
 }
 
 /// The standard input of a command.
@@ -66,8 +73,32 @@ pub(super) struct Scope<'a> {
 pub(super) enum Folder {
     /// The initial folder, or one below.
     Here,
-    Known(String),
+    /// One of these. A command may fail, or not run at all.
+    Known(Vec<String>),
     Unknown,
+}
+
+/// Folders of which a command may be in either; of more none is known.
+const FOLDERS: usize = 8;
+
+impl Folder {
+    /// Returns what is one folder or another. One that has a name stands for the initial one as well.
+    pub(super) fn or(self, other: Folder) -> Folder {
+        let (mut all, more) = match (self, other) {
+            (Folder::Unknown, _) | (_, Folder::Unknown) => return Folder::Unknown,
+            (Folder::Here, folder) | (folder, Folder::Here) => return folder,
+            (Folder::Known(all), Folder::Known(more)) => (all, more),
+        };
+        for folder in more {
+            if !all.contains(&folder) {
+                all.push(folder);
+            }
+        }
+        match all.len() > FOLDERS {
+            true => Folder::Unknown,
+            false => Folder::Known(all),
+        }
+    }
 }
 
 impl<'l> Walk<'l> {
@@ -82,6 +113,9 @@ impl<'l> Walk<'l> {
             files: HashSet::new(),
             planted: false,
             arithmetic: false,
+            functions: HashSet::new(),
+            moves: false,
+            moves_oddly: false,
         }
     }
 
@@ -104,14 +138,15 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// Reads a whole text as a script.
+    /// Reads a whole text as a script that begins in a folder; returns the one in which it ends.
     pub(super) fn text(
         &mut self,
         text: &str,
         positional: Option<Vec<String>>,
         feed: &Feed,
         level: usize,
-    ) -> Result<()> {
+        folder: Folder,
+    ) -> Result<Folder> {
         if text.len() > self.limits.bytes {
             return Err(ShellError::TooLong(text.len(), self.limits.bytes));
         }
@@ -130,6 +165,10 @@ impl<'l> Walk<'l> {
         self.planted |= names.planted || !names.printed.is_disjoint(&names.evaluated);
         self.assigned.extend(parsed.names.assigned.keys().cloned());
         self.aliases.extend(parsed.names.aliases.iter().cloned());
+        self.functions
+            .extend(parsed.names.functions.iter().cloned());
+        self.moves |= names.moves;
+        self.moves_oddly |= names.moves_oddly;
         if let Some(name) = &parsed.names.run_unseen {
             return Err(ShellError::undetermined(RUN_VARIABLE, name));
         }
@@ -140,7 +179,7 @@ impl<'l> Walk<'l> {
             positional: positional.filter(|_| !parsed.names.shifts),
             functions: HashMap::new(),
             splits_oddly: self.assigned.contains("IFS"),
-            folder: Folder::Here,
+            folder,
             level,
             input: None,
             calls: 0,
@@ -152,7 +191,7 @@ impl<'l> Walk<'l> {
                 text,
             ));
         }
-        Ok(())
+        Ok(scope.folder)
     }
 
     fn script<'a>(
@@ -163,12 +202,15 @@ impl<'l> Walk<'l> {
         always: bool,
     ) -> Result<()> {
         for statement in &script.statements {
+            let before = scope.folder.clone();
+            let mut reached = before.clone();
             for (nth, pipeline) in statement.pipelines.iter().enumerate() {
-                let alone = pipeline.len() == 1 && !statement.background;
+                let alone = pipeline.len() == 1;
                 let folder = scope.folder.clone();
                 let mut input = feed.clone();
                 for (place, node) in pipeline.iter().enumerate() {
-                    self.node(node, scope, &input, always && nth == 0 && alone)?;
+                    let always = always && nth == 0 && alone && !statement.background;
+                    self.node(node, scope, &input, always)?;
                     if place + 1 < pipeline.len() {
                         input = match self.node_output(node, scope, &input)? {
                             Some(text) => Feed::Text(text),
@@ -177,11 +219,51 @@ impl<'l> Walk<'l> {
                     }
                 }
                 if !alone {
-                    scope.folder = folder;
+                    scope.folder = match self.moves_oddly {
+                        true => Folder::Unknown,
+                        false => folder,
+                    };
+                } else if statement.either {
+                    scope.folder = scope.folder.clone().or(folder);
                 }
+                reached = reached.or(scope.folder.clone());
             }
+            // after `cd a && b` it may be either folder, since `cd` may have failed
+            scope.folder = match statement.background {
+                true => before,
+                false => reached,
+            };
         }
         Ok(())
+    }
+
+    /// Walks the parts of a compound command, of which each may run or not, and those of loops again.
+    fn bodies<'a>(
+        &mut self,
+        bodies: &'a [Script],
+        repeats: bool,
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        let found = self.found.len();
+        let mut rounds = 0;
+        loop {
+            let start = scope.folder.clone();
+            for body in bodies {
+                let folder = scope.folder.clone();
+                self.script(body, scope, feed, false)?;
+                scope.folder = scope.folder.clone().or(folder);
+            }
+            if !repeats || scope.folder == start {
+                return Ok(());
+            }
+            // the second round of a loop begins where the first one ends
+            if rounds > 0 {
+                scope.folder = Folder::Unknown;
+            }
+            rounds += 1;
+            self.found.truncate(found);
+        }
     }
 
     fn node<'a>(
@@ -214,14 +296,15 @@ impl<'l> Walk<'l> {
                 // the parser has not seen what an expansion does to names
                 let runs = |word: &Word| {
                     let text = syntax::literal(word);
-                    !matches!(text.as_deref(), Some("command" | "builtin" | "-p" | "--"))
+                    !matches!(
+                        text.as_deref(),
+                        Some("command" | "builtin" | "time" | "-p" | "--")
+                    )
                 };
                 if let Some(nth) = words.iter().position(runs)
-                    && words
-                        .get(nth)
-                        .is_some_and(|word| syntax::literal(word).is_none())
                     && let Some(field) = fields.get(nth)
-                    && MEANINGS.contains(&field.text.as_str())
+                    && words.get(nth).and_then(syntax::literal).as_deref() != Some(&field.text)
+                    && (syntax::is_noted(&field.text) || field.text.starts_with('-'))
                 {
                     let what = "the meaning of later words after";
                     return Err(ShellError::undetermined(what, &field.text));
@@ -245,17 +328,22 @@ impl<'l> Walk<'l> {
                     scope.folder = folder;
                 }
             }
-            Kind::Compound { words, bodies } => {
+            Kind::Compound {
+                words,
+                bodies,
+                repeats,
+            } => {
                 for word in words {
                     self.text_of(word, scope)?;
                     self.scripts_in(word, scope)?;
                 }
-                for body in bodies {
-                    self.script(body, scope, &feed, false)?;
-                }
+                self.bodies(bodies, *repeats, scope, &feed)?;
             }
             Kind::Function { name, body } => {
-                scope.functions.entry(name).or_default().push(body);
+                let known = scope.functions.entry(name).or_default();
+                if !known.iter().any(|one| std::ptr::eq(*one, &**body)) {
+                    known.push(body);
+                }
                 let positional = scope.positional.take();
                 let folder = scope.folder.clone();
                 self.node(body, scope, &Feed::Unknown, false)?;
@@ -277,7 +365,8 @@ impl<'l> Walk<'l> {
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
-        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) {
+        // without these it is walked where it is defined; then `cd` may make a difference
+        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && !self.moves {
             return Ok(());
         }
         let Some(bodies) = scope.functions.get(name).cloned() else {
@@ -292,7 +381,9 @@ impl<'l> Walk<'l> {
         let outer = std::mem::replace(&mut scope.positional, words);
         scope.calls += 1;
         for body in bodies {
+            let folder = scope.folder.clone();
             self.node(body, scope, feed, false)?;
+            scope.folder = scope.folder.clone().or(folder);
         }
         scope.calls -= 1;
         scope.positional = outer;
@@ -312,9 +403,11 @@ impl<'l> Walk<'l> {
             let value = value.clone().unwrap_or(written);
             self.push(vec![format!("{}=", assign.name), value])?;
         }
+        let is_tilde = |part: &Part| matches!(part, Part::Bare(text) if text.contains('~'));
         if let Some(value) = value
             && always
             && assign.plain
+            && !assign.value.iter().any(is_tilde)
             && scope.constant.contains(&assign.name)
             && !scope.parsed.names.dynamic
         {
@@ -429,6 +522,7 @@ impl<'l> Walk<'l> {
         for Statement {
             pipelines,
             background,
+            either: _,
         } in &script.statements
         {
             let ([pipeline], false) = (pipelines.as_slice(), background) else {
@@ -620,7 +714,9 @@ fn constants(parsed: &Parsed) -> HashSet<String> {
             && words.is_empty()
         {
             for assign in assigns.iter().filter(|assign| assign.plain) {
-                if parsed.names.assigned.get(&assign.name) == Some(&1) {
+                if parsed.names.assigned.get(&assign.name) == Some(&1)
+                    && !SET_BY_SHELL.contains(&assign.name.as_str())
+                {
                     once.insert(assign.name.clone());
                 }
             }

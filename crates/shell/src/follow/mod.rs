@@ -5,6 +5,7 @@ mod others;
 mod programs;
 
 use super::ShellError;
+use super::syntax::MOVING;
 use super::table::{
     ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH,
     SSH_AFTER_HOST, STARTUP_FILES, UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes,
@@ -13,7 +14,7 @@ use super::variables::loads_code;
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
 
-use options::{after_assignments, line_of, script_text, sort, split_value, take};
+use options::{Sorted, after_assignments, line_of, script_text, sort, split_value, take};
 use others::{lines_of_options, unlisted};
 use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
 
@@ -28,6 +29,66 @@ enum Run {
     /// Its standard input, which a shell reads.
     Input,
     All(Vec<Run>),
+    At(Place, Box<Run>),
+}
+
+/// The place where a command runs, as far as it matters to the folder. What runs in one of these runs there or in a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// In the shell that reads the line.
+    Shell,
+    /// There as well, at any later time.
+    Later,
+    /// In another process, which begins in the same folder.
+    Process,
+    /// On another machine.
+    Remote,
+    /// In a folder that is not known.
+    Elsewhere,
+}
+
+/// Builtins that run commands in the shell itself.
+const IN_SHELL: &[&str] = &["command", "builtin", "time", "eval", ".", "source"];
+
+/// Whether a word is a path below a variable: `$HOME/bin/x`.
+fn begins_with_folder(field: &Field) -> bool {
+    let part = |c: char| c == '_' || c == '{' || c == '}' || c.is_ascii_alphanumeric();
+    let variable = field
+        .text
+        .strip_prefix('$')
+        .and_then(|text| text.split_once('/'));
+    variable.is_some_and(|(name, rest)| name.chars().all(part) && !rest.contains(['$', '`']))
+}
+
+/// Returns the folder after `cd`, by its operand.
+fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
+    let known = |field: &&Field| field.is_known() && !field.tilde;
+    let Some(to) = to.filter(known).map(|field| field.text.as_str()) else {
+        return Folder::Unknown;
+    };
+    match from {
+        _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
+        // the variables of `cd`, and the stack of `pushd`
+        _ if oddly || to.starts_with('+') => Folder::Unknown,
+        Folder::Here if !to.contains("..") => Folder::Here,
+        Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
+        Folder::Here | Folder::Unknown => Folder::Unknown,
+    }
+}
+
+/// Returns the path of a name in a folder, without `..`.
+fn joined(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(name.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 fn base(text: &str) -> &str {
@@ -55,20 +116,17 @@ impl Walk<'_> {
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
-        let mut open = vec![Run::Words(fields)];
-        while let Some(run) = open.pop() {
+        let mut open = vec![(Run::Words(fields), Place::Shell)];
+        while let Some((run, place)) = open.pop() {
             match run {
                 Run::Nothing => {}
-                Run::All(all) => open.extend(all.into_iter().rev()),
-                Run::Line(line, positional) => {
-                    self.text(&line, positional, feed, scope.level + 1)?;
-                }
+                Run::All(all) => open.extend(all.into_iter().rev().map(|run| (run, place))),
+                Run::At(there, run) => open.push((*run, place.max(there))),
+                Run::Line(line, positional) => self.line(&line, positional, scope, feed, place)?,
                 Run::Input => match feed {
                     Feed::Nothing => {}
-                    Feed::Text(text) => {
-                        // the script itself is the standard input of what it runs
-                        self.text(text, None, &Feed::Unknown, scope.level + 1)?;
-                    }
+                    // the script itself is the standard input of what it runs
+                    Feed::Text(text) => self.line(text, None, scope, &Feed::Unknown, place)?,
                     Feed::Unknown => {
                         let what = "what a shell reads from its standard input";
                         return Err(ShellError::undetermined(what, ""));
@@ -79,21 +137,72 @@ impl Walk<'_> {
                         continue;
                     };
                     let program = self.program(first)?;
+                    // what it would delete depends on the folder in which another text calls it
+                    if self.moves
+                        && self.functions.contains(&program)
+                        && !scope.functions.contains_key(program.as_str())
+                    {
+                        return refuse("the folder of a function", first);
+                    }
+                    let outer = scope.folder.clone();
+                    scope.folder = self.starting(&outer, place);
                     self.check_words(&program, &mut fields, scope)?;
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| field.text.clone()).collect())?;
                     self.effects(&program, &fields, scope)?;
                     self.call(&program, &fields, scope, feed)?;
-                    open.push(self.next(&program, &fields, feed)?);
+                    if place != Place::Shell {
+                        scope.folder = outer;
+                    }
+                    let next = self.next(&program, &fields, feed)?;
+                    let there = match program.as_str() {
+                        "trap" => Place::Later,
+                        program if IN_SHELL.contains(&program) => Place::Shell,
+                        _ => Place::Process,
+                    };
+                    open.push((next, place.max(there)));
                 }
             }
         }
         Ok(())
     }
 
+    /// Walks a text that a command gives to a shell.
+    fn line(
+        &mut self,
+        line: &str,
+        positional: Option<Vec<String>>,
+        scope: &mut Scope<'_>,
+        feed: &Feed,
+        place: Place,
+    ) -> Result<()> {
+        let from = self.starting(&scope.folder, place);
+        let moves = std::mem::take(&mut self.moves);
+        self.moves = moves && place != Place::Later;
+        let to = self.text(line, positional, feed, scope.level + 1, from)?;
+        if place == Place::Shell || place == Place::Later && self.moves {
+            scope.folder = scope.folder.clone().or(to);
+        }
+        self.moves |= moves;
+        Ok(())
+    }
+
+    /// Returns the folder in which a command begins.
+    fn starting(&self, folder: &Folder, place: Place) -> Folder {
+        match place {
+            Place::Remote => Folder::Here,
+            Place::Elsewhere => Folder::Unknown,
+            Place::Later if self.moves => Folder::Unknown,
+            Place::Shell | Place::Later | Place::Process => folder.clone(),
+        }
+    }
+
     /// The name of a program, without its folder.
     fn program(&self, first: &Field) -> Result<String> {
-        let whole = first.hole == Hole::None || (first.tail && !first.may_split());
+        let whole = match first.hole {
+            Hole::None => true,
+            _ => first.tail && (!first.splits || first.environment && begins_with_folder(first)),
+        };
         if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
             return refuse("the program", first);
         }
@@ -114,7 +223,7 @@ impl Walk<'_> {
         if first.text.starts_with('-') && first.text != "-" {
             return refuse("the program", first);
         }
-        if self.aliases.contains(&first.text) {
+        if self.aliases.contains(&first.text) || self.aliases.contains("") {
             return refuse("the meaning of an alias", first);
         }
         if self.files.contains(name) {
@@ -124,7 +233,7 @@ impl Walk<'_> {
     }
 
     /// Refuses words whose meaning the text does not determine, and completes what a deletion names.
-    fn check_words(&self, program: &str, fields: &mut [Field], scope: &Scope<'_>) -> Result<()> {
+    fn check_words(&self, program: &str, fields: &mut Vec<Field>, scope: &Scope<'_>) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
         for field in rest {
             let dashes = field.text.trim_start_matches('-');
@@ -213,9 +322,11 @@ impl Walk<'_> {
         let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
         if ASSIGNS.contains(&program) {
             for field in rest {
-                if let Some((name, value)) = field.text.split_once('=')
-                    && loads_code(name)
-                {
+                let Some((name, value)) = field.text.split_once('=') else {
+                    continue;
+                };
+                self.assigned.insert(name.to_owned());
+                if loads_code(name) {
                     self.push(vec![format!("{name}="), value.to_owned()])?;
                 }
             }
@@ -271,21 +382,8 @@ impl Walk<'_> {
             }
         }
         if matches!(program, "cd" | "pushd" | "popd") {
-            let to = operands().next();
-            scope.folder = match (to, &scope.folder) {
-                (Some(field), _) if field.is_known() && field.text.starts_with('/') => {
-                    Folder::Known(field.text.clone())
-                }
-                (Some(field), Folder::Known(from)) if field.is_known() && !field.tilde => {
-                    Folder::Known(format!("{from}/{}", field.text))
-                }
-                (Some(field), Folder::Here)
-                    if field.is_known() && !field.tilde && !field.text.contains("..") =>
-                {
-                    Folder::Here
-                }
-                _ => Folder::Unknown,
-            };
+            let oddly = self.moves_oddly || self.assigned.contains("CDPATH");
+            scope.folder = moved(&scope.folder, operands().next(), oddly);
         }
         Ok(())
     }
@@ -342,7 +440,7 @@ impl Walk<'_> {
                     (_, command) => line_of(command)?,
                 };
                 let mut runs = lines_of_options(program, rest)?;
-                runs.push(remote);
+                runs.push(Run::At(Place::Remote, Box::new(remote)));
                 return Ok(Run::All(runs));
             }
             "env" => return env(rest),
@@ -357,8 +455,15 @@ impl Walk<'_> {
                 return self.next("linux64", rest, feed);
             }
             "su" | "runuser" => {
+                let login = |word: &Field| {
+                    let letters = word.text.strip_prefix('-').unwrap_or_default();
+                    word.text == "-" || letters.starts_with("-l") || letters.contains('l')
+                };
                 if let Some(run) = switch_user(program, rest)? {
-                    return Ok(run);
+                    return Ok(match rest.iter().any(login) {
+                        true => Run::At(Place::Elsewhere, Box::new(run)),
+                        false => run,
+                    });
                 }
             }
             _ => {}
@@ -454,7 +559,10 @@ impl Walk<'_> {
                     'o' | 'O' => {
                         // without a value the options are listed, and nothing else stands there
                         if rest.get(at).is_some() {
-                            take(rest, &mut at, field)?;
+                            let option = take(rest, &mut at, field)?;
+                            if !option.is_known() || MOVING.contains(&option.text.as_str()) {
+                                return refuse("an option of a shell", option);
+                            }
                         }
                     }
                     letter if SHELL.flags.contains(letter) => {}
@@ -553,7 +661,12 @@ fn unpacks(program: &str, words: &[String]) -> bool {
 }
 
 /// Completes and checks the words of a program that deletes.
-fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Folder) -> Result<()> {
+fn check_deletion(
+    fields: &mut Vec<Field>,
+    letters: &str,
+    long: &str,
+    folder: &Folder,
+) -> Result<()> {
     let rest = fields.get_mut(1..).unwrap_or_default();
     let is_long = |text: &str| {
         let name = text.strip_prefix("--").unwrap_or_default();
@@ -585,6 +698,7 @@ fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Fold
     for field in rest.iter_mut().filter(|field| is_long(&field.text)) {
         field.text = format!("--{long}");
     }
+    let mut others = Vec::new();
     for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
         if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
             return refuse("what is deleted", field);
@@ -594,16 +708,26 @@ fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Fold
         }
         match folder {
             Folder::Here => {}
-            Folder::Known(from) => {
-                field.text = format!("{}/{}", from.trim_end_matches('/'), field.text)
+            Folder::Known(all) => {
+                let mut paths = all.iter().map(|from| joined(from, &field.text));
+                let first = paths.next().unwrap_or_default();
+                others.extend(paths.map(|text| Field {
+                    text,
+                    ..field.clone()
+                }));
+                field.text = first;
             }
             Folder::Unknown => return refuse("the folder in which is deleted", field),
         }
     }
+    fields.extend(others);
     Ok(())
 }
 
 fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
+    // an option before the subcommand may name a folder
+    let first = words.first().map_or("", |word| word.text.as_str());
+    let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
     let words = match (wrapper.subcommand, words.split_first()) {
         (None, _) => words,
         (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
@@ -623,13 +747,22 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
         (Some(_), _) => return unlisted(program, words),
     };
     let sorted = sort(wrapper, words)?;
-    if sorted
-        .seen
-        .iter()
-        .any(|option| listed(wrapper.idle, option))
-    {
+    let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
+    if given(wrapper.idle) {
         return Ok(Run::Nothing);
     }
+    moves |= wrapper
+        .moves
+        .is_some_and(|options| options.is_empty() || given(options));
+    let run = wrapped_words(wrapper, &sorted)?;
+    Ok(match moves {
+        true => Run::At(Place::Elsewhere, Box::new(run)),
+        false => run,
+    })
+}
+
+/// Returns what a wrapper runs, by its sorted words.
+fn wrapped_words(wrapper: &Wrapper, sorted: &Sorted<'_>) -> Result<Run> {
     let rest = if wrapper.assigns {
         after_assignments(sorted.rest)?
     } else {

@@ -1,7 +1,7 @@
 //! Programs that no table of wrappers lists: options whose value is a line for a shell, and words that are a command.
 
 use super::options::{line_of, split_value, take};
-use super::{Result, Run, base, listed};
+use super::{Place, Result, Run, base, listed};
 use crate::table::{
     COMMAND_MARKS, GIT_LINES, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES,
 };
@@ -11,7 +11,14 @@ use crate::words::Field;
 pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
     let mut runs = lines_of_options(program, words)?;
     match program {
-        "git" => runs.extend(git(words)?),
+        "git" => {
+            let moving = |word: &Field| word.text == "-C" || word.text.starts_with("--work-tree");
+            let run = Run::All(git(words)?);
+            runs.push(match words.iter().any(moving) {
+                true => Run::At(Place::Elsewhere, Box::new(run)),
+                false => run,
+            });
+        }
         "capsh" => {
             let shell = words
                 .iter()

@@ -1,7 +1,7 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
-use super::{Result, Run, base, listed, refuse};
+use super::{Place, Result, Run, base, listed, refuse};
 use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole};
@@ -47,15 +47,21 @@ impl Walk<'_> {
             self.charge(command.len() * outside.len() * 16)?;
             let program = command.first().map(|word| base(&word.text));
             let wraps = |name| WRAPPERS.iter().any(|one| listed(one.names, name));
+            let mut of_this = Vec::new();
             if outside.is_empty() || program.is_some_and(wraps) {
-                runs.push(Run::Words(command.to_vec()));
+                of_this.push(Run::Words(command.to_vec()));
             }
             for start in &outside {
                 let words = command.iter().map(|word| match word.text.as_str() {
                     "{}" => (*start).clone(),
                     _ => word.clone(),
                 });
-                runs.push(Run::Words(words.collect()));
+                of_this.push(Run::Words(words.collect()));
+            }
+            // below a folder that is given
+            match word.text.ends_with("dir") && !outside.is_empty() {
+                true => runs.push(Run::At(Place::Elsewhere, Box::new(Run::All(of_this)))),
+                false => runs.extend(of_this),
             }
         }
         Ok(Run::All(runs))
@@ -120,6 +126,11 @@ impl Walk<'_> {
     /// GNU parallel: a line for each combination of what follows `:::`, else for each line of the standard input.
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
+        let moving = PARALLEL.moves.unwrap_or_default();
+        if sorted.seen.iter().any(|option| listed(moving, option)) {
+            let rest = self.parallel(sorted.rest, feed)?;
+            return Ok(Run::At(Place::Elsewhere, Box::new(rest)));
+        }
         let is_list =
             |word: &&Field| matches!(word.text.as_str(), ":::" | ":::+" | "::::" | "::::+");
         let end = sorted
@@ -239,6 +250,11 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
         return Ok(Run::Nothing);
     };
     let mut at = 0;
+    let mut moves = false;
+    let there = |moves: bool, run: Run| match moves {
+        true => Run::At(Place::Elsewhere, Box::new(run)),
+        false => run,
+    };
     while let Some(field) = words.get(at) {
         let text = field.text.as_str();
         if text == "--" || (!text.starts_with('-') && field.hole != Hole::Start) {
@@ -281,7 +297,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
             let mut all = vec![Field::known("env")];
             all.extend(split_string(&string)?);
             all.extend(words.get(next..).unwrap_or_default().iter().cloned());
-            return Ok(Run::Words(all));
+            return Ok(there(moves, Run::Words(all)));
         }
         if text == "-" {
             at += 1;
@@ -289,6 +305,8 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
         }
         // one option and its value
         let one = sort(wrapper, words.get(at..).unwrap_or_default())?;
+        let moving = wrapper.moves.unwrap_or_default();
+        moves |= one.seen.iter().any(|option| listed(moving, option));
         let end = words.len() - one.rest.len();
         if end <= at {
             break;
@@ -305,7 +323,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
         [dashes, rest @ ..] if dashes.text == "--" => rest,
         rest => rest,
     };
-    Ok(Run::Words(after_assignments(rest)?.to_vec()))
+    Ok(there(moves, Run::Words(after_assignments(rest)?.to_vec())))
 }
 
 /// Splits the words of `env -S`: quotes as in a shell; escapes and variables are not followed.

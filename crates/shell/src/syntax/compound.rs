@@ -14,6 +14,7 @@ impl Parser<'_> {
             return Ok(Kind::Compound {
                 words: vec![vec![word]],
                 bodies: Vec::new(),
+                repeats: false,
             });
         }
         let body = self.body(&[])?;
@@ -113,12 +114,14 @@ impl Parser<'_> {
                 self.blanks();
                 let start = self.pos;
                 if self.reserved().is_none()
-                    && let Some((_, end)) = self.plain()
+                    && let Some((name, end)) = self.plain()
                 {
                     self.pos = end;
                     self.blanks();
                     let opens = self.peek() == Some('(') || self.reserved().is_some();
-                    if !opens {
+                    if opens {
+                        self.names.assign(&name);
+                    } else {
                         self.pos = start;
                     }
                 }
@@ -126,6 +129,7 @@ impl Parser<'_> {
                 let statement = Statement {
                     pipelines: vec![vec![node]],
                     background: true,
+                    either: false,
                 };
                 return Ok(Kind::Group {
                     subshell: true,
@@ -137,7 +141,12 @@ impl Parser<'_> {
             }
             _ => return self.fail(),
         }
-        Ok(Kind::Compound { words, bodies })
+        let repeats = matches!(word, "while" | "until" | "for" | "select");
+        Ok(Kind::Compound {
+            words,
+            bodies,
+            repeats,
+        })
     }
 
     fn do_body(&mut self) -> Result<Script> {

@@ -40,14 +40,18 @@ impl Parser<'_> {
             {
                 break;
             }
-            let mut pipelines = vec![self.pipeline()?];
+            let mut either = false;
+            let mut pipelines = vec![self.pipeline(&mut either)?];
             loop {
                 self.blanks();
-                if !self.eat("&&") && !self.eat("||") {
-                    break;
+                if !self.eat("&&") {
+                    if !self.eat("||") {
+                        break;
+                    }
+                    either = true;
                 }
                 self.lines()?;
-                pipelines.push(self.pipeline()?);
+                pipelines.push(self.pipeline(&mut either)?);
             }
             let mut background = false;
             if self.sees(";;") || self.sees(";&") {
@@ -60,6 +64,7 @@ impl Parser<'_> {
             script.statements.push(Statement {
                 pipelines,
                 background,
+                either,
             });
         }
         Ok(script)
@@ -74,10 +79,11 @@ impl Parser<'_> {
         Ok(script)
     }
 
-    fn pipeline(&mut self) -> Result<Vec<Node>> {
+    fn pipeline(&mut self, negated: &mut bool) -> Result<Vec<Node>> {
         loop {
             self.blanks();
             if self.eat_word("!") {
+                *negated = true;
                 continue;
             }
             let start = self.pos;

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::variables::runs_values_of;
 
 pub(crate) use lists::parse;
+pub(crate) use simple::{MOVING, is_noted};
 
 /// Nested constructs (substitutions, compound commands, quotes within them), those of texts within texts included.
 pub(crate) const NESTING: usize = 48;
@@ -28,6 +29,8 @@ pub(crate) struct Script {
 pub(crate) struct Statement {
     pub(crate) pipelines: Vec<Vec<Node>>,
     pub(crate) background: bool,
+    /// Whether a pipeline may run because one before it failed: after `||` and `!`.
+    pub(crate) either: bool,
 }
 
 #[derive(Debug)]
@@ -53,6 +56,8 @@ pub(crate) enum Kind {
     Compound {
         words: Vec<Word>,
         bodies: Vec<Script>,
+        /// Whether the bodies run more than once.
+        repeats: bool,
     },
     Function {
         name: String,
@@ -138,6 +143,10 @@ pub(crate) struct Names {
     pub(crate) planted: bool,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
+    /// The folder may change.
+    pub(crate) moves: bool,
+    /// Options are set that change where `cd` leads, or which command leads there.
+    pub(crate) moves_oddly: bool,
     /// A variable that a shell runs or expands, and that gets a value from elsewhere than the text of an assignment.
     pub(crate) run_unseen: Option<String>,
 }

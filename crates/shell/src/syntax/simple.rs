@@ -4,7 +4,7 @@ use super::cursor::{Parser, Result};
 use super::parts::{End, is_meta, joins};
 use super::{Kind, Node, Part, Redirect, Target, Word, literal};
 use crate::ShellError;
-use crate::table::EVALUATES_SUBSCRIPTS;
+use crate::table::{EVALUATES_SUBSCRIPTS, MEANINGS};
 
 /// Builtins that assign the variables that they name.
 const ASSIGNING: &[&str] = &[
@@ -24,11 +24,29 @@ const ASSIGNING: &[&str] = &[
 ];
 /// Those of them whose words hold the values.
 const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly", "unset"];
+/// Those whose options alone name a variable: `printf -v x`.
+const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
+/// Builtins that change the folder.
+const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
+/// Options of the shell that change where `cd` leads, or which command leads there.
+pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
 const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
+
+/// Whether a command of this name is noted when a text is parsed. Where an expansion gives the name, it was not.
+pub(crate) fn is_noted(name: &str) -> bool {
+    let lists = [
+        ASSIGNING,
+        EVALUATING,
+        CHANGING_FOLDER,
+        EVALUATES_SUBSCRIPTS,
+        MEANINGS,
+    ];
+    lists.iter().any(|list| list.contains(&name))
+}
 
 /// A here-document that begins after the line.
 pub(super) struct Pending {
@@ -111,6 +129,10 @@ impl Parser<'_> {
         };
         // `{a[x]}>file` evaluates the subscript
         self.names.arithmetic |= descriptor.contains('[');
+        if descriptor.starts_with('{') {
+            let name = descriptor.trim_matches(['{', '}']);
+            self.names.assign(name.split('[').next().unwrap_or(name));
+        }
         if !descriptor.is_empty() && operator.starts_with('&') {
             self.pos = start;
             return Ok(None);
@@ -198,7 +220,7 @@ impl Parser<'_> {
 
     /// Keeps what a command does to names.
     fn note(&mut self, words: &[Word]) {
-        // `command` and `builtin` run what follows them
+        // `command`, `builtin` and `time` run what follows them
         let mut words = words;
         let name = loop {
             let Some((first, rest)) = words.split_first() else {
@@ -206,49 +228,117 @@ impl Parser<'_> {
             };
             words = rest;
             match literal(first).as_deref() {
-                Some("command" | "builtin" | "-p" | "--") => {}
+                Some("command" | "builtin" | "time" | "-p" | "--") => {}
                 Some(name) => break name.to_owned(),
-                None => {
-                    self.names.dynamic = true;
-                    return;
-                }
+                // refused later, if it stands for something that is noted here
+                None => return,
             }
         };
         let name = name.as_str();
         self.names.dynamic |= EVALUATING.contains(&name);
+        // what runs later changes it only if its text does
+        self.names.moves |=
+            CHANGING_FOLDER.contains(&name) || EVALUATING.contains(&name) && name != "trap";
         // text that is evaluated here may shift too
         self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
-        let assigning = ASSIGNING.contains(&name);
-        // of these the value stands in the word, where it is checked
-        let declaring = DECLARING.contains(&name);
-        for word in words {
-            let text: String = word
-                .iter()
-                .map_while(|part| match part {
-                    Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect();
-            if name == "let" {
-                self.names.assign_all(&text);
-                self.names.evaluate(&text);
-                self.evaluates(word);
-            } else if assigning {
-                let end = text.find(['=', '+', '[']).unwrap_or(text.len());
-                let variable = text.get(..end).unwrap_or_default();
-                self.names.assign(variable);
-                if !declaring {
-                    self.names.assign_unseen(variable);
-                } else if let Some((_, target)) = text.split_once('=') {
-                    // `declare -n x=PS4`
-                    self.names.assign_unseen(target);
+        match name {
+            "read" => self.names.assign("REPLY"),
+            "mapfile" | "readarray" => self.names.assign("MAPFILE"),
+            "getopts" => self.names.assign("OPTARG"),
+            "shopt" => {
+                let moves = |word: &Word| match literal(word) {
+                    Some(text) => MOVING.iter().any(|option| text.contains(option)),
+                    None => true,
+                };
+                self.names.moves_oddly |= words.iter().any(|word| moves(word) || expands(word));
+            }
+            "let" => {
+                for word in words {
+                    let text = beginning(word);
+                    self.names.assign_all(&text);
+                    self.names.evaluate(&text);
+                    self.evaluates(word);
                 }
-            } else if name == "alias"
-                && let Some((alias, _)) = text.split_once('=')
-            {
-                self.names.aliases.insert(alias.to_owned());
+                return;
+            }
+            "alias" => {
+                for word in words {
+                    let text = beginning(word);
+                    match text.split_once('=') {
+                        Some((alias, _)) if !alias.contains('{') => {
+                            self.names.aliases.insert(alias.to_owned());
+                        }
+                        None if literal(word).is_some() => {}
+                        // any name
+                        _ => {
+                            self.names.aliases.insert(String::new());
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        if ASSIGNING.contains(&name) {
+            self.note_assigned(name, words);
+        }
+    }
+
+    /// Keeps the variables that a builtin assigns.
+    fn note_assigned(&mut self, builtin: &str, words: &[Word]) {
+        // of these the value stands in the word, where it is checked
+        let declaring = DECLARING.contains(&builtin);
+        let by_option = ASSIGNING_BY_OPTION.contains(&builtin);
+        let mut names_follow = !by_option;
+        for word in words {
+            let text = beginning(word);
+            // the name of another variable
+            self.names.dynamic |= declaring && text.starts_with('-') && text.contains('n');
+            let option = text.strip_prefix(['-', '+']);
+            let named = match option.and_then(|letters| letters.split_once(['a', 'v', 'p'])) {
+                Some((_, "")) => {
+                    names_follow = true;
+                    continue;
+                }
+                Some((_, named)) => named,
+                None if option.is_some() || !names_follow => {
+                    // what an expansion makes may be an option with a name
+                    let open = literal(word).is_none() && (option.is_some() || text.is_empty());
+                    self.names.dynamic |= open || expands(word);
+                    if by_option && option.is_none() {
+                        return;
+                    }
+                    continue;
+                }
+                None => text.as_str(),
+            };
+            names_follow = !by_option;
+            let end = named.find(['=', '+', '[']);
+            let variable = named.get(..end.unwrap_or(named.len())).unwrap_or_default();
+            self.names.assign(variable);
+            let whole = end.is_some() || literal(word).is_some();
+            self.names.dynamic |= !whole || variable.contains('{');
+            if !declaring {
+                self.names.assign_unseen(variable);
+            } else if let Some((_, target)) = named.split_once('=') {
+                // `declare -n x=PS4`
+                self.names.assign_unseen(target);
             }
         }
     }
+}
+
+/// Returns the text of a word up to its first expansion.
+fn beginning(word: &Word) -> String {
+    let texts = word.iter().map_while(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// Whether braces may make several words of one.
+fn expands(word: &Word) -> bool {
+    word.iter()
+        .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
 }
