@@ -137,8 +137,18 @@ enum JobRequest {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    lines::take_small_pages();
     let tokens = args.token_file.iter().map(|file| read_token(file));
     let tokens = tokens.collect::<Result<Vec<_>, _>>()?;
+    let repeats = |(at, token)| {
+        tokens
+            .get(..at)
+            .is_some_and(|before| before.contains(token))
+    };
+    if tokens.iter().enumerate().any(repeats) {
+        let why = "two clients need different tokens: `--token-file` names the same one twice";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let approver_token = args.approver_token_file.as_deref();
     let approver_token = approver_token.map(read_token).transpose()?;
     if approver_token.is_some_and(|approver| tokens.contains(&approver)) {

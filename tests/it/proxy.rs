@@ -288,6 +288,15 @@ fn lines_that_readers_may_differ_on_are_not_passed_on() {
     assert_eq!(inside["error"]["code"], -32700);
     // Whoever asked waits for an answer of this id.
     assert_eq!(inside["id"], 2);
+    // A notification that has an id is read as a notification by some, and as a request by others.
+    let both = client.ask(
+        r#"{"jsonrpc":"2.0","id":5,"method":"notifications/cancelled","params":{"requestId":1}}"#,
+    );
+    assert_eq!(
+        (&both["id"], both["error"]["code"].is_i64()),
+        (&json!(5), true),
+        "{both}"
+    );
     let list = client.ask(
         r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}},{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay"}}]"#,
     );

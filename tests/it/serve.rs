@@ -294,10 +294,58 @@ fn a_token_is_asked_for() {
         ask("Authorization: Bearer another-token-of-letters\r\n"),
         401
     );
-    assert_eq!(
-        ask("Authorization: Bearer a-token-of-enough-letters\r\n"),
-        200
-    );
+    let bearer = "Authorization: Bearer a-token-of-enough-letters\r\n";
+    assert_eq!(ask(bearer), 200);
+    // which of two counts, readers differ on
+    for other in ["another-token-of-letters", TOKEN] {
+        let other = format!("Authorization: Bearer {other}\r\n");
+        assert_eq!(ask(&format!("{bearer}{other}")), 400);
+        assert_eq!(ask(&format!("{other}{bearer}")), 400);
+    }
+}
+
+/// Whoever can write the file of a token can approve after a restart.
+#[test]
+fn files_of_tokens_are_of_one_user_and_one_client() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (folder, spec) = spec();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let start = |args: &[&str]| {
+        let mut guard = assert_cmd::Command::cargo_bin("guard").unwrap();
+        guard
+            .arg("serve")
+            .arg(&spec)
+            .args(["--listen", "127.0.0.1:0"]);
+        guard.args(args).timeout(std::time::Duration::from_secs(20));
+        let output = guard.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    for (name, token) in [("a", TOKEN), ("b", APPROVER), ("c", TOKEN)] {
+        std::fs::write(path(name), token).unwrap();
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(path(name), private).unwrap();
+    }
+    for (first, second) in [("a", "a"), ("a", "c")] {
+        let (code, said) = start(&["--token-file", &path(first), "--token-file", &path(second)]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("different tokens"), "{said}");
+    }
+    for mode in [0o666, 0o620, 0o602] {
+        std::fs::set_permissions(path("b"), std::fs::Permissions::from_mode(mode)).unwrap();
+        for role in ["--token-file", "--approver-token-file"] {
+            let mut args = vec![role.to_owned(), path("b")];
+            if role != "--token-file" {
+                args.extend(["--token-file".to_owned(), path("a")]);
+            }
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let (code, said) = start(&args);
+            assert_eq!(code, Some(2), "{mode:o} {role}: {said}");
+            assert!(said.contains("others can write the file"), "{said}");
+        }
+    }
 }
 
 #[test]
@@ -514,6 +562,14 @@ fn what_is_no_request_is_refused() {
         (
             "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nContent-Length: 2\r\n",
             "403",
+        ),
+        (
+            "Host: localhost\r\nSec-Fetch-Site: none\r\nContent-Length: 2\r\n",
+            "403",
+        ),
+        (
+            "Host: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n",
+            "400",
         ),
         ("Host: localhost\r\n", "411"),
         ("Host: localhost\r\nContent-Length: 0\r\n", "400"),
