@@ -11,7 +11,7 @@ use std::io;
 use smol_str::SmolStr;
 
 use crate::hir::reads::reads;
-use crate::hir::{Property, Spec, Text, TextPart, Watched};
+use crate::hir::{Arm, Property, Spec, Text, TextPart, Watched};
 use crate::ids::{ExprId, PropertyId};
 use crate::monitor::Decision;
 use crate::problem::Problem;
@@ -22,9 +22,18 @@ use crate::verdict::{TraceReport, Verdict, Why};
 /// The text in the place of contents.
 pub(crate) const REDACTED: &str = "[redacted]";
 
+/// What is left out of reports and decisions.
+#[derive(Clone, Debug)]
+pub(crate) struct Redaction {
+    parts: Parts,
+    /// For each arm of each clause, the message without its values if one of them comes from the past, so that whoever proposes an
+    /// action may not have seen it.
+    remembered: Vec<Vec<Option<String>>>,
+}
+
 /// The parts that are left out.
 #[derive(Clone, Debug)]
-pub(crate) enum Redaction {
+enum Parts {
     /// Everything that may be made of contents.
     All,
     /// The treatment of some fields.
@@ -44,8 +53,18 @@ impl Redaction {
     /// # Errors
     /// The spec has no field of a name.
     pub(crate) fn new(spec: &Spec, fields: &str) -> Result<Redaction, String> {
+        let remembered = (spec.enforces.iter())
+            .map(|clause| {
+                clause
+                    .arms
+                    .iter()
+                    .map(|arm| without_values(spec, arm))
+                    .collect()
+            })
+            .collect();
         if fields.is_empty() {
-            return Ok(Redaction::All);
+            let parts = Parts::All;
+            return Ok(Redaction { parts, remembered });
         }
         let names: BTreeSet<SmolStr> = fields.split(',').map(SmolStr::new).collect();
         let (schema, mut chosen) = (&spec.schema, 0);
@@ -89,33 +108,34 @@ impl Redaction {
             });
             watched.unwrap_or(true) || depends(said.collect())
         });
-        Ok(Redaction::Fields {
+        let parts = Parts::Fields {
             clauses: clauses.collect(),
             properties,
             names,
-        })
+        };
+        Ok(Redaction { parts, remembered })
     }
 
     fn of_clause(&self, number: usize) -> bool {
-        match self {
-            Redaction::All => true,
-            Redaction::Fields { clauses, .. } => clauses.get(number).copied().unwrap_or(true),
+        match &self.parts {
+            Parts::All => true,
+            Parts::Fields { clauses, .. } => clauses.get(number).copied().unwrap_or(true),
         }
     }
 
     fn of_property(&self, property: PropertyId) -> bool {
-        match self {
-            Redaction::All => true,
-            Redaction::Fields { properties, .. } => {
+        match &self.parts {
+            Parts::All => true,
+            Parts::Fields { properties, .. } => {
                 properties.get(property.index()).copied().unwrap_or(true)
             }
         }
     }
 
     fn of_field(&self, name: &str) -> bool {
-        match self {
-            Redaction::All => true,
-            Redaction::Fields { names, .. } => names.contains(name),
+        match &self.parts {
+            Parts::All => true,
+            Parts::Fields { names, .. } => names.contains(name),
         }
     }
 
@@ -141,10 +161,15 @@ impl Redaction {
     }
 
     /// Takes out of an answer what the conditions read: tracks and the past hold contents that whoever proposes an action may
-    /// not have seen. What a message says is the choice of the spec.
+    /// not have seen. What a message says of the event itself is the choice of the spec.
     pub(crate) fn answer(&self, decision: &mut Decision) {
         for clause in &mut decision.clauses {
             if self.of_clause(clause.clause) {
+                let arms = self.remembered.get(clause.clause);
+                let arm = clause.arm.and_then(|arm| arms?.get(arm));
+                if let Some(text) = arm.and_then(Option::as_ref) {
+                    text.clone_into(&mut clause.message);
+                }
                 clause.why = clause.why.as_ref().map(|_| REDACTED.to_owned());
                 clause.reasons.clear();
             }
@@ -204,6 +229,21 @@ fn read_by(spec: &Spec, property: &Property) -> Vec<ExprId> {
     read.extend(property.trigger.iter().map(|trigger| trigger.expr));
     read.extend(values_of(property.message.as_ref()));
     read
+}
+
+/// Returns the message of an arm without its values, if one of them comes from the past: a track, a past operator, or a variable
+/// that an earlier event may have bound.
+fn without_values(spec: &Spec, arm: &Arm) -> Option<String> {
+    let message = arm.action.message.as_ref()?;
+    let read = reads(spec, values_of(Some(message)));
+    if read.tracks.is_empty() && read.vars.is_empty() && !read.history {
+        return None;
+    }
+    let parts = message.parts.iter().map(|part| match part {
+        TextPart::Literal(text) => text.as_str(),
+        TextPart::Value(..) => REDACTED,
+    });
+    Some(parts.collect())
 }
 
 fn values_of(text: Option<&Text>) -> impl Iterator<Item = ExprId> {

@@ -28,6 +28,9 @@ use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::monitor::lenient::{Intake, Outline};
 
+/// The variable that holds the folder of the project. The current folder of a hook is the agent's, which the agent changes.
+const PROJECT: &str = "CLAUDE_PROJECT_DIR";
+
 /// The longest input that is kept, in bytes; of a longer one the longest member is unknown.
 const MAX_INPUT: usize = 64 * 1024 * 1024;
 
@@ -57,6 +60,9 @@ In .claude/settings.json:
 
 Claude Code lets a call through if its hook exits with any code but 0 and 2, cannot be started, or exceeds `timeout`;
 since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead.
+
+Relative paths of SPEC, `--state` and `--key` are those of the project (`$CLAUDE_PROJECT_DIR`, which Claude Code sets), not of the
+folder in which the agent works. In other programs give absolute paths.
 
 Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
 denied failed.";
@@ -134,7 +140,15 @@ struct Kept {
 }
 
 /// Runs the hook; any failure ends with an exit code that denies the call.
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
+    lines::take_small_pages();
+    let project = std::env::var_os(PROJECT).map(PathBuf::from);
+    if let Some(project) = project.filter(|project| project.is_absolute()) {
+        let paths = [Some(&mut args.spec), args.state.as_mut(), args.key.as_mut()];
+        for path in paths.into_iter().flatten() {
+            *path = project.join(&*path);
+        }
+    }
     if let Some(session) = &args.reset {
         let session = Session::open(args.state.as_deref(), session).map_err(Failure::Usage)?;
         session.forget().map_err(Failure::Usage)?;
@@ -505,8 +519,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
-        // a person may answer late: an asked call counts until its outcome or the end of the turn
-        options: &|options| options.reservation = ASKED,
+        options: &judged_with,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {
@@ -533,6 +546,11 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     Ok(answer.json)
 }
 
+/// A person may answer late: an asked call counts until its outcome or the end of the turn.
+fn judged_with(options: &mut crate::monitor::Options) {
+    options.reservation = ASKED;
+}
+
 /// Judges an outcome that an earlier process could not judge: nothing of it is known but which call it answers.
 fn put_on_record(
     mark: &Mark,
@@ -550,4 +568,16 @@ fn put_on_record(
         outcome.judge(monitor, memory)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_may_take_a_day_to_answer() {
+        let mut options = crate::monitor::Options::default();
+        judged_with(&mut options);
+        assert!(options.reservation > Duration::from_secs(24 * 3600));
+    }
 }

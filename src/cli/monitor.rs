@@ -148,6 +148,7 @@ enum OutcomeRule {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    lines::take_small_pages();
     if let Some(path) = &args.verify_log {
         return verify(path, &args);
     }

@@ -107,6 +107,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
+    // not before the server is started, which keeps its own
+    lines::take_small_pages();
     let (Some(mut to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take())
     else {
         return Err(Failure::Usage(format!(

@@ -23,6 +23,27 @@ use serde_json::json;
 
 use crate::monitor::{Decision, Request};
 
+/// The most characters of a reason that are given to a person or an agent, of its beginning and of its end.
+const SHOWN: (usize, usize) = (1_500, 500);
+
+/// Returns the reason of a decision: what a person is asked to allow is read to its end only if it is short, so that the middle of
+/// a long text is left out, and says so.
+fn reason_of(decision: &Decision) -> String {
+    let reason = decision.reason();
+    let (beginning, end) = SHOWN;
+    let n_chars = reason.chars().count();
+    if n_chars <= beginning + end {
+        return match reason.is_empty() {
+            true => "denied by the spec".to_owned(),
+            false => reason,
+        };
+    }
+    let shown: String = reason.chars().take(beginning).collect();
+    let rest: String = reason.chars().skip(n_chars - end).collect();
+    let left_out = n_chars - beginning - end;
+    format!("{shown} … {left_out} characters are left out … {rest}")
+}
+
 /// Whoever decides requests about events, and keeps what was decided.
 pub trait Judge {
     /// Decides a request. `event` is the text of a JSON object on one line; it is parsed once.

@@ -700,11 +700,74 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     let input = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"R\u0065ad","tool_input":{"all" : true,"path":"\u0061"},"tool_use_id":"w","tool_response":"x"}"#;
     let (code, out, err) = session.raw(input.as_bytes());
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
-    // a person who is asked may change the arguments
+    // a person agreed to another call
     let session = Session::new();
     session.before("x", "WebFetch", json!({"url": "http://a"}));
     let told = session.after("x", "WebFetch", json!({"url": "http://b"}), json!("page"));
-    assert_eq!(told, Json::Null);
+    assert_eq!(told["decision"], "block", "{told}");
+    assert_eq!(told["reason"], format!("{otherwise}: fetch http://b?"));
+}
+
+/// What a person is asked is read to its end: of a long text beginning and end are shown, and how much is left out.
+#[test]
+fn a_long_question_is_shown_with_its_end() {
+    let session = Session::new();
+    let url = format!("http://x.example/{}/../../rm", "a".repeat(200_000));
+    let asked = session.before("x", "WebFetch", json!({"url": url}));
+    let (ruling, reason) = decision(&asked);
+    assert_eq!(ruling, "ask");
+    assert!(reason.len() < 2_200, "{}", reason.len());
+    assert!(reason.starts_with("fetch http://x.example/aaa"), "{reason}");
+    assert!(reason.ends_with("aaa/../../rm?"), "{reason}");
+    assert!(reason.contains(" characters are left out "), "{reason}");
+}
+
+/// The agent changes the folder in which its hooks run: relative paths are those of the project.
+#[test]
+fn relative_paths_are_those_of_the_project() {
+    let session = tainted(&[]);
+    let project = session.folder.path();
+    let other = project.join("below");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("agent.guard"), "use std.agent\n").unwrap();
+    let hook = |folder: &std::path::Path, input: &[u8]| {
+        let mut guard = Command::cargo_bin("guard").unwrap();
+        guard.args(["hook", "agent.guard", "--state", "kept"]);
+        guard.env("CLAUDE_PROJECT_DIR", project).current_dir(folder);
+        let output = guard.write_stdin(input).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    assert_eq!(hook(project, &outcome("\"PRIVATE KEY\"")).0, Some(0));
+    let mail =
+        br#"{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"mail","tool_input":{}}"#;
+    let (code, out) = hook(&other, mail);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("\"deny\""), "{out}");
+    assert!(!other.join("kept").exists());
+    // a folder of the environment that is relative counts for nothing
+    let mut guard = Command::cargo_bin("guard").unwrap();
+    guard.args(["hook", "agent.guard"]).current_dir(project);
+    guard.env("XDG_STATE_HOME", "relative").env("HOME", project);
+    guard.write_stdin(&mail[..]).assert().success();
+    assert!(!project.join("relative").exists());
+    assert!(project.join(".local/state/guard/hook").exists());
+}
+
+/// The end of a sub-agent whose name is not given does not end the question about a call of the main agent.
+#[test]
+fn the_end_of_a_nameless_agent_ends_no_question() {
+    let session = Session::new();
+    let spec = "use std.agent\nproperty one = G (count(kind == \"call\" and tool == \"pay\") <= 1)\n\
+        enforce one { violated => block \"one only\" }\nenforce when kind == \"call\" and tool == \"pay\" => ask \"pay?\"\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    assert_eq!(decision(&session.before("a", "pay", json!({}))).0, "ask");
+    session.ask("SubagentStop", None, json!({}));
+    assert_eq!(decision(&session.before("b", "pay", json!({}))).0, "deny");
+    session.ask("Stop", None, json!({}));
+    assert_eq!(decision(&session.before("c", "pay", json!({}))).0, "ask");
 }
 
 /// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record.

@@ -144,6 +144,41 @@ enforce when kind == "call" and len(secrets) > 0 and not (secrets == {"x"}) => b
     }
 }
 
+/// Nor do the messages of clauses: a value that comes from the past is left out, one of the call itself is the spec's choice.
+#[test]
+fn messages_do_not_hold_what_tracks_remember() {
+    let spec = r#"use std.agent
+track last: string = "" then if kind == "result" then text ?? "" else last
+enforce when kind == "call" and tool == "A" => block "not after {last}"
+enforce when kind == "call" and tool == "B" => block "no {tool} with {args.x as string}"
+"#;
+    let folder = Folder::new(&[("s.guard", spec)]);
+    let call = |hook: &str, tool: &str, more: Value| {
+        let mut call = json!({"session_id": "s", "hook_event_name": hook, "tool_name": tool, "tool_input": {"x": "y"}});
+        let members = call.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        call.to_string()
+    };
+    for (state, flag, told) in [
+        ("a", "--redact", false),
+        ("b", "--redact=text", false),
+        ("c", "--redact=agent", true),
+    ] {
+        let args = ["hook", "s.guard", "--state", state, flag];
+        let outcome = json!({"tool_response": {"text": SECRET}});
+        folder.guard_with(&args, &call("PostToolUse", "Read", outcome));
+        let of_past = folder
+            .guard_with(&args, &call("PreToolUse", "A", json!({})))
+            .out;
+        assert!(of_past.contains("not after "), "{of_past}");
+        assert_eq!(of_past.contains(SECRET), told, "{flag}: {of_past}");
+        let of_call = folder
+            .guard_with(&args, &call("PreToolUse", "B", json!({})))
+            .out;
+        assert!(of_call.contains("no B with y"), "{flag}: {of_call}");
+    }
+}
+
 #[test]
 fn logs_and_journals_hold_no_contents() {
     let folder = Folder::new(&[("s.guard", SPEC)]);

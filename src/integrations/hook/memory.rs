@@ -85,10 +85,11 @@ impl Memory {
         }
         self.ended.push(call.key);
         let is_same = |judged: String| content.is_none_or(|content| content == judged);
-        match call.asked {
-            Some(asked) => Known::Asked(asked),
-            None if call.content.is_none_or(is_same) => Known::Judged,
-            None => Known::Otherwise,
+        match (call.asked, call.content.is_none_or(is_same)) {
+            (Some(asked), true) => Known::Asked(asked),
+            (Some(asked), false) => Known::AskedOtherwise(asked),
+            (None, true) => Known::Judged,
+            (None, false) => Known::Otherwise,
         }
     }
 
@@ -119,6 +120,8 @@ pub(super) enum Known {
     Otherwise,
     /// A person was asked.
     Asked(Asked),
+    /// A person was asked about other arguments, or about a call of another tool.
+    AskedOtherwise(Asked),
     /// A person was asked, and only an approver may answer.
     Unanswered,
     /// It was denied.

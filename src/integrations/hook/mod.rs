@@ -24,8 +24,8 @@ mod memory;
 
 use serde_json::{Value as Json, json};
 
-use super::Judge;
 use super::event::Event;
+use super::{Judge, reason_of};
 use crate::monitor::lenient::{Outline, UNREAD, write_text};
 use crate::monitor::{Cause, Decision, Ruling};
 pub use memory::Memory;
@@ -250,7 +250,7 @@ impl Call {
         }
         let (proposed, asked) = self.act(judge, |judge, trace| self.call(judge, trace, true))?;
         let ruling = proposed.ruling;
-        let reason = told(&proposed);
+        let reason = reason_of(&proposed);
         // What could not be read has not been put on record, whatever was decided about it.
         if !ruling.denies() && proposed.cause != Cause::Unreadable {
             memory.add(OpenCall {
@@ -287,15 +287,27 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         let mut known = memory.end(&self.key(), self.content().as_deref());
-        if let Known::Asked(asked) = known {
-            let event = |judge: &_, trace: &str| self.call(judge, trace, true);
-            if !self.commit(judge, asked, event, decisions)? {
-                known = Known::Unanswered;
+        match known {
+            Known::Asked(asked) => {
+                let event = |judge: &_, trace: &str| self.call(judge, trace, true);
+                if !self.commit(judge, asked, event, decisions)? {
+                    known = Known::Unanswered;
+                }
             }
+            // what the person agreed to has not happened
+            Known::AskedOtherwise(asked) => {
+                for proposal in [Some(asked.session), asked.own].into_iter().flatten() {
+                    judge.abandon(proposal)?;
+                }
+                known = Known::Otherwise;
+            }
+            _ => {}
         }
         let notice = match known {
             Known::Judged | Known::Asked(_) => None,
-            Known::Otherwise => Some("this call ran otherwise than it was judged"),
+            Known::Otherwise | Known::AskedOtherwise(_) => {
+                Some("this call ran otherwise than it was judged")
+            }
             Known::Unanswered => Some("this call ran before an approver answered"),
             Known::Denied => Some("this call ran although it was denied"),
             Known::Not => Some("this call was not judged before it ran"),
@@ -317,7 +329,7 @@ impl Call {
         else {
             return Ok(None);
         };
-        let mut reason = told(worst);
+        let mut reason = reason_of(worst);
         if let Some(notice) = notice {
             reason = match worst.ruling {
                 Ruling::Allow => notice.to_owned(),
@@ -349,7 +361,7 @@ impl Call {
         };
         let (proposed, asked) = self.act(judge, event)?;
         let ruling = proposed.ruling;
-        let reason = told(&proposed);
+        let reason = reason_of(&proposed);
         decisions.push(proposed);
         if let Some(asked) = asked {
             self.commit(judge, asked, event, &mut Vec::new())?;
@@ -385,7 +397,7 @@ impl Call {
         }
         let mut reasons = Vec::new();
         for end in self.ends(judge)? {
-            let reason = (end.ruling >= Ruling::Reflect).then(|| end.reason());
+            let reason = (end.ruling >= Ruling::Reflect).then(|| reason_of(&end));
             for owed in end.owed.iter().cloned().chain(reason) {
                 if !reasons.contains(&owed) {
                     reasons.push(owed);
@@ -418,7 +430,7 @@ impl Call {
         if !judge.has_trace(own) {
             let forked = judge.fork(&self.trace, own)?;
             if forked.ruling.denies() {
-                return Err(told(&forked));
+                return Err(reason_of(&forked));
             }
             decisions.push(forked);
         }
@@ -523,7 +535,7 @@ impl Call {
                 decision = judge.observe(&event(self, judge, trace, false))?;
             }
             if decision.cause == Cause::Unreadable {
-                return Err(told(&decision));
+                return Err(reason_of(&decision));
             }
             decisions.push(decision);
         }
@@ -668,16 +680,6 @@ fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
     decision.ruling == Ruling::Ask
         && decision.errors.is_empty()
         && fired.all(|fired| asked.contains(&fired.clause))
-}
-
-/// Returns the message to the caller: the reason, or that there is none.
-fn told(decision: &Decision) -> String {
-    let reason = decision.reason();
-    if reason.is_empty() {
-        "denied by the spec".to_owned()
-    } else {
-        reason
-    }
 }
 
 fn ending(mut answer: Json, reason: &str) -> Json {

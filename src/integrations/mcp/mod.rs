@@ -35,8 +35,8 @@ mod text;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::Judge;
 use super::event::Event;
+use super::{Judge, reason_of};
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
@@ -418,12 +418,7 @@ fn is_typed(version: &str) -> bool {
 }
 
 fn said(decision: &Decision) -> String {
-    let reason = decision.reason();
-    let why = if reason.is_empty() {
-        "denied by the spec".to_owned()
-    } else {
-        reason
-    };
+    let why = reason_of(decision);
     match decision.ruling {
         Ruling::Ask => format!("needs a person's decision: {why}"),
         _ => why,
