@@ -279,7 +279,7 @@ fn what_happened_is_recorded_whatever_becomes_of_the_request() {
 #[test]
 fn a_token_is_asked_for() {
     let daemon = daemon(&["--listen", "127.0.0.1:0", "--token-file", "DIR/token"]);
-    let ask = |headers| {
+    let ask = |headers: &str| {
         ask(
             TcpStream::connect(&daemon.at).unwrap(),
             "POST",
