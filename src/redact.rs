@@ -22,7 +22,7 @@ use crate::verdict::{TraceReport, Verdict, Why};
 /// The text in the place of contents.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// What is left out of reports and decisions.
+/// The contents that are left out of reports and decisions.
 #[derive(Clone, Debug)]
 pub(crate) struct Redaction {
     parts: Parts,

@@ -148,8 +148,8 @@ enforce when kind == "call" and len(secrets) > 0 and not (secrets == {"x"}) => b
 #[test]
 fn messages_do_not_hold_what_tracks_remember() {
     let spec = r#"use std.agent
-track last: string = "" then if kind == "result" then text ?? "" else last
-enforce when kind == "call" and tool == "A" => block "not after {last}"
+track heard: string = "" then if kind == "result" then text ?? "" else heard
+enforce when kind == "call" and tool == "A" => block "not after {heard}"
 enforce when kind == "call" and tool == "B" => block "no {tool} with {args.x as string}"
 "#;
     let folder = Folder::new(&[("s.guard", spec)]);

@@ -32,18 +32,16 @@ enum Run {
     At(Place, Box<Run>),
 }
 
-/// The place where a command runs, as far as it matters to the folder. What runs in one of these runs there or in a later one.
+/// The place where a command runs. What runs in one of these runs there or in a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// In the shell that reads the line.
     Shell,
-    /// There as well, at any later time.
     Later,
     /// In another process, which begins in the same folder.
     Process,
     /// On another machine.
     Remote,
-    /// In a folder that is not known.
     Elsewhere,
 }
 
@@ -137,7 +135,6 @@ impl Walk<'_> {
                         continue;
                     };
                     let program = self.program(first)?;
-                    // what it would delete depends on the folder in which another text calls it
                     if self.moves
                         && self.functions.contains(&program)
                         && !scope.functions.contains_key(program.as_str())
