@@ -1,5 +1,6 @@
 //! The destination of reports: the terminal, a pipe, or a file that appears whole.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -152,12 +153,18 @@ impl<W: Write> Inert<W> {
 impl<W: Write> Write for Inert<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.cut.extend_from_slice(bytes);
-        let end = match std::str::from_utf8(&self.cut) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.cut.len(),
+        let (whole, end) = match std::str::from_utf8(&self.cut) {
+            Ok(text) => (Cow::Borrowed(text), self.cut.len()),
+            Err(error) => {
+                let end = match error.error_len() {
+                    None => error.valid_up_to(),
+                    Some(_) => self.cut.len(),
+                };
+                let whole = self.cut.get(..end).unwrap_or_default();
+                (String::from_utf8_lossy(whole), end)
+            }
         };
         self.text.clear();
-        let whole = String::from_utf8_lossy(self.cut.get(..end).unwrap_or_default());
         push_lines(&mut self.text, &whole, self.colours);
         self.cut.drain(..end);
         self.writer.write_all(self.text.as_bytes())?;
