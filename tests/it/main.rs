@@ -60,6 +60,7 @@ mod input_corpora;
 mod input_differential;
 mod input_edges;
 mod input_open;
+mod inspect_logs;
 mod instance_scale;
 mod kripke_conformance;
 mod kripke_properties;

@@ -66,6 +66,8 @@ pub const FORMATS: &[&str] = &[
     "swe",
     "codex",
     "gemini",
+    "inspect",
+    "atif",
     "csv",
 ];
 

@@ -19,6 +19,7 @@ pub mod projection;
 pub mod read;
 pub mod split;
 
+mod archive;
 mod cell;
 mod extract;
 mod group_by_trace;

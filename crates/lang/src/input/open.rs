@@ -3,11 +3,11 @@
 //! A folder is searched recursively and in order of names. Without `--glob`, the files taken are those whose name ends
 //! in one of [`EXTENSIONS`], also with `.gz` or `.zst` behind. Hidden files and folders (a leading dot) are passed
 //! over, as are symbolic links to folders. A file that is named itself is always read, whatever it is called.
-//! Compression is recognized by the first bytes, never by the name.
+//! Compression and archives are recognized by the first bytes, never by the name.
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
 
+use super::archive;
 use super::limits::InputLimits;
 use super::record::FileName;
 use crate::problem::{Problem, ProblemKind};
 
 /// The file extensions that are read from a folder without `--glob`.
-pub(crate) const EXTENSIONS: [&str; 8] = [
-    "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log",
+pub(crate) const EXTENSIONS: [&str; 9] = [
+    "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log", "eval",
 ];
 
 /// Something to be read.
@@ -327,7 +328,19 @@ impl Source {
     /// What the system says; a stream that was read already.
     pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
-            Medium::File(path) => decompressed(File::open(path)?, limits),
+            Medium::File(path) => {
+                let mut file = File::open(path)?;
+                // What is not a regular file is read from its beginning to its end.
+                if file.metadata()?.is_file() {
+                    let mut magic = Vec::with_capacity(4);
+                    (&mut file).take(4).read_to_end(&mut magic)?;
+                    file.rewind()?;
+                    if archive::MAGIC.iter().any(|known| magic == *known) {
+                        return archive::samples(file, limits);
+                    }
+                }
+                decompressed(file, limits)
+            }
             Medium::Stdin => decompressed(io::stdin(), limits),
             Medium::Stream(stream) => {
                 let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -338,13 +351,13 @@ impl Source {
 }
 
 /// Text that may be of any ratio to its compressed bytes: small files compress well.
-const ANY_RATIO: u64 = 16 << 20;
+pub(super) const ANY_RATIO: u64 = 16 << 20;
 
-/// Decompresses gzip (all members) and zstd (all frames); anything else is passed through. Reading fails at the first byte
-/// beyond a limit.
+/// Decompresses gzip (all members) and zstd (all frames), and takes the samples out of a log of Inspect, which must be in
+/// memory for that; anything else is passed through. Reading fails at the first byte beyond a limit.
 ///
 /// # Errors
-/// The first bytes cannot be read.
+/// The first bytes cannot be read; an archive is not a log of Inspect.
 pub fn decompressed(
     from: impl Read + Send + 'static,
     limits: &InputLimits,
@@ -358,7 +371,19 @@ pub fn decompressed(
     (&mut from).take(4).read_to_end(&mut magic)?;
     let gzip = magic.starts_with(&[0x1f, 0x8b]);
     let zstd = magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    let zip = archive::MAGIC.iter().any(|known| magic == *known);
     let whole = io::Cursor::new(magic).chain(from);
+    if zip {
+        let mut bytes = Vec::new();
+        let most = limits.record_bytes as u64;
+        if whole.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
+            return Err(io::Error::other(format!(
+                "an archive that is no file is held in memory, and this one is {}",
+                limits.too_long()
+            )));
+        }
+        return archive::samples(io::Cursor::new(bytes), limits);
+    }
     let text: Box<dyn Read + Send> = if gzip {
         Box::new(flate2::bufread::MultiGzDecoder::new(
             BufReader::with_capacity(256 << 10, whole),

@@ -9,8 +9,8 @@ use super::otel_span::is_span;
 use super::shape::{at, first, get, is_object, items, kind, list, some, text};
 use super::units::are_items;
 use super::{
-    Format, Granularity, gemini, langchain, managed, mcp, openhands, pydantic_ai, responses, swe,
-    table,
+    Format, Granularity, atif, gemini, inspect, langchain, managed, mcp, openhands, pydantic_ai,
+    responses, swe, table,
 };
 use crate::value::Value;
 
@@ -302,6 +302,12 @@ fn transcripts(value: &Value) -> Option<Vote> {
 }
 
 fn trajectories(value: &Value) -> Option<Vote> {
+    if atif::is_trajectory(value) {
+        return vote(Format::Atif, "`schema_version` of ATIF");
+    }
+    if inspect::is_log(value) {
+        return vote(Format::Inspect, "`version` and `eval` of an Inspect log");
+    }
     if list(value, "trajectory")
         .is_some_and(|steps| are_items(steps.iter().take(LOOK), swe::is_step))
     {

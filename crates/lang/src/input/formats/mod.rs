@@ -29,12 +29,14 @@
 
 mod ai_sdk;
 mod anthropic;
+mod atif;
 mod claude_code;
 mod claude_tree;
 mod codex;
 mod detect;
 mod event;
 mod gemini;
+mod inspect;
 mod json_text;
 mod langchain;
 mod langsmith;
@@ -147,7 +149,7 @@ pub struct Loss {
 }
 
 /// The place of an item in the source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemPlace {
     /// 1-based line of the file, where it is known.
     pub line: Option<u64>,
@@ -249,13 +251,17 @@ pub enum Format {
     Codex,
     /// Gemini CLI sessions and Gemini API contents.
     Gemini,
+    /// Logs of Inspect AI.
+    Inspect,
+    /// Trajectories in the Agent Trajectory Interchange Format.
+    Atif,
     /// Tables: one event per row.
     Csv,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 14] = [
+    pub const ALL: [Format; 16] = [
         Format::Native,
         Format::OpenAiChat,
         Format::OpenAiResponses,
@@ -269,6 +275,8 @@ impl Format {
         Format::Swe,
         Format::Codex,
         Format::Gemini,
+        Format::Inspect,
+        Format::Atif,
         Format::Csv,
     ];
 
@@ -288,6 +296,8 @@ impl Format {
             Format::Swe => "swe",
             Format::Codex => "codex",
             Format::Gemini => "gemini",
+            Format::Inspect => "inspect",
+            Format::Atif => "atif",
             Format::Csv => "csv",
         }
     }
@@ -302,7 +312,9 @@ impl Format {
             | Format::Anthropic
             | Format::LangChain
             | Format::Swe
-            | Format::Gemini => Granularity::Document,
+            | Format::Gemini
+            | Format::Inspect
+            | Format::Atif => Granularity::Document,
             Format::AnthropicManaged
             | Format::ClaudeCode
             | Format::ClaudeCodeLines
@@ -389,6 +401,8 @@ pub fn convert(format: Format, input: &Input<'_>) -> Converted {
         (Format::Swe, input) => swe::read(input, &mut out),
         (Format::Codex, input) => codex::read(input, &mut out),
         (Format::Gemini, input) => gemini::read(input, &mut out),
+        (Format::Inspect, input) => inspect::read(input, &mut out),
+        (Format::Atif, input) => atif::read(input, &mut out),
     }
     out.finish()
 }

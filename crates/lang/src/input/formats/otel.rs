@@ -140,7 +140,7 @@ fn resource_spans<'a>(
     };
     for scope in scopes {
         let Some(inner) = list(scope, "spans") else {
-            out.lose_item("values that are not spans", place.clone());
+            out.lose_item("values that are not spans", place);
             continue;
         };
         for element in inner {

@@ -89,11 +89,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
                 }
                 if row.len() > columns.len() {
                     let extra = row.len() - columns.len();
-                    out.lose_parts(
-                        "cells without a column in the header",
-                        extra as u64,
-                        place.clone(),
-                    );
+                    out.lose_parts("cells without a column in the header", extra as u64, place);
                 }
                 let cells = columns.iter().zip(row.iter());
                 let unnamed = cells.filter(|(name, cell)| name.is_empty() && !cell.is_empty());

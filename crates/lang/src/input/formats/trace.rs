@@ -318,7 +318,8 @@ impl Trace {
         }
     }
 
-    fn fault(&mut self, field: &'static str, refusal: Refusal) {
+    /// Reports something about a member of the current item's events.
+    pub(super) fn fault(&mut self, field: &'static str, refusal: Refusal) {
         let place = self.place();
         self.trace.faults.push(Fault {
             kind: refusal.kind,
