@@ -134,7 +134,9 @@ pub fn normal(logic: Logic) -> Logic {
         Logic::Unary(Unary::Always, None, inner) => match *inner {
             Logic::Not(bad) => normal(not(eventually(None, *bad))),
             Logic::Implies(a, b) => match *b {
-                Logic::Not(bad) if !bad.is_state() => not(eventually(None, and([*a, *bad]))),
+                Logic::Not(bad) if !bad.is_state() => {
+                    normal(not(eventually(None, and([*a, *bad]))))
+                }
                 b => always(Logic::Implies(a, Box::new(b))),
             },
             inner => always(inner),
