@@ -114,3 +114,24 @@ fn links_of_a_folder_lead_nowhere_else() {
         "{problems:?}"
     );
 }
+
+/// A table that this build does not read names the build that does; one that is damaged, its damage.
+#[test]
+fn tables_are_recognised() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = match cfg!(feature = "tables") {
+        true => "damaged",
+        false => "`cargo install --path . --features tables`",
+    };
+    for (name, content) in [
+        ("a.parquet", &b"PAR1 and no metadata"[..]),
+        ("a.txt", b"PAR1 and no metadata"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let found = sources(path.to_str().unwrap(), &Selection::default()).unwrap();
+        let opened = found.sources[0].open(&guard_lang::input::limits::InputLimits::default());
+        let error = opened.map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -150,7 +150,10 @@ impl Readers {
         worker: &Worker<'_, J>,
         emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
-        match source.open(self.projection.limits()) {
+        // Formats are told, and read, by members that the spec does not name.
+        let by_paths = self.choice == Choice::Paths;
+        let columns = by_paths.then_some(&self.projection);
+        match source.open_columns(self.projection.limits(), columns) {
             Ok(from) => {
                 let from = CountingReader::new(from, progress);
                 self.read_from(from, &source.name, worker, emit)

@@ -33,4 +33,6 @@ pub(crate) mod quick;
 mod record_builder;
 pub(crate) mod scan;
 pub(crate) mod sniff;
+#[cfg(feature = "tables")]
+mod tables;
 mod trie;

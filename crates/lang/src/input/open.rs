@@ -17,12 +17,27 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::archive;
 use super::limits::InputLimits;
+use super::projection::Projection;
 use super::record::FileName;
 use crate::problem::{Problem, ProblemKind};
 
 /// The file extensions that are read from a folder without `--glob`.
-pub(crate) const EXTENSIONS: [&str; 9] = [
-    "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log", "eval",
+pub(crate) const EXTENSIONS: &[&str] = &[
+    "json",
+    "jsonl",
+    "ndjson",
+    "csv",
+    "tsv",
+    "traj",
+    "cast",
+    "log",
+    "eval",
+    #[cfg(feature = "tables")]
+    "parquet",
+    #[cfg(feature = "tables")]
+    "arrow",
+    #[cfg(feature = "tables")]
+    "feather",
 ];
 
 /// Something to be read.
@@ -327,6 +342,15 @@ impl Source {
     /// # Errors
     /// What the system says; a stream that was read already.
     pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
+        self.open_columns(limits, None)
+    }
+
+    /// The same; of a table, only the columns that a projection reads.
+    pub(crate) fn open_columns(
+        &self,
+        limits: &InputLimits,
+        projection: Option<&Projection>,
+    ) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
             Medium::File(path) => {
                 let mut file = File::open(path)?;
@@ -338,6 +362,9 @@ impl Source {
                     if archive::MAGIC.iter().any(|known| magic == *known) {
                         return archive::samples(file, limits);
                     }
+                    if is_table(&magic) {
+                        return rows(path, projection, limits);
+                    }
                 }
                 decompressed(file, limits)
             }
@@ -348,6 +375,31 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether a file begins like Parquet, Arrow IPC, or a stream of Arrow IPC.
+fn is_table(magic: &[u8]) -> bool {
+    [b"PAR1", b"ARRO", b"\xff\xff\xff\xff"]
+        .iter()
+        .any(|known| magic == *known)
+}
+
+/// Returns the rows of a table as lines of JSON.
+#[cfg(feature = "tables")]
+fn rows(
+    path: &Path,
+    projection: Option<&Projection>,
+    limits: &InputLimits,
+) -> io::Result<Box<dyn Read + Send>> {
+    let columns = projection.and_then(Projection::columns);
+    super::tables::rows(path, columns.as_ref(), limits)
+}
+
+#[cfg(not(feature = "tables"))]
+fn rows(_: &Path, _: Option<&Projection>, _: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
+    Err(io::Error::other(
+        "Parquet and Arrow files need a build with the feature `tables` (`cargo install --path . --features tables`, or the Python package `guard-lang`)",
+    ))
 }
 
 /// Text that may be of any ratio to its compressed bytes: small files compress well.
@@ -371,6 +423,11 @@ pub fn decompressed(
     (&mut from).take(4).read_to_end(&mut magic)?;
     let gzip = magic.starts_with(&[0x1f, 0x8b]);
     let zstd = magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    if is_table(&magic) {
+        return Err(io::Error::other(
+            "Parquet and Arrow files are read from files, not from streams",
+        ));
+    }
     let zip = archive::MAGIC.iter().any(|known| magic == *known);
     let whole = io::Cursor::new(magic).chain(from);
     if zip {

@@ -167,6 +167,30 @@ impl Projection {
         self.plan.explodes
     }
 
+    /// Returns the columns of a table that may be read; `None` if any may be.
+    #[cfg(feature = "tables")]
+    pub(crate) fn columns(&self) -> Option<super::tables::Columns> {
+        let keys = |level: &super::plan::Level| {
+            let root = level.trie.node(0);
+            let whole = level.wants_tree() || !root.slots.is_empty() || root.list;
+            let keys = || {
+                root.keys()
+                    .cloned()
+                    .collect::<std::collections::BTreeSet<_>>()
+            };
+            (!whole && !root.has_indices()).then(keys)
+        };
+        let (mut rows, event) = (keys(&self.plan.record)?, keys(&self.plan.event)?);
+        let mut events = None;
+        if self.plan.mode != Mode::At {
+            rows.extend(event.iter().cloned());
+        }
+        if self.plan.mode == Mode::Native {
+            events = Some((SmolStr::new_static("events"), event));
+        }
+        Some(super::tables::Columns { rows, events })
+    }
+
     /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.
     pub(crate) fn order_fields(&self) -> &[usize] {
         &self.plan.order_fields

@@ -31,6 +31,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// Returns the keys that paths go on with.
+    #[cfg(feature = "tables")]
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &SmolStr> {
+        self.names.iter().map(|(name, _)| name)
+    }
+
     pub(crate) fn has_names(&self) -> bool {
         !self.names.is_empty()
     }

@@ -1,0 +1,416 @@
+//! Columns of Arrow as JSON.
+
+use std::io::{self, Write as _};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+
+use super::Columns;
+
+/// Whether each row is a JSON text: there is one column, and no field is read from a column of its name.
+pub(super) fn is_text_table(schema: &Schema, columns: Option<&Columns>) -> bool {
+    match schema.fields().as_ref() {
+        [field] => {
+            let is_field = |columns: &Columns| columns.rows.contains(field.name().as_str());
+            is_text(field.data_type()) && !columns.is_some_and(is_field)
+        }
+        _ => false,
+    }
+}
+
+fn is_text(ty: &DataType) -> bool {
+    match ty {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// Writes the rows of a batch, a line each; `texts` if they are JSON texts.
+pub(super) fn write_batch(batch: &RecordBatch, texts: bool, lines: &mut Vec<u8>) -> io::Result<()> {
+    let schema = batch.schema();
+    if texts && let Some(column) = batch.columns().first() {
+        let column = Column::new(column.as_ref(), Texts::Rows, schema.field(0).name())?;
+        for row in 0..batch.num_rows() {
+            if !column.is_null(row) {
+                column.write(row, lines);
+            }
+            lines.push(b'\n');
+        }
+        return Ok(());
+    }
+    let members = Members::new(schema.fields(), batch.columns(), "")?;
+    for row in 0..batch.num_rows() {
+        members.write(row, lines);
+        lines.push(b'\n');
+    }
+    Ok(())
+}
+
+/// Columns of a table, or of a struct, as the members of an object.
+struct Members<'a>(Vec<(Vec<u8>, Column<'a>)>);
+
+impl<'a> Members<'a> {
+    fn new(
+        fields: &[std::sync::Arc<Field>],
+        columns: &'a [arrow_array::ArrayRef],
+        below: &str,
+    ) -> io::Result<Members<'a>> {
+        let members = fields.iter().zip(columns).map(|(field, column)| {
+            let path = format!("{below}{}", field.name());
+            let marked = field.metadata().get("ARROW:extension:name");
+            let texts = match marked.is_some_and(|name| name == "arrow.json") {
+                true => Texts::Json,
+                false => Texts::Plain,
+            };
+            let mut name = Vec::new();
+            string(field.name(), &mut name);
+            name.push(b':');
+            Ok((name, Column::new(column.as_ref(), texts, &path)?))
+        });
+        Ok(Members(members.collect::<io::Result<_>>()?))
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        let mut first = true;
+        for (name, column) in &self.0 {
+            if column.is_null(row) {
+                continue;
+            }
+            if !first {
+                out.push(b',');
+            }
+            first = false;
+            out.extend_from_slice(name);
+            column.write(row, out);
+        }
+        out.push(b'}');
+    }
+}
+
+/// What the texts of a column are.
+#[derive(Clone, Copy, PartialEq)]
+enum Texts {
+    Plain,
+    /// JSON, by the mark of their column.
+    Json,
+    /// Whole rows: what is no JSON is the reader's to report.
+    Rows,
+}
+
+type Write<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+
+/// A column whose values are written as JSON.
+struct Column<'a> {
+    nulls: Option<NullBuffer>,
+    write: Write<'a>,
+}
+
+/// What no number is: the reader reports it where a field has it.
+const NO_NUMBER: &[u8] = b"NaN";
+
+/// Half of a pair of surrogates: the reader reports a text with it as no Unicode.
+const NO_TEXT: &[u8] = br#""\ud800""#;
+
+impl<'a> Column<'a> {
+    /// Returns the column; `path` is for messages.
+    fn new(array: &'a dyn Array, texts: Texts, path: &str) -> io::Result<Column<'a>> {
+        let write: Write<'a> = match array.data_type() {
+            DataType::Null => Box::new(|_, out| out.extend_from_slice(b"null")),
+            DataType::Boolean => {
+                let values = array.as_boolean();
+                Box::new(move |row, out| {
+                    let text: &[u8] = if values.value(row) { b"true" } else { b"false" };
+                    out.extend_from_slice(text);
+                })
+            }
+            DataType::Int8 => shown::<Int8Type>(array),
+            DataType::Int16 => shown::<Int16Type>(array),
+            DataType::Int32 => shown::<Int32Type>(array),
+            DataType::Int64 => shown::<Int64Type>(array),
+            DataType::UInt8 => shown::<UInt8Type>(array),
+            DataType::UInt16 => shown::<UInt16Type>(array),
+            DataType::UInt32 => shown::<UInt32Type>(array),
+            DataType::UInt64 => shown::<UInt64Type>(array),
+            DataType::Float16 => float::<Float16Type>(array, f64::from),
+            DataType::Float32 => float::<Float32Type>(array, f64::from),
+            DataType::Float64 => float::<Float64Type>(array, |value| value),
+            DataType::Decimal32(..) => decimal::<Decimal32Type>(array),
+            DataType::Decimal64(..) => decimal::<Decimal64Type>(array),
+            DataType::Decimal128(..) => decimal::<Decimal128Type>(array),
+            DataType::Decimal256(..) => decimal::<Decimal256Type>(array),
+            DataType::Utf8 => {
+                let values = array.as_string::<i32>();
+                text(move |row| values.value(row), texts)
+            }
+            DataType::LargeUtf8 => {
+                let values = array.as_string::<i64>();
+                text(move |row| values.value(row), texts)
+            }
+            DataType::Utf8View => {
+                let values = array.as_string_view();
+                text(move |row| values.value(row), texts)
+            }
+            DataType::Binary => {
+                let values = array.as_binary::<i32>();
+                bytes(move |row| values.value(row))
+            }
+            DataType::LargeBinary => {
+                let values = array.as_binary::<i64>();
+                bytes(move |row| values.value(row))
+            }
+            DataType::BinaryView => {
+                let values = array.as_binary_view();
+                bytes(move |row| values.value(row))
+            }
+            DataType::FixedSizeBinary(_) => {
+                let values = array.as_fixed_size_binary();
+                bytes(move |row| values.value(row))
+            }
+            DataType::Timestamp(unit, _) => {
+                let instant = |nanos| jiff::Timestamp::from_nanosecond(nanos).ok();
+                match unit {
+                    TimeUnit::Second => spelt::<TimestampSecondType, _>(array, G, instant),
+                    TimeUnit::Millisecond => {
+                        spelt::<TimestampMillisecondType, _>(array, M, instant)
+                    }
+                    TimeUnit::Microsecond => {
+                        spelt::<TimestampMicrosecondType, _>(array, K, instant)
+                    }
+                    TimeUnit::Nanosecond => spelt::<TimestampNanosecondType, _>(array, 1, instant),
+                }
+            }
+            DataType::Date32 => spelt::<Date32Type, _>(array, DAY, date),
+            DataType::Date64 => spelt::<Date64Type, _>(array, M, date),
+            DataType::Time32(TimeUnit::Second) => {
+                spelt::<Time32SecondType, _>(array, G, time_of_day)
+            }
+            DataType::Time32(_) => spelt::<Time32MillisecondType, _>(array, M, time_of_day),
+            DataType::Time64(TimeUnit::Microsecond) => {
+                spelt::<Time64MicrosecondType, _>(array, K, time_of_day)
+            }
+            DataType::Time64(_) => spelt::<Time64NanosecondType, _>(array, 1, time_of_day),
+            DataType::Duration(unit) => match unit {
+                TimeUnit::Second => seconds::<DurationSecondType>(array, G),
+                TimeUnit::Millisecond => seconds::<DurationMillisecondType>(array, M),
+                TimeUnit::Microsecond => seconds::<DurationMicrosecondType>(array, K),
+                TimeUnit::Nanosecond => seconds::<DurationNanosecondType>(array, 1),
+            },
+            DataType::List(field) => {
+                let values = array.as_list::<i32>();
+                let offsets = values.value_offsets();
+                let range = move |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
+                list(Column::of(values.values().as_ref(), field, path)?, range)
+            }
+            DataType::LargeList(field) => {
+                let values = array.as_list::<i64>();
+                let offsets = values.value_offsets();
+                let range = move |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
+                list(Column::of(values.values().as_ref(), field, path)?, range)
+            }
+            DataType::FixedSizeList(field, size) => {
+                let values = array.as_fixed_size_list();
+                let size = usize::try_from(*size).unwrap_or(0);
+                let range = move |row: usize| row * size..(row + 1) * size;
+                list(Column::of(values.values().as_ref(), field, path)?, range)
+            }
+            DataType::Struct(fields) => {
+                let values = array.as_struct();
+                let members = Members::new(fields, values.columns(), &format!("{path}."))?;
+                Box::new(move |row, out| members.write(row, out))
+            }
+            DataType::Map(..) => {
+                let values = array.as_map();
+                let offsets = values.value_offsets();
+                let (keys, members) = (values.keys(), values.values());
+                if !is_text(keys.data_type()) {
+                    return Err(unread(path, array.data_type()));
+                }
+                let keys = Column::new(keys.as_ref(), Texts::Plain, path)?;
+                let members = Column::new(members.as_ref(), Texts::Plain, path)?;
+                Box::new(move |row, out| {
+                    out.push(b'{');
+                    let mut first = true;
+                    for place in offsets[row] as usize..offsets[row + 1] as usize {
+                        if members.is_null(place) {
+                            continue;
+                        }
+                        if !first {
+                            out.push(b',');
+                        }
+                        first = false;
+                        keys.write(place, out);
+                        out.push(b':');
+                        members.write(place, out);
+                    }
+                    out.push(b'}');
+                })
+            }
+            DataType::Dictionary(..) => {
+                let Some(codes) = array.as_any_dictionary_opt() else {
+                    return Err(unread(path, array.data_type()));
+                };
+                let values = Column::new(codes.values().as_ref(), texts, path)?;
+                // Without values all rows are null.
+                let keys = match codes.values().is_empty() {
+                    true => Vec::new(),
+                    false => codes.normalized_keys(),
+                };
+                Box::new(move |row, out| {
+                    if let Some(key) = keys.get(row) {
+                        values.write(*key, out);
+                    }
+                })
+            }
+            other => return Err(unread(path, other)),
+        };
+        Ok(Column {
+            nulls: array.logical_nulls(),
+            write,
+        })
+    }
+
+    fn of(array: &'a dyn Array, field: &Field, path: &str) -> io::Result<Column<'a>> {
+        Column::new(array, Texts::Plain, &format!("{path}.{}", field.name()))
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        match self.is_null(row) {
+            true => out.extend_from_slice(b"null"),
+            false => (self.write)(row, out),
+        }
+    }
+}
+
+fn unread(path: &str, ty: &DataType) -> io::Error {
+    io::Error::other(format!(
+        "column `{path}` has the type {ty}, which has no values of JSON"
+    ))
+}
+
+/// Nanoseconds of a microsecond, a millisecond, a second and a day.
+const K: i128 = 1_000;
+const M: i128 = 1_000_000;
+const G: i128 = 1_000_000_000;
+const DAY: i128 = 86_400 * G;
+
+fn string(text: &str, out: &mut Vec<u8>) {
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(&mut *out, text);
+}
+
+fn shown<'a, T: ArrowPrimitiveType>(array: &'a dyn Array) -> Write<'a>
+where
+    T::Native: std::fmt::Display,
+{
+    let values = array.as_primitive::<T>();
+    Box::new(move |row, out| {
+        let _ = write!(out, "{}", values.value(row));
+    })
+}
+
+fn float<'a, T: ArrowPrimitiveType>(array: &'a dyn Array, wide: fn(T::Native) -> f64) -> Write<'a> {
+    let values = array.as_primitive::<T>();
+    Box::new(move |row, out| match wide(values.value(row)) {
+        value if value.is_finite() => {
+            let _ = write!(out, "{value:?}");
+        }
+        _ => out.extend_from_slice(NO_NUMBER),
+    })
+}
+
+fn decimal<'a, T: DecimalType>(array: &'a dyn Array) -> Write<'a> {
+    let values = array.as_primitive::<T>();
+    Box::new(move |row, out| out.extend_from_slice(values.value_as_string(row).as_bytes()))
+}
+
+/// Texts. JSON stands as it is, without line ends; a marked text that is something else is no part of its row.
+fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, texts: Texts) -> Write<'a> {
+    let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    Box::new(move |row, out| match (texts, value(row)) {
+        (Texts::Plain, text) => string(text, out),
+        (Texts::Json, text) if !is_json(text) => out.extend_from_slice(NO_NUMBER),
+        (Texts::Json | Texts::Rows, text) => out.extend(text.bytes().map(|byte| match byte {
+            b'\n' | b'\r' => b' ',
+            byte => byte,
+        })),
+    })
+}
+
+/// Bytes are texts where they are UTF-8: not all programs that write Parquet mark their texts.
+fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a) -> Write<'a> {
+    Box::new(move |row, out| match std::str::from_utf8(value(row)) {
+        Ok(text) => string(text, out),
+        Err(_) => out.extend_from_slice(NO_TEXT),
+    })
+}
+
+/// Points in time, given in units of so many nanoseconds, as texts.
+fn spelt<'a, T: ArrowPrimitiveType, D: std::fmt::Display>(
+    array: &'a dyn Array,
+    unit: i128,
+    spell: impl Fn(i128) -> Option<D> + 'a,
+) -> Write<'a>
+where
+    T::Native: Into<i64>,
+{
+    let values = array.as_primitive::<T>();
+    Box::new(move |row, out| {
+        let value: i64 = values.value(row).into();
+        match spell(i128::from(value) * unit) {
+            Some(text) => {
+                let _ = write!(out, "\"{text}\"");
+            }
+            None => out.extend_from_slice(NO_NUMBER),
+        }
+    })
+}
+
+fn date(nanos: i128) -> Option<jiff::civil::Date> {
+    let time = jiff::Timestamp::from_nanosecond(nanos).ok()?;
+    Some(jiff::tz::Offset::UTC.to_datetime(time).date())
+}
+
+fn time_of_day(nanos: i128) -> Option<jiff::civil::Time> {
+    let time = jiff::Timestamp::from_nanosecond(nanos).ok()?;
+    Some(jiff::tz::Offset::UTC.to_datetime(time).time())
+}
+
+fn seconds<'a, T: ArrowPrimitiveType<Native = i64>>(array: &'a dyn Array, unit: i128) -> Write<'a> {
+    let values = array.as_primitive::<T>();
+    Box::new(move |row, out| {
+        let nanos = i128::from(values.value(row)) * unit;
+        let sign = if nanos < 0 { "-" } else { "" };
+        let nanos = nanos.unsigned_abs();
+        let _ = write!(out, "{sign}{}.{:09}", nanos / G as u128, nanos % G as u128);
+    })
+}
+
+fn list<'a>(values: Column<'a>, range: impl Fn(usize) -> std::ops::Range<usize> + 'a) -> Write<'a> {
+    Box::new(move |row, out| {
+        out.push(b'[');
+        for (number, place) in range(row).enumerate() {
+            if number > 0 {
+                out.push(b',');
+            }
+            values.write(place, out);
+        }
+        out.push(b']');
+    })
+}
