@@ -38,8 +38,23 @@ fn is_text(ty: &DataType) -> bool {
 }
 
 /// Writes the rows of a batch, a line each; `texts` if they are JSON texts.
-pub(super) fn write_batch(batch: &RecordBatch, texts: bool, lines: &mut Vec<u8>) -> io::Result<()> {
+///
+/// # Errors
+/// A column has a type without values of JSON; the lines have more than `most` bytes.
+pub(super) fn write_batch(
+    batch: &RecordBatch,
+    texts: bool,
+    most: usize,
+    lines: &mut Vec<u8>,
+) -> io::Result<()> {
     let schema = batch.schema();
+    let bounded = |lines: &Vec<u8>| match lines.len() <= most {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "{} rows come to more than {most} bytes (limit `record_memory`)",
+            batch.num_rows()
+        ))),
+    };
     if texts && let Some(column) = batch.columns().first() {
         let column = Column::new(column.as_ref(), Texts::Rows, schema.field(0).name())?;
         for row in 0..batch.num_rows() {
@@ -47,6 +62,7 @@ pub(super) fn write_batch(batch: &RecordBatch, texts: bool, lines: &mut Vec<u8>)
                 column.write(row, lines);
             }
             lines.push(b'\n');
+            bounded(lines)?;
         }
         return Ok(());
     }
@@ -54,6 +70,7 @@ pub(super) fn write_batch(batch: &RecordBatch, texts: bool, lines: &mut Vec<u8>)
     for row in 0..batch.num_rows() {
         members.write(row, lines);
         lines.push(b'\n');
+        bounded(lines)?;
     }
     Ok(())
 }

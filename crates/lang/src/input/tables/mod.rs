@@ -12,9 +12,11 @@ mod json;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -26,12 +28,16 @@ use smol_str::SmolStr;
 use self::json::{is_text_table, write_batch};
 use super::limits::InputLimits;
 
-/// Rows that are decoded at once, and the bytes that they may have by the sizes that the file says.
-const ROWS: usize = 8192;
+/// Rows that are decoded at once, and the bytes that they may have by the sizes that the file says. Few rows, because a long text that
+/// many rows share is stored once, and decoded for each.
+const ROWS: usize = 1024;
 const BYTES: usize = 4 << 20;
 
 /// Bytes of row groups that one thread decodes in one go; larger groups are decoded piece by piece.
 const GO: u64 = 16 << 20;
+
+/// Bytes of JSON that row groups decoded in one go may come to; beyond, they are decoded piece by piece.
+const GO_LINES: usize = 128 << 20;
 
 /// The columns that a spec reads.
 #[derive(Clone, Debug, Default)]
@@ -75,22 +81,12 @@ pub(super) fn rows(
         Box::new(Parquet::new(ParquetFile::open(
             file, path, columns, limits,
         )?))
-    } else if magic == *b"ARROW1" {
-        let all = arrow_ipc::reader::FileReader::try_new(BufReader::new(&file), None);
-        let schema = all.map_err(arrow)?.schema();
-        let texts = is_text_table(&schema, columns);
-        let kept = kept(&schema, columns);
-        file.rewind()?;
-        let batches = arrow_ipc::reader::FileReader::try_new(BufReader::new(file), kept);
-        Box::new(Batches(batches.map_err(arrow)?, texts))
     } else {
-        let all = arrow_ipc::reader::StreamReader::try_new(BufReader::new(&file), None);
-        let schema = all.map_err(arrow)?.schema();
-        let texts = is_text_table(&schema, columns);
-        let kept = kept(&schema, columns);
-        file.rewind()?;
-        let batches = arrow_ipc::reader::StreamReader::try_new(BufReader::new(file), kept);
-        Box::new(Batches(batches.map_err(arrow)?, texts))
+        let most = limits.record_memory;
+        decoded(|| match magic == *b"ARROW1" {
+            true => batches(file, columns, most, FileReader::try_new),
+            false => batches(file, columns, most, StreamReader::try_new),
+        })?
     };
     Ok(Box::new(Lines {
         source,
@@ -102,6 +98,32 @@ pub(super) fn rows(
 
 fn arrow(error: ArrowError) -> io::Error {
     io::Error::other(error.to_string())
+}
+
+/// Decodes; the decoders panic at some damaged files.
+fn decoded<T>(decode: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    std::panic::catch_unwind(AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| Err(io::Error::other("damaged: its decoder has failed")))
+}
+
+/// Returns the batches of a file or stream of Arrow IPC, with the columns that are read. The schema is read first: it has their numbers.
+fn batches<R: RecordBatchReader + Send + 'static>(
+    mut file: File,
+    columns: Option<&Columns>,
+    most: usize,
+    open: fn(BufReader<File>, Option<Vec<usize>>) -> Result<R, ArrowError>,
+) -> io::Result<Box<dyn Source>> {
+    let all = open(BufReader::new(file.try_clone()?), None);
+    let schema = all.map_err(arrow)?.schema();
+    let texts = is_text_table(&schema, columns);
+    let kept = kept(&schema, columns);
+    file.rewind()?;
+    let batches = open(BufReader::new(file), kept).map_err(arrow)?;
+    Ok(Box::new(Batches {
+        batches,
+        texts,
+        most,
+    }))
 }
 
 /// Returns the numbers of the columns to decode; `None` for all.
@@ -147,17 +169,27 @@ impl Read for Lines {
     }
 }
 
-/// Record batches in order, and whether their rows are JSON texts.
-struct Batches<R>(R, bool);
+/// Record batches in order.
+struct Batches<R> {
+    batches: R,
+    /// Whether rows are JSON texts.
+    texts: bool,
+    /// Bytes of JSON that a batch may come to.
+    most: usize,
+}
 
 impl<R: RecordBatchReader + Send> Source for Batches<R> {
     fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
-        let batch = self.0.next()?;
-        Some(batch.map_err(arrow).and_then(|batch| {
+        let (texts, most) = (self.texts, self.most);
+        decoded(|| {
+            let Some(batch) = self.batches.next() else {
+                return Ok(None);
+            };
             let mut lines = Vec::new();
-            write_batch(&batch, self.1, &mut lines)?;
-            Ok(lines)
-        }))
+            write_batch(&batch.map_err(arrow)?, texts, most, &mut lines)?;
+            Ok(Some(lines))
+        })
+        .transpose()
     }
 }
 
@@ -168,18 +200,27 @@ struct ParquetFile {
     mask: ProjectionMask,
     /// Whether rows are JSON texts.
     texts: bool,
+    /// Bytes of JSON that the rows decoded at once may come to.
+    most: usize,
 }
 
-/// The row groups of a Parquet file. Several threads decode those that fit; a damaged one is left out, its rows are blank lines, and the
-/// stream ends with an error.
+/// The row groups of a Parquet file. Several threads decode those that fit; the rows of a damaged one are blank lines from where the damage
+/// is found, and the stream ends with an error.
 struct Parquet {
     file: ParquetFile,
     next: usize,
-    /// A large row group that is being decoded.
+    /// A row group that is being decoded piece by piece.
     open: Option<Group>,
-    ready: VecDeque<io::Result<Vec<u8>>>,
+    ready: VecDeque<Piece>,
     damaged: u64,
     fault: Option<String>,
+}
+
+/// What comes next.
+enum Piece {
+    Lines(Vec<u8>),
+    /// A row group that is decoded when its turn comes: it is large, or damaged.
+    Group(usize),
 }
 
 struct Group {
@@ -214,8 +255,11 @@ impl ParquetFile {
                 limits.record_memory
             )));
         }
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-            .map_err(|error| io::Error::other(format!("a damaged Parquet file: {error}")))?;
+        let metadata = decoded(|| {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| io::Error::other(error.to_string()))
+        })
+        .map_err(|error| io::Error::other(format!("a damaged Parquet file: {error}")))?;
         let texts = is_text_table(metadata.schema(), columns);
         let columns = columns.filter(|_| !texts);
         let parquet = metadata.parquet_schema();
@@ -232,6 +276,7 @@ impl ParquetFile {
             metadata,
             mask,
             texts,
+            most: limits.record_memory,
         })
     }
 
@@ -252,16 +297,15 @@ impl ParquetFile {
         };
         let columns = group.columns().iter().enumerate();
         let read = columns.filter(|(number, _)| self.mask.leaf_included(*number));
-        read.map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0))
-            .fold(0, u64::saturating_add)
+        total(read.map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0)))
     }
 
     fn reader(&self, groups: std::ops::Range<usize>) -> io::Result<Group> {
         let (number, rows) = (
             groups.start,
-            groups.clone().map(|group| self.rows(group)).sum(),
+            total(groups.clone().map(|one| self.rows(one))),
         );
-        let bytes: u64 = groups.clone().map(|group| self.bytes(group)).sum();
+        let bytes = total(groups.clone().map(|one| self.bytes(one)));
         let row = usize::try_from(bytes / u64::max(rows, 1)).unwrap_or(usize::MAX);
         let size = (BYTES / row.max(1)).clamp(1, ROWS);
         // A handle of its own: clones share the position.
@@ -283,10 +327,15 @@ impl ParquetFile {
     fn decode(&self, groups: std::ops::Range<usize>) -> io::Result<Vec<u8>> {
         let mut lines = Vec::new();
         for batch in self.reader(groups)?.batches {
-            write_batch(&batch.map_err(arrow)?, self.texts, &mut lines)?;
+            write_batch(&batch.map_err(arrow)?, self.texts, GO_LINES, &mut lines)?;
         }
         Ok(lines)
     }
+}
+
+/// Returns the sum of sizes that a file states: they may be anything.
+fn total(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
 }
 
 impl Parquet {
@@ -310,7 +359,8 @@ impl Parquet {
     ) -> Option<io::Result<Vec<u8>>> {
         self.damaged += 1;
         if self.fault.is_none() {
-            let row = (0..group).map(|group| self.file.rows(group)).sum::<u64>() + 1;
+            let before = total((0..group).map(|group| self.file.rows(group)));
+            let row = before.saturating_add(1);
             let fault = format!("row group {group}, from row {row}, cannot be decoded: {error}");
             self.fault = Some(fault);
         }
@@ -319,6 +369,7 @@ impl Parquet {
             true => Some(Ok(vec![b'\n'; rows as usize])),
             false => {
                 self.next = self.file.groups();
+                self.ready.clear();
                 self.end()
             }
         }
@@ -351,21 +402,14 @@ impl Parquet {
         }
         self.next = from;
         let file = &self.file;
-        let decoded: Vec<io::Result<Vec<u8>>> = runs
+        let all: Vec<_> = runs
             .par_iter()
-            .map(|run| file.decode(run.clone()))
+            .map(|run| decoded(|| file.decode(run.clone())))
             .collect();
-        for (run, decoded) in runs.into_iter().zip(decoded) {
-            if decoded.is_ok() {
-                self.ready.push_back(decoded);
-                continue;
-            }
-            for group in run {
-                let decoded = match self.file.decode(group..group + 1) {
-                    Ok(lines) => Some(Ok(lines)),
-                    Err(error) => self.damage(group, self.file.rows(group), &error),
-                };
-                self.ready.extend(decoded);
+        for (run, lines) in runs.into_iter().zip(all) {
+            match lines {
+                Ok(lines) => self.ready.push_back(Piece::Lines(lines)),
+                Err(_) => self.ready.extend(run.map(Piece::Group)),
             }
         }
     }
@@ -374,20 +418,19 @@ impl Parquet {
 impl Source for Parquet {
     fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
         loop {
-            if let Some(ready) = self.ready.pop_front() {
-                return Some(ready);
-            }
             if let Some(mut group) = self.open.take() {
-                let Some(batch) = group.batches.next() else {
-                    continue;
-                };
-                let mut lines = Vec::new();
-                let written = batch.map_err(arrow).and_then(|batch| {
-                    write_batch(&batch, self.file.texts, &mut lines)?;
-                    Ok(batch.num_rows() as u64)
+                let (texts, most) = (self.file.texts, self.file.most);
+                let written = decoded(|| {
+                    let Some(batch) = group.batches.next() else {
+                        return Ok(None);
+                    };
+                    let (batch, mut lines) = (batch.map_err(arrow)?, Vec::new());
+                    write_batch(&batch, texts, most, &mut lines)?;
+                    Ok(Some((batch.num_rows() as u64, lines)))
                 });
                 match written {
-                    Ok(rows) => {
+                    Ok(None) => continue,
+                    Ok(Some((rows, lines))) => {
                         group.rows = group.rows.saturating_sub(rows);
                         self.open = Some(group);
                         return Some(Ok(lines));
@@ -395,17 +438,17 @@ impl Source for Parquet {
                     Err(error) => return self.damage(group.number, group.rows, &error),
                 }
             }
-            if self.next >= self.file.groups() {
-                return self.end();
-            }
-            if self.file.bytes(self.next) <= GO {
-                self.decode_runs();
-            } else {
-                let group = self.next;
-                self.next += 1;
-                match self.file.reader(group..group + 1) {
+            match self.ready.pop_front() {
+                Some(Piece::Lines(lines)) => return Some(Ok(lines)),
+                Some(Piece::Group(group)) => match decoded(|| self.file.reader(group..group + 1)) {
                     Ok(open) => self.open = Some(open),
                     Err(error) => return self.damage(group, self.file.rows(group), &error),
+                },
+                None if self.next >= self.file.groups() => return self.end(),
+                None if self.file.bytes(self.next) <= GO => self.decode_runs(),
+                None => {
+                    self.ready.push_back(Piece::Group(self.next));
+                    self.next += 1;
                 }
             }
         }
