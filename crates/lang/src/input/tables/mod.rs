@@ -1,8 +1,7 @@
 //! Parquet and Arrow files as a stream of JSON: a row is a line, so that a table is judged like the same events in JSON Lines,
 //! and a problem's line is the number of its row.
 //!
-//! Only columns that the spec reads are decoded, which is what makes a table faster to read than text. A null is an absent member: a row
-//! has all columns, an object has its own. A table with one column of text has a JSON text in each row.
+//! Only columns that the spec reads are decoded. A null is an absent member: a row has all columns, an object has its own. A table with one column of text has a JSON text in each row.
 //!
 //! Values of Arrow that JSON has no form for become texts as RFC 3339 and SQL write them (points in time in UTC, dates, times of day), durations
 //! become seconds, and bytes that are no UTF-8 become what the reader reports as such.
