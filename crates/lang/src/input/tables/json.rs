@@ -117,7 +117,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// What the texts of a column are.
+/// The meaning of the texts of a column.
 #[derive(Clone, Copy, PartialEq)]
 enum Texts {
     Plain,
@@ -135,7 +135,7 @@ struct Column<'a> {
     write: Write<'a>,
 }
 
-/// What no number is: the reader reports it where a field has it.
+/// A token that is no JSON value: the reader reports it where a field has it.
 const NO_NUMBER: &[u8] = b"NaN";
 
 /// Half of a pair of surrogates: the reader reports a text with it as no Unicode.

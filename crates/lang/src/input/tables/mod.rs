@@ -215,7 +215,7 @@ struct Parquet {
     fault: Option<String>,
 }
 
-/// What comes next.
+/// The next part of the stream.
 enum Piece {
     Lines(Vec<u8>),
     /// A row group that is decoded when its turn comes: it is large, or damaged.
