@@ -105,12 +105,15 @@ fn decoded<T>(decode: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         .unwrap_or_else(|_| Err(io::Error::other("damaged: its decoder has failed")))
 }
 
+/// The constructor of a reader of the columns with these numbers.
+type Open<R> = fn(BufReader<File>, Option<Vec<usize>>) -> Result<R, ArrowError>;
+
 /// Returns the batches of a file or stream of Arrow IPC, with the columns that are read. The schema is read first: it has their numbers.
 fn batches<R: RecordBatchReader + Send + 'static>(
     mut file: File,
     columns: Option<&Columns>,
     most: usize,
-    open: fn(BufReader<File>, Option<Vec<usize>>) -> Result<R, ArrowError>,
+    open: Open<R>,
 ) -> io::Result<Box<dyn Source>> {
     let all = open(BufReader::new(file.try_clone()?), None);
     let schema = all.map_err(arrow)?.schema();
