@@ -13,6 +13,7 @@
 //! guess. Work is bounded by [`Limits`]: time and memory are linear in them, and recursion is at most
 //! [`syntax::NESTING`] deep. It knows nothing of specs.
 
+mod files;
 mod follow;
 mod quoting;
 mod syntax;
@@ -23,6 +24,7 @@ mod words;
 
 use std::fmt;
 
+use syntax::Dialect;
 use walk::{Feed, Folder, Walk};
 
 /// The limits of reading a line, all inclusive.
@@ -135,7 +137,8 @@ pub type Command = Vec<String>;
 /// [`ShellError::Undetermined`]. Takes time linear in [`Limits::work`].
 pub fn commands(line: &str, limits: &Limits) -> Result<Vec<Command>, ShellError> {
     let mut walk = Walk::new(limits);
-    walk.text(line, None, &Feed::Nothing, 0, Folder::Here)?;
+    walk.text(line, None, &Feed::Nothing, 0, Folder::Here, Dialect::Bash)?;
+    walk.check_at_end()?;
     Ok(walk.found)
 }
 

@@ -52,7 +52,7 @@ const PLAIN: Wrapper = Wrapper {
 
 pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
-        names: "nohup builtin busybox toybox eatmydata unbuffer torsocks proxychains proxychains4 \
+        names: "nohup builtin and or not busybox toybox eatmydata unbuffer torsocks proxychains proxychains4 \
                 dumb-init dbus-run-session catchsegv noglob nocorrect -",
         ..PLAIN
     },
@@ -706,12 +706,34 @@ pub(super) const MEANINGS: &[&str] = &[
     "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin", "shopt",
 ];
 
-/// Programs that may write a file that stands anywhere in their words, as in `sed 'w FILE'`.
-pub(super) const MAY_WRITE: &[&str] = &[
-    "sed", "gsed", "awk", "gawk", "mawk", "nawk", "perl", "ruby", "python", "node", "php", "sort",
-    "split", "csplit", "ed", "ex", "vi", "vim", "nvim", "patch", "xxd", "uudecode", "script",
-    "tar", "unzip", "7z", "gzip", "gunzip", "cpio", "ar", "scp", "sftp", "git", "socat", "nc",
-];
+/// Programs that may write a file that stands anywhere in their words, as in `sed 'w FILE'`, although another table lists them.
+pub(super) const MAY_WRITE: &[&str] = &["script", "logsave"];
+
+/// Programs and builtins that write none of the files which their words name, or only as `>` does.
+pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd command compgen complete \
+    continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help jobs kill let local logout \
+    mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend time times trap type typeset \
+    ulimit umask unalias unset wait cat tac head tail less more bat nl wc ls dir tree stat file du df find gfind fd fdfind \
+    locate which whereis whatis man readlink realpath basename dirname pathchk grep egrep fgrep zgrep rg ag ack diff cmp comm \
+    colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
+    chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
+    whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
+    bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh";
+
+/// Programs that build other programs: what runs then is theirs.
+pub(super) const COMPILES: &str = "cc gcc g++ c++ clang clang++ rustc cargo go make gmake cmake ninja meson bazel javac java \
+    kotlinc scalac ghc stack cabal swift swiftc zig nvcc ld as ar tsc npm npx yarn pnpm pip pip3 docker podman kubectl";
+
+/// Programs that take files from a repository, an archive or another machine.
+pub(super) const STORES: &str =
+    "git hg svn jj tar gtar bsdtar zip unzip 7z scp rsync brew apt apt-get dnf yum pacman";
+
+/// Subcommands of `git` that write files of any name from what the line gives.
+pub(super) const GIT_PLUMBING: &str =
+    "apply am checkout-index read-tree unpack-file update-index hash-object fast-import";
+
+/// Programs that run commands later, at the same time or more than once.
+pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";
 
 /// Programs that write files whose names do not stand in their words, parts and contents of archives: with one of these
 /// letters among their options, or with one of these long options; always, if there are none.

@@ -136,7 +136,9 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "EPOCHREALTIME",
 ];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
-pub(super) const INTEGERS: &[&str] = &["RANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO"];
+pub(super) const INTEGERS: &[&str] = &[
+    "RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO",
+];
 
 /// Whether a variable decides which program a name stands for, which code is loaded into it, or which files it writes.
 pub(super) fn loads_code(name: &str) -> bool {
@@ -147,7 +149,13 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
-/// Whether a shell runs or expands the value of a variable.
+/// Returns the variable of `x[i]`, `x+` and `x`.
+pub(super) fn variable_of(name: &str) -> &str {
+    name.split(['[', '+']).next().unwrap_or(name)
+}
+
+/// Whether a shell runs or expands the value of a variable, or of an element of it.
 pub(super) fn runs_values_of(name: &str) -> bool {
+    let name = variable_of(name);
     RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
 }

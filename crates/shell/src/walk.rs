@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::syntax::{
-    self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
+    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target,
+    Word,
 };
 use super::table::{DELETERS, INTERPRETERS, SHELLS};
 use super::variables::{
     EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, SET_BY_SHELL, STARTUP_VARIABLE, loads_code,
-    runs_values_of,
+    runs_values_of, variable_of,
 };
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};
@@ -31,6 +32,20 @@ pub(super) struct Walk<'l> {
     pub(super) aliases: HashSet<String>,
     /// Names of files that the text writes.
     pub(super) files: HashSet<String>,
+    /// Endings of names of files that it writes.
+    pub(super) endings: HashSet<String>,
+    /// Whether it writes one whose name it does not determine.
+    pub(super) any_file: bool,
+    /// Texts that programs read which may write what they name.
+    pub(super) fed: Vec<String>,
+    /// Whether a descriptor may be another one, or a file that is open for reading.
+    pub(super) reopens: bool,
+    /// Whether a word is the path of a descriptor.
+    pub(super) names_descriptors: bool,
+    /// Files that run, by their paths, and whether a shell reads them.
+    pub(super) ran: Vec<(String, bool)>,
+    /// Whether commands may run in another order than they stand.
+    pub(super) unordered: bool,
     /// Whether a text would run a command if arithmetic evaluated it.
     pub(super) planted: bool,
     arithmetic: bool,
@@ -111,6 +126,13 @@ impl<'l> Walk<'l> {
             assigned: HashSet::new(),
             aliases: HashSet::new(),
             files: HashSet::new(),
+            endings: HashSet::new(),
+            any_file: false,
+            fed: Vec::new(),
+            reopens: false,
+            names_descriptors: false,
+            ran: Vec::new(),
+            unordered: false,
             planted: false,
             arithmetic: false,
             functions: HashSet::new(),
@@ -146,6 +168,7 @@ impl<'l> Walk<'l> {
         feed: &Feed,
         level: usize,
         folder: Folder,
+        dialect: Dialect,
     ) -> Result<Folder> {
         if text.len() > self.limits.bytes {
             return Err(ShellError::TooLong(text.len(), self.limits.bytes));
@@ -159,7 +182,7 @@ impl<'l> Walk<'l> {
         }
         // a node of the tree costs about sixty bytes for each byte of text
         self.charge(text.len().saturating_mul(4))?;
-        let parsed = syntax::parse(text, level)?;
+        let parsed = syntax::parse(text, level, dialect)?;
         self.arithmetic |= parsed.names.arithmetic;
         let names = &parsed.names;
         self.planted |= names.planted || !names.printed.is_disjoint(&names.evaluated);
@@ -167,6 +190,7 @@ impl<'l> Walk<'l> {
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
             .extend(parsed.names.functions.iter().cloned());
+        self.unordered |= names.unordered;
         self.moves |= names.moves;
         self.moves_oddly |= names.moves_oddly;
         if let Some(name) = &parsed.names.run_unseen {
@@ -206,6 +230,7 @@ impl<'l> Walk<'l> {
             let mut reached = before.clone();
             for (nth, pipeline) in statement.pipelines.iter().enumerate() {
                 let alone = pipeline.len() == 1;
+                let ran = self.ran.len();
                 let folder = scope.folder.clone();
                 let mut input = feed.clone();
                 for (place, node) in pipeline.iter().enumerate() {
@@ -219,6 +244,8 @@ impl<'l> Walk<'l> {
                     }
                 }
                 if !alone {
+                    // they run at the same time
+                    self.check_ran(ran)?;
                     scope.folder = match self.moves_oddly {
                         true => Folder::Unknown,
                         false => folder,
@@ -246,6 +273,7 @@ impl<'l> Walk<'l> {
         feed: &Feed,
     ) -> Result<()> {
         let found = self.found.len();
+        let ran = self.ran.len();
         let mut rounds = 0;
         loop {
             let start = scope.folder.clone();
@@ -253,6 +281,9 @@ impl<'l> Walk<'l> {
                 let folder = scope.folder.clone();
                 self.script(body, scope, feed, false)?;
                 scope.folder = scope.folder.clone().or(folder);
+            }
+            if repeats {
+                self.check_ran(ran)?;
             }
             if !repeats || scope.folder == start {
                 return Ok(());
@@ -426,9 +457,23 @@ impl<'l> Walk<'l> {
             Target::Word(word) => {
                 if redirect.operator != "<<<" {
                     let mut command = vec![redirect.operator.to_owned()];
+                    let reads = redirect.operator.starts_with('<');
+                    self.reopens |= reads && redirect.descriptor.is_some();
                     for field in self.fields(word, scope)? {
+                        let copies = redirect.operator.ends_with('&');
+                        self.reopens |= copies && !matches!(field.text.as_str(), "1" | "2" | "-");
+                        // Bash opens these for both directions
+                        let is_socket = ["/dev/tcp/", "/dev/udp/"]
+                            .iter()
+                            .any(|folder| field.text.starts_with(folder));
+                        if let Some(operator) = command.first_mut()
+                            && operator == "<"
+                            && is_socket
+                        {
+                            "<>".clone_into(operator);
+                        }
                         if redirect.operator.contains('>') {
-                            self.writes(&field.text);
+                            self.writes_to(&field);
                         }
                         command.push(field.text);
                     }
@@ -438,18 +483,6 @@ impl<'l> Walk<'l> {
             }
         }
         Ok(())
-    }
-
-    /// Keeps the name of a file that is written, by its last part.
-    pub(super) fn writes(&mut self, path: &str) {
-        let name = path
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or(path);
-        if !name.is_empty() && name != "null" {
-            self.files.insert(name.to_owned());
-        }
     }
 
     /// Returns the standard input of a node after its redirections.
@@ -591,13 +624,19 @@ impl Scope<'_> {
 
 /// Refuses variables through which a shell runs what is not said here.
 pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> Result<()> {
+    let name = variable_of(name);
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
-    let starts = name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains('/'));
+    let starts =
+        name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains(['/', '$', '`']));
+    // prompts have octal escapes of their own
+    let expansions = ["$(", "`", "@P", "\\44", "\\044", "\\140"];
     let expands = EXPANDED_VARIABLES.contains(&name)
-        && value.is_none_or(|value| value.contains("$(") || value.contains('`'));
+        && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
-    if runs || starts || expands || hides || name.starts_with("BASH_FUNC_") {
+    // options of a shell, of which some change how it reads a line
+    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
+    if runs || starts || expands || hides || sets || name.starts_with("BASH_FUNC_") {
         return Err(ShellError::undetermined(
             RUN_VARIABLE,
             &format!("{name}={written}"),
@@ -642,9 +681,11 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
                 && !letters.is_empty()
                 && letters.chars().all(|c| "neE".contains(c))
             {
-                if letters.contains('n') {
-                    end = "";
+                // some shells print the others
+                if letters != "n" {
+                    return None;
                 }
+                end = "";
                 words = rest;
             }
             let text = words.join(" ");
@@ -658,7 +699,7 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
                 _ => return None,
             };
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            print_format(&quoting::ansi_c(format), &rest)
+            print_format(&quoting::format_text(format)?, &rest)
         }
         "cat" => match (words, feed) {
             ([], Feed::Text(text)) => Some(text.clone()),

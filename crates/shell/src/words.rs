@@ -1,6 +1,6 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
-use super::syntax::{Part, Word};
+use super::syntax::{Dialect, Part, Word};
 use super::walk::{Scope, Walk};
 use super::{Limits, ShellError};
 
@@ -112,11 +112,13 @@ impl Walk<'_> {
     pub(super) fn fields(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Field>> {
         let atoms = self.atoms(word, scope)?;
         let mut fields = Vec::new();
-        for atoms in self.braces(atoms)? {
+        for atoms in self.braces(atoms, scope)? {
             split(&atoms, &mut fields);
         }
         for field in &fields {
             self.charge(field.text.len() + 1)?;
+            let text = field.text.as_str();
+            self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
             self.planted |= plants(&field.text, false);
         }
         Ok(fields)
@@ -210,7 +212,7 @@ impl Walk<'_> {
     }
 
     /// Brace expansion, which comes before all other: `{a,b}`, `{1..3}`.
-    fn braces(&mut self, atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>> {
+    fn braces(&mut self, atoms: Vec<Atom>, scope: &Scope<'_>) -> Result<Vec<Vec<Atom>>> {
         let mut done = Vec::new();
         let mut open = vec![(atoms, 0usize)];
         while let Some((atoms, from)) = open.pop() {
@@ -219,6 +221,10 @@ impl Walk<'_> {
                 done.push(atoms);
                 continue;
             };
+            if scope.parsed.dialect != Dialect::Bash {
+                let what = "whether a shell other than Bash expands";
+                return Err(ShellError::undetermined(what, "{…}"));
+            }
             for alternative in alternatives.into_iter().rev() {
                 let mut next = atoms.get(..at).unwrap_or_default().to_vec();
                 next.extend(alternative);
@@ -389,8 +395,9 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
+                    // a parenthesis without quotes is one of `@(…)`
                     field.pattern |=
-                        matches!(c, '*' | '?') || (*c == ']' && field.text.contains('['));
+                        matches!(c, '*' | '?' | '(') || (*c == ']' && field.text.contains('['));
                 }
                 if *c == '/' {
                     field.tail = true;

@@ -1,19 +1,22 @@
 //! Commands that run commands: what they are given to run, by the tables of [`super::table`].
 
+mod checks;
 mod options;
 mod others;
 mod programs;
 
 use super::ShellError;
-use super::syntax::MOVING;
+use super::files::only_names;
+use super::syntax::{Dialect, MOVING};
 use super::table::{
-    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH,
-    SSH_AFTER_HOST, STARTUP_FILES, UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes,
+    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELL, SHELLS, SSH, SSH_AFTER_HOST,
+    STARTUP_FILES, UNORDERED, WRAPPERS, WRITERS, Wrapper, Writes,
 };
-use super::variables::loads_code;
+use super::variables::{STARTUP_VARIABLE, loads_code};
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
 
+use checks::{check_deletion, check_names, is_descriptor};
 use options::{Sorted, after_assignments, line_of, script_text, sort, split_value, take};
 use others::{lines_of_options, unlisted};
 use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
@@ -47,6 +50,25 @@ enum Place {
 
 /// Builtins that run commands in the shell itself.
 const IN_SHELL: &[&str] = &["command", "builtin", "time", "eval", ".", "source"];
+
+/// Whether a builtin gives text to the shell that runs it.
+fn evaluates_here(program: &str) -> bool {
+    matches!(
+        program,
+        "eval" | "." | "source" | "trap" | "mapfile" | "readarray" | "complete" | "compgen"
+    )
+}
+
+/// Returns the language of the texts that a program reads or gives to a shell, which is `sh` or that of the user, if not a known one.
+fn dialect_of(program: &str) -> Dialect {
+    match unversioned(program) {
+        "bash" | "rbash" => Dialect::Bash,
+        "csh" | "tcsh" | "fish" | "elvish" | "nu" | "xonsh" | "rc" | "es" | "pwsh" => {
+            Dialect::Other
+        }
+        _ => Dialect::Posix,
+    }
+}
 
 /// Whether a word is a path below a variable: `$HOME/bin/x`.
 fn begins_with_folder(field: &Field) -> bool {
@@ -89,7 +111,7 @@ fn joined(folder: &str, name: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-fn base(text: &str) -> &str {
+pub(super) fn base(text: &str) -> &str {
     text.rsplit('/').next().unwrap_or(text)
 }
 
@@ -97,12 +119,12 @@ fn refuse<T>(what: &'static str, field: &Field) -> Result<T> {
     Err(ShellError::undetermined(what, &field.text))
 }
 
-fn listed(list: &str, name: &str) -> bool {
+pub(super) fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == name)
 }
 
 /// Returns the name of a program without its version: `python3.12`, `bash-5.2`.
-fn unversioned(name: &str) -> &str {
+pub(super) fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
@@ -114,17 +136,25 @@ impl Walk<'_> {
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
-        let mut open = vec![(Run::Words(fields), Place::Shell)];
-        while let Some((run, place)) = open.pop() {
+        let mut open = vec![(Run::Words(fields), Place::Shell, Dialect::Bash)];
+        while let Some((run, place, dialect)) = open.pop() {
             match run {
                 Run::Nothing => {}
-                Run::All(all) => open.extend(all.into_iter().rev().map(|run| (run, place))),
-                Run::At(there, run) => open.push((*run, place.max(there))),
-                Run::Line(line, positional) => self.line(&line, positional, scope, feed, place)?,
+                Run::All(all) => {
+                    open.extend(all.into_iter().rev().map(|run| (run, place, dialect)));
+                }
+                Run::At(there, run) => open.push((*run, place.max(there), dialect)),
+                Run::Line(line, positional) => {
+                    let from = (place, dialect);
+                    self.line(&line, positional, scope, feed, from)?;
+                }
                 Run::Input => match feed {
                     Feed::Nothing => {}
                     // the script itself is the standard input of what it runs
-                    Feed::Text(text) => self.line(text, None, scope, &Feed::Unknown, place)?,
+                    Feed::Text(text) => {
+                        let from = (place, dialect);
+                        self.line(text, None, scope, &Feed::Unknown, from)?;
+                    }
                     Feed::Unknown => {
                         let what = "what a shell reads from its standard input";
                         return Err(ShellError::undetermined(what, ""));
@@ -147,6 +177,13 @@ impl Walk<'_> {
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| field.text.clone()).collect())?;
                     self.effects(&program, &fields, scope)?;
+                    if let Feed::Text(text) = feed
+                        && !only_names(&program)
+                    {
+                        self.charge(text.len())?;
+                        self.fed.push(text.clone());
+                    }
+                    self.unordered |= listed(UNORDERED, &program);
                     self.call(&program, &fields, scope, feed)?;
                     if place != Place::Shell {
                         scope.folder = outer;
@@ -157,7 +194,11 @@ impl Walk<'_> {
                         program if IN_SHELL.contains(&program) => Place::Shell,
                         _ => Place::Process,
                     };
-                    open.push((next, place.max(there)));
+                    let dialect = match evaluates_here(&program) {
+                        true => scope.parsed.dialect,
+                        false => dialect_of(&program),
+                    };
+                    open.push((next, place.max(there), dialect));
                 }
             }
         }
@@ -171,12 +212,12 @@ impl Walk<'_> {
         positional: Option<Vec<String>>,
         scope: &mut Scope<'_>,
         feed: &Feed,
-        place: Place,
+        (place, dialect): (Place, Dialect),
     ) -> Result<()> {
         let from = self.starting(&scope.folder, place);
         let moves = std::mem::take(&mut self.moves);
         self.moves = moves && place != Place::Later;
-        let to = self.text(line, positional, feed, scope.level + 1, from)?;
+        let to = self.text(line, positional, feed, scope.level + 1, from, dialect)?;
         if place == Place::Shell || place == Place::Later && self.moves {
             scope.folder = scope.folder.clone().or(to);
         }
@@ -195,7 +236,7 @@ impl Walk<'_> {
     }
 
     /// The name of a program, without its folder.
-    fn program(&self, first: &Field) -> Result<String> {
+    fn program(&mut self, first: &Field) -> Result<String> {
         let whole = match first.hole {
             Hole::None => true,
             _ => first.tail && (!first.splits || first.environment && begins_with_folder(first)),
@@ -223,8 +264,15 @@ impl Walk<'_> {
         if self.aliases.contains(&first.text) || self.aliases.contains("") {
             return refuse("the meaning of an alias", first);
         }
-        if self.files.contains(name) {
+        if self.writes_file(name) {
             return refuse("the content of a file that the line writes", first);
+        }
+        if first.text.contains('/') || self.assigned.contains("PATH") {
+            let from = self.ran.len();
+            self.ran.push((first.text.clone(), false));
+            if first.text.contains('/') && !self.unordered {
+                self.check_ran(from)?;
+            }
         }
         Ok(name.to_owned())
     }
@@ -261,6 +309,7 @@ impl Walk<'_> {
                 }
             }
         }
+        check_names(program, rest)?;
         let given = |names: &[&str]| {
             rest.iter()
                 .any(|field| names.contains(&field.text.as_str()))
@@ -284,12 +333,13 @@ impl Walk<'_> {
                 return Err(ShellError::undetermined("what is loaded by", "enable -f"));
             }
             "set"
-                if given(&["histexpand"])
-                    || rest.iter().any(|f| {
-                        f.text.starts_with('-') && !f.text.starts_with("--") && f.text.contains('H')
-                    }) =>
+                if given(&["histexpand", "keyword"])
+                    || rest
+                        .iter()
+                        .take_while(|f| f.text.starts_with(['-', '+']) && f.text != "--")
+                        .any(|f| f.text.starts_with('-') && f.text.contains(['H', 'k'])) =>
             {
-                return Err(ShellError::undetermined("words of", "the history"));
+                return Err(ShellError::undetermined("the words after", "set"));
             }
             "fc" if !rest.iter().any(|f| f.text.starts_with("-l")) => {
                 return Err(ShellError::undetermined("the commands of", "the history"));
@@ -332,12 +382,16 @@ impl Walk<'_> {
             match writes {
                 Writes::All => {
                     for field in operands() {
-                        self.writes(&field.text);
+                        self.writes_to(field);
                     }
                 }
                 Writes::Last => {
-                    if let Some(field) = operands().next_back() {
-                        self.writes(&field.text);
+                    // behind an option may stand its value, after the file
+                    let late = rest.iter().skip_while(|field| field.text.starts_with('-'));
+                    let all = late.skip(1).any(|field| field.text.starts_with('-'));
+                    let first = operands().count().saturating_sub(1);
+                    for field in operands().skip(if all { 0 } else { first }) {
+                        self.writes_to(field);
                     }
                 }
                 Writes::Fetched => {
@@ -505,6 +559,10 @@ impl Walk<'_> {
             let what = "what a shell reads when it starts or ends";
             return Err(ShellError::undetermined(what, file));
         }
+        if self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
+            let what = "what a shell reads when it starts or ends";
+            return Err(ShellError::undetermined(what, STARTUP_VARIABLE));
+        }
         let mut line = false;
         let mut input = false;
         let mut at = 0;
@@ -557,11 +615,14 @@ impl Walk<'_> {
                         // without a value the options are listed, and nothing else stands there
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
-                            if !option.is_known() || MOVING.contains(&option.text.as_str()) {
+                            let text = option.text.as_str();
+                            if !option.is_known() || text == "keyword" || MOVING.contains(&text) {
                                 return refuse("an option of a shell", option);
                             }
                         }
                     }
+                    // with `-k` any word may be an assignment
+                    'k' => return refuse("an option of a shell", field),
                     letter if SHELL.flags.contains(letter) => {}
                     _ => return refuse("an option of a shell", field),
                 }
@@ -588,7 +649,9 @@ impl Walk<'_> {
     }
 
     fn check_startup(&self, file: &Field) -> Result<()> {
-        if file.process.is_some() || self.files.contains(base(&file.text)) {
+        let open = file.process.is_some() || file.hole == Hole::Start && !file.environment;
+        let null = file.text == "/dev/null";
+        if open || is_descriptor(&file.text) && !null || self.writes_file(base(&file.text)) {
             return refuse("the content of a file that a shell reads", file);
         }
         Ok(())
@@ -610,115 +673,15 @@ impl Walk<'_> {
             return Ok(Run::Input);
         }
         let determined = file.hole == Hole::None || (file.tail && !file.may_split());
-        let odd = file.text.contains("/fd/") || file.text.starts_with("/dev/");
-        if !determined || file.pattern || odd || self.may_have_written(base(&file.text))? {
+        let odd = is_descriptor(&file.text);
+        if !determined || file.pattern || odd {
             return refuse(what, file);
         }
+        let from = self.ran.len();
+        self.ran.push((file.text.clone(), true));
+        self.check_ran(from)?;
         Ok(Run::Nothing)
     }
-
-    /// Whether the line writes a file of this name, or an earlier command that may write it names it.
-    fn may_have_written(&mut self, name: &str) -> Result<bool> {
-        let bytes = self.found.iter().flatten().map(String::len);
-        self.charge(bytes.sum())?;
-        let part = |c: char| c == '_' || c == '.' || c == '-' || c.is_alphanumeric();
-        let names_it = |word: &String| {
-            word.match_indices(name).any(|(at, _)| {
-                let before = word.get(..at).unwrap_or_default();
-                let after = word.get(at + name.len()..).unwrap_or_default();
-                !before.ends_with(part) && !after.starts_with(part)
-            })
-        };
-        let mut earlier = self
-            .found
-            .iter()
-            .filter_map(|command| command.split_first());
-        let named = earlier.any(|(program, words)| {
-            let program = base(program);
-            let writes = MAY_WRITE.contains(&program) || MAY_WRITE.contains(&unversioned(program));
-            unpacks(program, words) || writes && words.iter().any(names_it)
-        });
-        Ok(named || self.files.contains(name))
-    }
-}
-
-/// Whether a command writes files that it does not name.
-fn unpacks(program: &str, words: &[String]) -> bool {
-    let Some((_, letters, long)) = UNPACKS.iter().find(|(name, ..)| *name == program) else {
-        return false;
-    };
-    // `tar xf` and `ar x` need no dash
-    let asks = |(nth, word): (usize, &String)| match word.strip_prefix("--") {
-        Some(name) => long
-            .iter()
-            .any(|one| !name.is_empty() && one.starts_with(name)),
-        None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
-    };
-    letters.is_empty() || words.iter().enumerate().any(asks)
-}
-
-/// Completes and checks the words of a program that deletes.
-fn check_deletion(
-    fields: &mut Vec<Field>,
-    letters: &str,
-    long: &str,
-    folder: &Folder,
-) -> Result<()> {
-    let rest = fields.get_mut(1..).unwrap_or_default();
-    let is_long = |text: &str| {
-        let name = text.strip_prefix("--").unwrap_or_default();
-        !name.is_empty() && long.starts_with(name)
-    };
-    let is_short = |text: &str| {
-        text.starts_with('-') && !text.starts_with("--") && text.contains(|c| letters.contains(c))
-    };
-    let folders = rest
-        .iter()
-        .any(|field| is_long(&field.text) || is_short(&field.text));
-    let open = rest
-        .iter()
-        .filter(|field| field.hole == Hole::Start || field.process.is_some());
-    let sole = rest
-        .iter()
-        .filter(|field| !field.text.starts_with('-'))
-        .count()
-        == 1;
-    for field in open {
-        // a name in quotes is one word; alone it is no option that could make others of them worse
-        if folders || field.splits && !field.environment || !(sole || field.environment) {
-            return refuse("what is deleted", field);
-        }
-    }
-    if !folders {
-        return Ok(());
-    }
-    for field in rest.iter_mut().filter(|field| is_long(&field.text)) {
-        field.text = format!("--{long}");
-    }
-    let mut others = Vec::new();
-    for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
-        if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
-            return refuse("what is deleted", field);
-        }
-        if field.text.starts_with('/') {
-            continue;
-        }
-        match folder {
-            Folder::Here => {}
-            Folder::Known(all) => {
-                let mut paths = all.iter().map(|from| joined(from, &field.text));
-                let first = paths.next().unwrap_or_default();
-                others.extend(paths.map(|text| Field {
-                    text,
-                    ..field.clone()
-                }));
-                field.text = first;
-            }
-            Folder::Unknown => return refuse("the folder in which is deleted", field),
-        }
-    }
-    fields.extend(others);
-    Ok(())
 }
 
 fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {

@@ -177,19 +177,18 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     Ok(sorted)
 }
 
-/// Passes assignments before a command.
+/// Passes assignments before a command. Programs differ on which names they take, so an odd one is refused.
 pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
     while let [field, more @ ..] = rest {
         let Some((name, value)) = field.text.split_once('=') else {
+            // it may hold the sign
+            if field.hole != Hole::None && !field.environment {
+                return refuse("an assignment", field);
+            }
             break;
         };
-        let known = name
-            .chars()
-            .all(|c| c == '_' || c == '%' || c.is_ascii_alphanumeric());
-        if !known || field.hole == Hole::Start {
-            break;
-        }
-        if field.may_split() {
+        let known = |c: char| c == '_' || c == '%' || c.is_ascii_alphanumeric();
+        if field.may_split() || field.hole == Hole::Start || !name.chars().all(known) {
             return refuse("an assignment", field);
         }
         check_variable(name, (field.hole == Hole::None).then_some(value), value)?;

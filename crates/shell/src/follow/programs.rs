@@ -2,10 +2,11 @@
 
 use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
 use super::{Place, Result, Run, base, listed, refuse};
+use crate::ShellError;
+use crate::syntax::{self, Dialect};
 use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole};
-use crate::{ShellError, syntax};
 
 impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point
@@ -334,7 +335,9 @@ fn split_string(text: &str) -> Result<Vec<Field>> {
     ]) {
         return Err(undetermined());
     }
-    let parsed = syntax::parse(&text.replace('\n', " "), 0).map_err(|_| undetermined())?;
+    let blanks = ['\n', '\r', '\u{b}', '\u{c}'];
+    let parsed =
+        syntax::parse(&text.replace(blanks, " "), 0, Dialect::Bash).map_err(|_| undetermined())?;
     let mut fields = Vec::new();
     for statement in &parsed.script.statements {
         let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {

@@ -7,6 +7,9 @@ use super::{Kind, Part, Script, Statement, Word};
 impl Parser<'_> {
     pub(super) fn parenthesis(&mut self) -> Result<Kind> {
         self.expect("(")?;
+        if self.peek() == Some('(') {
+            self.of_bash()?;
+        }
         if self.peek() == Some('(')
             && let Some(end) = arithmetic_end(self.text, self.pos + 1)
         {
@@ -42,6 +45,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn compound(&mut self, word: &str) -> Result<Kind> {
+        if matches!(word, "[[" | "function" | "select" | "coproc") {
+            self.of_bash()?;
+        }
         self.eat_word(word);
         let mut words = Vec::new();
         let mut bodies = Vec::new();
@@ -81,6 +87,7 @@ impl Parser<'_> {
             "for" | "select" => {
                 self.blanks();
                 if self.eat("((") {
+                    self.of_bash()?;
                     let Some(end) = arithmetic_end(self.text, self.pos) else {
                         return self.fail();
                     };
@@ -111,6 +118,7 @@ impl Parser<'_> {
                 return self.function(name);
             }
             "coproc" => {
+                self.names.unordered = true;
                 self.blanks();
                 let start = self.pos;
                 if self.reserved().is_none()
@@ -155,6 +163,7 @@ impl Parser<'_> {
             self.lines()?;
         }
         let close = if self.eat_word("{") {
+            self.of_bash()?;
             "}"
         } else {
             self.expect_word("do")?;
@@ -171,6 +180,7 @@ impl Parser<'_> {
         };
         self.names.assign(&name);
         self.names.assign_unseen(&name);
+        self.names.load(&name);
         self.pos = end;
         self.lines()?;
         let mut words = Vec::new();
@@ -208,6 +218,9 @@ impl Parser<'_> {
             }
             self.expect(")")?;
             bodies.push(self.nested(|parser| parser.script(&["esac"]))?);
+            if self.sees(";;&") || self.sees(";&") {
+                self.of_bash()?;
+            }
             if !(self.eat(";;&") || self.eat(";;") || self.eat(";&")) {
                 self.expect_word("esac")?;
                 return Ok(());
@@ -246,6 +259,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn function(&mut self, name: String) -> Result<Kind> {
+        self.names.unordered = true;
         self.names.functions.insert(name.clone());
         self.lines()?;
         let body = Box::new(self.nested(Self::command)?);

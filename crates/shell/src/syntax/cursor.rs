@@ -2,7 +2,7 @@
 
 use super::parts::is_meta;
 use super::simple::Pending;
-use super::{NESTING, Names, Word};
+use super::{Dialect, NESTING, Names, Word};
 use crate::ShellError;
 
 /// Words that begin or end compound commands.
@@ -18,12 +18,13 @@ pub(super) struct Parser<'t> {
     pub(super) pending: Vec<Pending>,
     pub(super) heredocs: Vec<Word>,
     pub(super) names: Names,
+    pub(super) dialect: Dialect,
 }
 
 pub(super) type Result<T> = std::result::Result<T, ShellError>;
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str, depth: usize) -> Parser<'t> {
+    pub(super) fn new(text: &'t str, depth: usize, dialect: Dialect) -> Parser<'t> {
         Parser {
             text,
             pos: 0,
@@ -31,11 +32,23 @@ impl<'t> Parser<'t> {
             pending: Vec::new(),
             heredocs: Vec::new(),
             names: Names::default(),
+            dialect,
         }
     }
 
     pub(super) fn fail<T>(&self) -> Result<T> {
         Err(ShellError::NotShell(self.pos))
+    }
+
+    /// Refuses a construct that shells other than Bash read in another way, in a text for one of them.
+    pub(super) fn of_bash(&self) -> Result<()> {
+        match self.dialect {
+            Dialect::Bash => Ok(()),
+            _ => Err(ShellError::undetermined(
+                "what a shell other than Bash reads at",
+                self.rest(),
+            )),
+        }
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -115,7 +128,7 @@ impl<'t> Parser<'t> {
         if self.depth >= NESTING {
             return Err(ShellError::TooDeep);
         }
-        let mut inner = Parser::new(text, self.depth + 1);
+        let mut inner = Parser::new(text, self.depth + 1, self.dialect);
         std::mem::swap(&mut inner.names, &mut self.names);
         std::mem::swap(&mut inner.heredocs, &mut self.heredocs);
         let read = read(&mut inner);

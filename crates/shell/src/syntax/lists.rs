@@ -1,18 +1,24 @@
 //! Statements, pipelines, and which kind of command stands where.
 
 use super::cursor::{Parser, Result};
-use super::{Node, Parsed, Script, Statement};
+use super::{Dialect, Node, Parsed, Script, Statement};
 
 const OPENERS: &[&str] = &[
     "if", "for", "while", "until", "case", "select", "function", "{", "!", "[[", "coproc", "time",
 ];
 
+/// Characters that shells with another syntax read in another way.
+const FOREIGN: [char; 12] = ['\\', '`', '$', '(', ')', '{', '}', '^', '!', '#', '<', '>'];
+
 /// Reads a text that stands `depth` constructs deep in others.
 ///
 /// # Errors
 /// Texts that are not Bash, and texts that nest deeper than [`NESTING`].
-pub(crate) fn parse(text: &str, depth: usize) -> Result<Parsed> {
-    let mut parser = Parser::new(text, depth);
+pub(crate) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed> {
+    let mut parser = Parser::new(text, depth, dialect);
+    if dialect == Dialect::Other && text.contains(FOREIGN) {
+        parser.of_bash()?;
+    }
     let script = parser.script(&[])?;
     if parser.pos < text.len() {
         return parser.fail();
@@ -21,6 +27,7 @@ pub(crate) fn parse(text: &str, depth: usize) -> Result<Parsed> {
         script,
         heredocs: parser.heredocs,
         names: parser.names,
+        dialect,
     })
 }
 
@@ -58,6 +65,7 @@ impl Parser<'_> {
                 // the end of a case
             } else if self.eat("&") {
                 background = true;
+                self.names.unordered = true;
             } else if !self.eat(";") && !matches!(self.peek(), None | Some('\n' | ')')) {
                 return self.fail();
             }
@@ -109,7 +117,9 @@ impl Parser<'_> {
             if self.sees("||") || !self.eat("|") {
                 return Ok(nodes);
             }
-            self.eat("&");
+            if self.eat("&") {
+                self.of_bash()?;
+            }
             self.lines()?;
             nodes.push(self.command()?);
         }

@@ -11,7 +11,7 @@ mod simple;
 
 use std::collections::{HashMap, HashSet};
 
-use super::variables::runs_values_of;
+use super::variables::{loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
 pub(crate) use simple::{MOVING, is_noted};
@@ -116,12 +116,24 @@ pub(crate) enum Part {
     },
 }
 
+/// The language of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    #[default]
+    Bash,
+    /// That of a shell which agrees with Bash on what POSIX says, and not on the rest: dash, ksh, zsh.
+    Posix,
+    /// One with quotes and expansions of its own: csh, fish.
+    Other,
+}
+
 /// A text, read.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
     pub(crate) heredocs: Vec<Word>,
     pub(crate) names: Names,
+    pub(crate) dialect: Dialect,
 }
 
 /// The effects of a text on names, anywhere in it.
@@ -143,6 +155,8 @@ pub(crate) struct Names {
     pub(crate) planted: bool,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
+    /// Commands may run in another order than they stand, or more than once: functions, traps, what runs in the background.
+    pub(crate) unordered: bool,
     /// The folder may change.
     pub(crate) moves: bool,
     /// Options are set that change where `cd` leads, or which command leads there.
@@ -159,6 +173,13 @@ impl Names {
     /// A variable gets a value that does not stand in the text: by `read`, `for`, `printf -v`.
     pub(crate) fn assign_unseen(&mut self, name: &str) {
         if runs_values_of(name) {
+            self.run_unseen = Some(name.to_owned());
+        }
+    }
+
+    /// A variable that decides what runs gets a value that is not listed.
+    pub(crate) fn load(&mut self, name: &str) {
+        if loads_code(name) {
             self.run_unseen = Some(name.to_owned());
         }
     }

@@ -1,7 +1,7 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::cursor::{Parser, Result};
-use super::{Assign, Kind, Part, Script, Word, literal};
+use super::{Assign, Dialect, Kind, Part, Script, Word, literal};
 use crate::table::PRINTS_NUMBERS;
 use crate::variables::INTEGERS;
 use crate::words::plants;
@@ -27,6 +27,9 @@ impl Parser<'_> {
         }
         let mut value: Word = Vec::new();
         let mut plain = true;
+        if self.peek() == Some('[') || self.sees("+=") {
+            self.of_bash()?;
+        }
         if self.peek() == Some('[') {
             self.bump();
             let index_from = self.pos;
@@ -86,6 +89,7 @@ impl Parser<'_> {
     /// `( … )` after `name=`; Bash takes text right behind it as part of the same word.
     fn array(&mut self) -> Result<Part> {
         let start = self.pos;
+        self.of_bash()?;
         self.expect("(")?;
         let mut scripts = Vec::new();
         loop {
@@ -183,6 +187,10 @@ impl Parser<'_> {
                 End::Bracket if c == ']' || c == '\n' => return Ok(out),
                 _ => {}
             }
+            // `*(…)` with qualifiers
+            if c == '(' && end == End::Word && open == 1 {
+                self.of_bash()?;
+            }
             match c {
                 '\\' => {
                     self.bump();
@@ -213,7 +221,12 @@ impl Parser<'_> {
                     let text = self.rest().get(1..).unwrap_or_default();
                     let len = text.find('\'').unwrap_or(text.len());
                     let inner = text.get(..len).unwrap_or_default();
-                    if len == text.len() || inner.contains(['}', '"', '$', '`', '\\']) {
+                    let escapes = inner.split('\\').skip(1);
+                    let odd = |after: &str| !after.starts_with(|c: char| c.is_ascii_alphanumeric());
+                    if len == text.len()
+                        || inner.contains(['}', '"', '$', '`'])
+                        || escapes.into_iter().any(odd)
+                    {
                         return self.fail();
                     }
                     out.push(Part::Quoted(format!("'{inner}'")));
@@ -231,6 +244,8 @@ impl Parser<'_> {
                 '$' => self.dollar(quoted, &mut out)?,
                 '`' => self.backquotes(quoted, &mut out)?,
                 '<' | '>' if !quoted && self.next_is_paren() => {
+                    self.of_bash()?;
+                    self.names.unordered = true;
                     let start = self.pos;
                     self.bump();
                     self.peek();
@@ -283,6 +298,7 @@ impl Parser<'_> {
             Some('{') => self.braces(start, quoted, out)?,
             // the older form of `$((…))`
             Some('[') => {
+                self.of_bash()?;
                 self.bump();
                 let parts = self.nested(|parser| parser.parts(End::Bracket))?;
                 self.expect("]")?;
@@ -296,6 +312,7 @@ impl Parser<'_> {
                 });
             }
             Some('\'') if !quoted => {
+                self.of_bash()?;
                 self.bump();
                 let inner = self.pos;
                 loop {
@@ -309,9 +326,14 @@ impl Parser<'_> {
                     }
                 }
                 let text = self.text.get(inner..self.pos - 1).unwrap_or_default();
-                out.push(Part::Quoted(quoting::ansi_c(text)));
+                let Some(text) = quoting::ansi_c(text) else {
+                    return Err(ShellError::undetermined("the text of", text));
+                };
+                out.push(Part::Quoted(text));
             }
-            Some('"') if !quoted => {}
+            Some('"') if !quoted => self.of_bash()?,
+            // splitting and patterns of zsh
+            Some('=' | '~' | '^' | '+') if self.dialect != Dialect::Bash => self.of_bash()?,
             Some(c) if c == '_' || c.is_ascii_alphabetic() => {
                 let mut name = String::new();
                 while let Some(c) = self
@@ -354,6 +376,11 @@ impl Parser<'_> {
 
     fn braces(&mut self, start: usize, quoted: bool, out: &mut Word) -> Result<()> {
         self.expect("{")?;
+        // `${ …; }` and `${| …; }` of later versions, `${(e)x}` of other shells
+        let begins = |c: char| c == '_' || c.is_ascii_alphanumeric() || "@*#?-$!".contains(c);
+        if !self.peek().is_some_and(begins) {
+            return self.fail();
+        }
         let end = if quoted { End::QuotedBrace } else { End::Brace };
         let inner = self.nested(|parser| parser.parts(end))?;
         self.expect("}")?;

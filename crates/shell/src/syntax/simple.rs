@@ -5,6 +5,7 @@ use super::parts::{End, is_meta, joins};
 use super::{Kind, Node, Part, Redirect, Target, Word, literal};
 use crate::ShellError;
 use crate::table::{EVALUATES_SUBSCRIPTS, MEANINGS};
+use crate::variables::variable_of;
 
 /// Builtins that assign the variables that they name.
 const ASSIGNING: &[&str] = &[
@@ -32,6 +33,8 @@ const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
 /// Options of the shell that change where `cd` leads, or which command leads there.
 pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
+/// Words that may precede the name of a builtin: `command -p --`.
+const BUILTIN_PREFIXES: usize = 4;
 const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
@@ -99,6 +102,7 @@ impl Parser<'_> {
             return self.fail();
         }
         self.note(&words);
+        self.note_subscripts(&words);
         Ok(Node {
             kind: Kind::Simple { assigns, words },
             redirects,
@@ -110,6 +114,10 @@ impl Parser<'_> {
         let mut descriptor = String::new();
         if self.peek() == Some('{') {
             while let Some(c) = self.peek().filter(|c| !is_meta(*c)) {
+                // `{a['x y']}>file`: the subscript goes on behind the quotes
+                if matches!(c, '\'' | '"' | '\\' | '$' | '`') && is_subscripted(&descriptor) {
+                    return self.fail();
+                }
                 descriptor.push(c);
                 self.bump();
             }
@@ -127,11 +135,15 @@ impl Parser<'_> {
             self.pos = start;
             return Ok(None);
         };
+        if matches!(operator, "&>>" | "&>" | "<<<") || descriptor.len() > 1 {
+            self.of_bash()?;
+        }
         // `{a[x]}>file` evaluates the subscript
         self.names.arithmetic |= descriptor.contains('[');
         if descriptor.starts_with('{') {
             let name = descriptor.trim_matches(['{', '}']);
-            self.names.assign(name.split('[').next().unwrap_or(name));
+            self.names.assign(variable_of(name));
+            self.names.assign_unseen(name);
         }
         if !descriptor.is_empty() && operator.starts_with('&') {
             self.pos = start;
@@ -216,6 +228,26 @@ impl Parser<'_> {
             *slot = word;
         }
         Ok(())
+    }
+
+    /// Keeps what builtins evaluate in subscripts and arrays that are words: `read "a[$x]"`, `declare -a "a=($x)"`.
+    fn note_subscripts(&mut self, words: &[Word]) {
+        for word in subscripted(words) {
+            let mut before = String::new();
+            for part in word {
+                let element = before.contains('[') && !before.contains("]=");
+                match part {
+                    Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
+                    Part::Param { name, .. } if element || before.contains("=(") => {
+                        self.names.evaluated.insert(name.clone());
+                    }
+                    part if element || before.contains("=(") => {
+                        self.evaluates(std::slice::from_ref(part));
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// Keeps what a command does to names.
@@ -341,4 +373,36 @@ fn beginning(word: &Word) -> String {
 fn expands(word: &Word) -> bool {
     word.iter()
         .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
+}
+
+/// Returns the words of a builtin in which subscripts are evaluated. In those of `test` this is not followed.
+fn subscripted(words: &[Word]) -> &[Word] {
+    let name = |word: &Word| {
+        let text = literal(word).unwrap_or_default();
+        EVALUATES_SUBSCRIPTS
+            .contains(&text.as_str())
+            .then_some(text)
+    };
+    let found = words.iter().take(BUILTIN_PREFIXES + 1).enumerate();
+    let Some((at, name)) = found
+        .filter_map(|(at, word)| Some((at, name(word)?)))
+        .next()
+    else {
+        return &[];
+    };
+    let rest = words.get(at + 1..).unwrap_or_default();
+    let by_option = |word: &Word| beginning(word).starts_with("-v");
+    match name.as_str() {
+        "test" | "[" => &[],
+        "printf" if rest.first().is_some_and(by_option) => rest.get(..2).unwrap_or(rest),
+        "printf" => &[],
+        _ => rest,
+    }
+}
+
+/// Whether a word begins with `{x[`.
+fn is_subscripted(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|word| word.split_once('['));
+    let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    name.is_some_and(|(name, _)| !name.is_empty() && name.chars().all(part))
 }

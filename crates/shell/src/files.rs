@@ -1,0 +1,143 @@
+//! Files that a line writes, and those that it runs.
+
+use super::ShellError;
+use super::follow::{base, listed, unversioned};
+use super::table::{
+    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
+};
+use super::walk::Walk;
+use super::words::{Field, Hole};
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+impl Walk<'_> {
+    /// Keeps the file that a word names as written.
+    pub(super) fn writes_to(&mut self, field: &Field) {
+        self.reopens |= field.text == "/dev/stdin" || field.text.ends_with("/fd/0");
+        // of `$x.log` the end is known
+        let end = field.text.rsplit('.').next().unwrap_or_default();
+        let ends = end.len() < field.text.len() && end.chars().all(|c| c.is_ascii_alphanumeric());
+        if field.hole != Hole::None && !field.tail && !ends || field.pattern {
+            self.any_file = true;
+        } else if field.hole != Hole::None && !field.tail {
+            self.endings.insert(format!(".{end}"));
+        }
+        self.writes(&field.text);
+    }
+
+    /// Whether the line writes a file of this name by a command that says so.
+    pub(super) fn writes_file(&self, name: &str) -> bool {
+        self.files.contains(name) || self.endings.iter().any(|end| name.ends_with(end))
+    }
+
+    pub(super) fn writes_files(&self) -> bool {
+        self.any_file || !self.files.is_empty() || !self.endings.is_empty()
+    }
+
+    /// Checks the files that were run since a point against what is written before or at the same time.
+    pub(super) fn check_ran(&mut self, from: usize) -> Result<()> {
+        for (path, is_script) in self.ran.get(from..).unwrap_or_default().to_vec() {
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            let installed = ["/usr/", "/bin/", "/sbin/", "/opt/"];
+            let any = self.any_file && !installed.iter().any(|folder| path.starts_with(folder));
+            if any || self.may_have_written(name, is_script)? {
+                let what = "the content of a file that the line may write";
+                return Err(ShellError::undetermined(what, &path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what the whole line decides.
+    pub(super) fn check_at_end(&mut self) -> Result<()> {
+        // `echo x 2<f >/dev/stderr` writes to the file that is open for reading
+        if self.reopens && self.names_descriptors {
+            let what = "the file of a descriptor";
+            return Err(ShellError::undetermined(what, ""));
+        }
+        match self.unordered {
+            true => self.check_ran(0),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps the name of a file that is written, by its last part.
+    pub(super) fn writes(&mut self, path: &str) {
+        let name = path
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or(path);
+        if !name.is_empty() && name != "null" {
+            self.files.insert(name.to_owned());
+        }
+    }
+
+    /// Whether the line writes a file of this name, or an earlier command that may write it names it. What is built, copied from
+    /// a repository or unpacked may run as a program, as the files of a project may.
+    pub(super) fn may_have_written(&mut self, name: &str, is_script: bool) -> Result<bool> {
+        let bytes = self
+            .found
+            .iter()
+            .flatten()
+            .chain(&self.fed)
+            .map(String::len);
+        self.charge(bytes.sum())?;
+        let part = |c: char| c == '_' || c == '.' || c == '-' || c.is_alphanumeric();
+        let names_it = |word: &String| {
+            word.match_indices(name).any(|(at, _)| {
+                let before = word.get(..at).unwrap_or_default();
+                let after = word.get(at + name.len()..).unwrap_or_default();
+                // `-oNAME`
+                let attached = word.starts_with('-') && after.is_empty();
+                (attached || !before.ends_with(part)) && !after.starts_with(part)
+            })
+        };
+        let fed = self.fed.iter().any(names_it);
+        let mut earlier = self
+            .found
+            .iter()
+            .filter_map(|command| command.split_first());
+        let named = earlier.any(|(program, words)| {
+            let program = base(program);
+            let writes = !only_names(program) && !self.functions.contains(program);
+            let writes = writes && (is_script || !listed(STORES, program));
+            let plumbing = |word: &String| listed(GIT_PLUMBING, word);
+            program == "git" && words.iter().any(plumbing)
+                || is_script && unpacks(program, words)
+                || writes && words.iter().any(names_it)
+        });
+        Ok(named || fed || self.writes_file(name))
+    }
+}
+
+/// Whether a program writes none of the files that its words name, except where that is listed. Compilers write programs, not text.
+pub(super) fn only_names(program: &str) -> bool {
+    let plain = unversioned(program);
+    let is_symbol = !program.contains(|c: char| c.is_alphanumeric());
+    if MAY_WRITE.contains(&program) || MAY_WRITE.contains(&plain) {
+        return false;
+    }
+    is_symbol && program != "["
+        || listed(READS, program)
+        || listed(COMPILES, plain)
+        || SHELLS.contains(&plain)
+        || program.ends_with('=')
+        || WRITERS.iter().any(|(name, _)| *name == program)
+        || WRAPPERS.iter().any(|one| listed(one.names, program))
+}
+
+/// Whether a command writes files that it does not name.
+fn unpacks(program: &str, words: &[String]) -> bool {
+    let Some((_, letters, long)) = UNPACKS.iter().find(|(name, ..)| *name == program) else {
+        return false;
+    };
+    // `tar xf` and `ar x` need no dash
+    let asks = |(nth, word): (usize, &String)| match word.strip_prefix("--") {
+        Some(name) => long
+            .iter()
+            .any(|one| !name.is_empty() && one.starts_with(name)),
+        None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
+    };
+    letters.is_empty() || words.iter().enumerate().any(asks)
+}

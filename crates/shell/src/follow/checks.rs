@@ -1,0 +1,123 @@
+//! Words that builtins and programs must not have, since the text does not determine their meaning.
+
+use super::{Result, joined, refuse};
+use crate::table::ASSIGNS;
+use crate::variables::{loads_code, runs_values_of, variable_of};
+use crate::walk::Folder;
+use crate::words::{Field, Hole};
+
+/// Whether a path may be that of an open file.
+pub(super) fn is_descriptor(path: &str) -> bool {
+    path.contains("/fd/") || path.starts_with("/dev/") || path.starts_with("/proc/")
+}
+
+/// Refuses builtins that assign variables which a shell runs, and names that stand for other variables.
+pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
+    let refers = |field: &&Field| field.text.starts_with('-') && field.text.contains('n');
+    if matches!(program, "declare" | "typeset" | "local")
+        && let Some(field) = words.iter().find(refers)
+    {
+        return refuse("the variable of a reference", field);
+    }
+    let open = |field: &&Field| {
+        let name = field.text.split('=').next().unwrap_or_default();
+        field.hole == Hole::Start && name.contains('[')
+    };
+    if ASSIGNS.contains(&program)
+        && let Some(field) = words.iter().find(open)
+    {
+        return refuse("the variable of an element", field);
+    }
+    // `printf` names one with `-v` only, here or in the next word
+    let by_option = |at: usize| words.get(at).is_some_and(|field| field.text == "-v");
+    for (at, field) in words.iter().enumerate() {
+        let attached = field.text.strip_prefix("-v");
+        let name = match program {
+            "read" | "mapfile" | "readarray" | "getopts" | "wait" => field.text.as_str(),
+            "printf" if at == 1 && by_option(0) => field.text.as_str(),
+            "printf" if at == 0 => attached.unwrap_or_default(),
+            _ => break,
+        };
+        // also right behind an option: `read -raPS4`
+        let letters = match name.strip_prefix('-') {
+            Some(letters) => letters.find(|c: char| !c.is_ascii_lowercase()),
+            None => Some(0),
+        };
+        let name = name.trim_start_matches('-');
+        let name = letters.and_then(|at| name.get(at..)).unwrap_or_default();
+        let value = at.checked_sub(1).and_then(|before| words.get(before));
+        let is_value = value.is_some_and(|option| {
+            option.text.starts_with('-') && option.text.ends_with(|c| "pdtnNuisOcC".contains(c))
+        });
+        let is_named = program != "wait" && field.hole != Hole::None;
+        let is_open = is_named && variable_of(name).contains(['$', '`']);
+        if is_open && !is_value || runs_values_of(name) || loads_code(variable_of(name)) {
+            return refuse("a variable whose value a shell runs", field);
+        }
+    }
+    Ok(())
+}
+
+/// Completes and checks the words of a program that deletes.
+pub(super) fn check_deletion(
+    fields: &mut Vec<Field>,
+    letters: &str,
+    long: &str,
+    folder: &Folder,
+) -> Result<()> {
+    let rest = fields.get_mut(1..).unwrap_or_default();
+    let is_long = |text: &str| {
+        let name = text.strip_prefix("--").unwrap_or_default();
+        !name.is_empty() && long.starts_with(name)
+    };
+    let is_short = |text: &str| {
+        text.starts_with('-') && !text.starts_with("--") && text.contains(|c| letters.contains(c))
+    };
+    let folders = rest
+        .iter()
+        .any(|field| is_long(&field.text) || is_short(&field.text));
+    let open = rest
+        .iter()
+        .filter(|field| field.hole == Hole::Start || field.process.is_some());
+    let sole = rest
+        .iter()
+        .filter(|field| !field.text.starts_with('-'))
+        .count()
+        == 1;
+    for field in open {
+        // a name in quotes is one word; alone it is no option that could make others of them worse
+        if folders || field.splits && !field.environment || !(sole || field.environment) {
+            return refuse("what is deleted", field);
+        }
+    }
+    if !folders {
+        return Ok(());
+    }
+    for field in rest.iter_mut().filter(|field| is_long(&field.text)) {
+        field.text = format!("--{long}");
+    }
+    let mut others = Vec::new();
+    for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
+        if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
+            return refuse("what is deleted", field);
+        }
+        if field.text.starts_with('/') {
+            continue;
+        }
+        match folder {
+            Folder::Here => {}
+            Folder::Known(all) => {
+                let mut paths = all.iter().map(|from| joined(from, &field.text));
+                let first = paths.next().unwrap_or_default();
+                others.extend(paths.map(|text| Field {
+                    text,
+                    ..field.clone()
+                }));
+                field.text = first;
+            }
+            Folder::Unknown => return refuse("the folder in which is deleted", field),
+        }
+    }
+    fields.extend(others);
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! Lines in which a shell runs `rm canary` although it does not stand there: listed, or an error. Each was run by Bash 5.2, and by
+//! dash where a text is given to `sh`, and deleted the file.
+
+use guard_shell::{Command, Limits, commands};
+
+fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
+    commands(line, &Limits::default())
+}
+
+/// Whether the deletion is listed.
+fn is_listed(found: &[Command]) -> bool {
+    let name = |word: &String| word.rsplit('/').next().map(str::to_owned);
+    found
+        .iter()
+        .any(|words| words.first().and_then(name).as_deref() == Some("rm"))
+}
+
+fn all_are_listed_or_errors(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(
+            found.as_ref().map_or(true, |found| is_listed(found)),
+            "{line}: {found:?}"
+        );
+    }
+}
+
+fn all_are_read(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(
+            found.as_ref().is_ok_and(|found| !is_listed(found)),
+            "{line}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn escapes_are_those_of_bash() {
+    for line in [
+        r"$'\x{72}m' canary",
+        r"$'\x{0000000072}m' canary",
+        r"$'\x{172}m' canary",
+        r"$'\x{72m' canary",
+        r"$'\562\555' canary",
+        r"$'r\u006d' canary",
+        r"$'rm\0x' canary",
+        r"$'rm\x{100}x' canary",
+        r"$'rm\400zz' canary",
+        r"$'rm\u0000zz' canary",
+        r"printf 'rm canar%s\n' y | bash",
+    ] {
+        let found = read(line).unwrap();
+        assert!(
+            found.contains(&vec!["rm".to_owned(), "canary".to_owned()]),
+            "{line}: {found:?}"
+        );
+    }
+    let euro = read(r"echo $'\xe2\x82\xac' $'\u20ac' $'\t'").unwrap();
+    assert_eq!(euro, [["echo", "€", "€", "\t"]]);
+    all_are_listed_or_errors(&[
+        r"$'rm\c@zz' canary",
+        r"$(printf 'r\0m') canary",
+        r"$(printf '\162m') canary",
+        r"printf 'ls #\0\nrm canary' | bash",
+        r"printf 'x\c\nrm canary' | bash",
+        r#"sh -c "echo -e '; rm canary' | sh""#,
+        "sh -c \"echo -e 'x\nrm canary' | sh\"",
+        "echo ${ rm canary; }",
+        "echo ${(e):-'$(rm canary)'}",
+    ]);
+    assert!(read(r"$'\xff' canary").is_err());
+    all_are_read(&[
+        r#"printf '%s\n' "${PATH//:/$'\n'}""#,
+        r"IFS=$'\n\t'; ls",
+        r"grep -c $'\r' f",
+        r"echo $'it\'s'",
+    ]);
+}
+
+#[test]
+fn extended_patterns_are_patterns() {
+    all_are_listed_or_errors(&[
+        "shopt -s extglob\n/bin/@(rm) canary",
+        "shopt -s extglob\n/bin/+(r|m) canary",
+        "shopt -s extglob\n/bin/!(*[!rm]*|mr) canary",
+        "shopt -s extglob\nx='/bin/@(rm)'; $x canary",
+        "shopt -s extglob\nx='@(rm)'\n/bin/$x canary",
+        "bash -O extglob -c '/bin/@(rm) canary'",
+        "time !(rm canary)",
+    ]);
+    all_are_read(&["shopt -s extglob\nls !(*.o)", "echo '@(a)'"]);
+}
+
+#[test]
+fn subscripts_of_descriptors_are_not_read() {
+    all_are_listed_or_errors(&[
+        ": {a['$(rm canary)']}>x",
+        r#": {a["\$(rm canary)"]}>x"#,
+        "x='a[$(rm canary)]'; : {b[x]}>f",
+        "exec {a['$(rm canary)']}>x",
+        r": {a[$'\x24(rm canary)']}<f.txt",
+    ]);
+    all_are_read(&[
+        "exec {fd}>log; echo x >&$fd",
+        "ls {src,lib}",
+        "ls {a[0-9],b}",
+    ]);
+}
+
+#[test]
+fn variables_that_a_shell_runs_are_found_by_any_way_to_assign_them() {
+    all_are_listed_or_errors(&[
+        "declare BASH_CMDS[ls]=/bin/rm; ls canary",
+        "declare 'BASH_CMDS[ls]'=/bin/rm; ls canary",
+        "BASH_CMDS+=([ls]=/bin/rm); ls canary",
+        "declare BASH_CMDS+=([ls]=/bin/rm); ls canary",
+        "declare -n q='BASH_CMDS[ls]'; q=/bin/rm; ls canary",
+        "f(){ local -n q=$1; q[ls]=/bin/rm; }; f BASH_CMDS; ls canary",
+        "declare -n q; for q in BASH_CMDS; do q[ls]=/bin/rm; done; ls canary",
+        "typeset +x -n q=BASH_CMDS; q[ls]=/bin/rm; ls canary",
+        "printf -v 'BASH_CMDS[ls]' /bin/rm; ls canary",
+        "printf -vBASH_CMDS[ls] /bin/rm; ls canary",
+        "x=BASH_; read \"${x}\"CMDS[ls] <<< /bin/rm; ls canary",
+        "x=BASH_; declare ${x}CMDS[ls]=/bin/rm; ls canary",
+        "x=BASH_; printf -v ${x}CMDS[ls] /bin/rm; ls canary",
+        "read BASH_{CMDS[ls],x} <<< '/bin/rm a'; ls canary",
+        "shopt -s expand_aliases; declare BASH_ALIASES[ls]=rm\nls canary",
+        "ENV='$(rm canary)' sh -i -c :",
+        "export ENV='$(rm canary)'; sh -i -c :",
+        "env ENV='`rm canary`' dash -i -c :",
+        "ENV='$(rm canary)' bash --posix -i -c :",
+        "bash --init-file /dev/fd/3 -i -c : 3<<< 'rm canary'",
+        "bash --rcfile /proc/self/fd/3 -i -c : 3<<< 'rm canary'",
+        r"PS4='\044(rm canary)' bash -xc :",
+        r"PS4='\140rm canary\140' bash -xc :",
+        "x='$(rm canary)' PS4='${x@P}' bash -xc :",
+        // a folder with an `ls` of its own
+        "for PATH in .; do ls; done",
+        "printf -vPATH %s \"$PWD\"; ls",
+        "read PATH <<< .; ls",
+    ]);
+    for line in [
+        "for PATH in .; do ls; done",
+        "printf -vPATH %s .; ls",
+        "read -r PATH <<< .; ls",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+    all_are_read(&[
+        "ENV=production npm start",
+        "PS1='\\u@\\h \\$ '; PS4='+ ${LINENO}: '; set -x; ls",
+        "read -rp \"$msg\" name; echo \"$name\"",
+        "printf 'PATH %s\\n' \"$PATH\"",
+        "declare -A m; m[a]=1",
+        "make & wait $!",
+    ]);
+}
+
+#[test]
+fn subscripts_may_run_what_a_program_printed() {
+    all_are_listed_or_errors(&[
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); printf -v \"y[$x]\" 1",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); printf -v\"y[$x]\" 1",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); builtin read \"y[${x}]\" <<< 1",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); declare \"y[$x]=1\"",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); declare -a y=\"($x)\"",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); declare -a \"y=(a $x)\"",
+        "x=$(base64 -d <<< JChybSBjYW5hcnkp); y=(1); unset \"y[$x]\"",
+        "read \"y[$(base64 -d <<< JChybSBjYW5hcnkp)]\" <<< 1",
+    ]);
+    all_are_read(&[
+        "x=$(date); printf \"[$x]\\n\"",
+        "x=$(git rev-parse HEAD); export \"V=$x\"",
+        "x=$(ls | wc -l); read \"y[$x]\" <<< 1",
+    ]);
+}
+
+#[test]
+fn env_splits_and_assigns_as_it_does() {
+    all_are_listed_or_errors(&[
+        r"env -S $'rm\fcanary'",
+        r"env -S $'rm\vcanary'",
+        r"env -S $'-i\frm\rcanary'",
+        r"env -S 'rm\_canary'",
+        "env a-b=c rm canary",
+        "env ./x=y rm canary",
+        "env /bin/x=y rm canary",
+        "env 'a b=c' rm canary",
+        "env é=c rm canary",
+        "x=$(base64 -d <<< YT0=); env \"$x/ls\" rm canary",
+    ]);
+    all_are_read(&[
+        "env -i A=1 B='x y' ls",
+        "sudo A=b make",
+        "env FOO=a \"$HOME/bin/x\" y",
+    ]);
+}
+
+/// Dash reads these in another way than Bash; so may any shell that is not known to be Bash.
+#[test]
+fn texts_for_other_shells_are_read_as_all_shells_do() {
+    all_are_listed_or_errors(&[
+        "sh -c '((rm canary))'",
+        "sh -c '( (rm canary) )'",
+        "sh -c '[[ a || rm == canary ]]'",
+        "sh -c '[[ b > canary ]]; rm canary'",
+        "sh -c \"echo \\$'\\\\'; rm canary #'\"",
+        "sh <<'E'\n((rm canary))\nE",
+        "echo '((rm canary))' | sh",
+        "sh -c 'echo $[ 1; rm canary ]'",
+        "sh -c 'echo a &>x rm canary'",
+        "sh -c 'timeout 10>f rm canary'",
+        "sh -c 'env {a=1,ls} rm canary'",
+        "dash -c '((rm canary))'",
+        "busybox sh -c '((rm canary))'",
+        "env sh -c '((rm canary))'",
+        "find . -maxdepth 0 -exec sh -c '((rm canary))' \\;",
+        "watch -n1 '((rm canary))'",
+        "git -c alias.x='!((rm canary))' x",
+        "flock f -c '((rm canary))'",
+        "xargs -I{} sh -c '((rm canary))' <<< a",
+        "bash -c \"sh -c '((rm canary))'\"",
+        "sh -c \"bash -c '((1))'; ((rm canary))\"",
+        "sh -c 'eval \"((rm canary))\"'",
+        "sh -c \"trap '((rm canary))' EXIT\"",
+        "csh -c 'echo \"\\\"; rm canary #\"'",
+        "fish -c \"echo '\\\\''; rm canary #'\"",
+        "fish -c 'and rm canary'",
+    ]);
+    all_are_read(&[
+        "sh -c 'echo \"$((1))\"; for i in 1 2; do echo $i; done; [ -f x ] && ls || true'",
+        "sh -c 'cd /srv && make 2>&1 | tail -5 > log; case x in a) ls;; esac'",
+        "ssh host \"cd /srv && docker compose up -d && docker ps --format '{{.Names}}'\"",
+        "bash -c '[[ -f x ]] && echo {a,b} <(ls)'",
+        "bash <<'E'\n((1))\nE",
+        "eval '[[ -f x ]]'",
+    ]);
+}
+
+#[test]
+fn any_word_may_be_an_assignment_after_set_k() {
+    all_are_listed_or_errors(&[
+        "set -k; bash -c : BASH_ENV='$(rm canary)'",
+        "set -o keyword; bash -c : BASH_ENV='$(rm canary)'",
+        "set -euxo keyword; bash -c : BASH_ENV='$(rm canary)'",
+        "bash -kc 'bash -c : BASH_ENV=$0' '$(rm canary)'",
+        "bash -o keyword -c 'bash -c : BASH_ENV=$0' '$(rm canary)'",
+        "env SHELLOPTS=keyword bash -c 'bash -c : BASH_ENV=$0' '$(rm canary)'",
+    ]);
+    all_are_read(&["set -euo pipefail; ls", "set -- -k x; ls"]);
+}
+
+/// A file that a line may write, by whatever means and in whatever order, and that it runs.
+#[test]
+fn files_that_a_line_writes_and_runs_are_unknown() {
+    for line in [
+        "f() { bash s; }; echo rm canary > s; f",
+        "trap 'bash s' EXIT; echo rm canary > s",
+        "for i in 1 2; do bash s; echo rm canary > s; done",
+        "i=0; until [ $i -gt 1 ]; do ./s; i=$((i+1)); cp t s; done",
+        "(sleep 0.1; bash s) & echo rm canary > s; wait",
+        "while :; do bash s; break; done < <(echo rm canary > s)",
+        "mkfifo p; bash p & echo rm canary > p; wait",
+        "coproc bash s; echo rm canary > s",
+        "{ sleep 0.1; bash s; } | echo rm canary > s",
+        "f() { echo rm canary > $1; }; f s; . ./s",
+        "for x in s; do echo rm canary > $x; done; . ./s",
+        "read x <<< s; echo rm canary > \"$x\"; ./s",
+        "read x <<< s; echo rm canary | tee ./\"$x\"; bash s",
+        "read x <<< a; echo rm canary > \"$x.sh\"; bash a.sh",
+        "echo rm canary > s; ENV=s sh -i -c :",
+        "echo rm canary | shuf -o s; bash s",
+        "sort -os t; bash s",
+        "uniq t s; bash s",
+        "echo rm canary | uniq - s; bash s",
+        "history -w s; bash s",
+        "printf '%s\\n' a 'rm canary' . 'w s' | ed; bash s",
+        "ed <<E\na\nrm canary\n.\nw s\nE\nbash s",
+        "git apply p; bash s",
+        "git checkout-index -a; ./s",
+        "install t s -m 755; ./s",
+        "cp t s -S b; ./s",
+        "logsave s echo rm canary; bash s",
+        "sed -n 'w s' t; ./s",
+        "find . -name s -exec bash {} \\; -exec cp t s \\;; bash s",
+    ] {
+        assert!(read(line).is_err(), "{line}: {:?}", read(line));
+    }
+    all_are_read(&[
+        "chmod +x run.sh && ./run.sh",
+        "./run.sh; cp run.sh old.sh",
+        "bash run.sh > run.log 2>&1; tail run.log",
+        "./run.sh; git add run.sh && git commit -m x",
+        "gcc -o app main.c && ./app",
+        "go build -o bin/app . && ./bin/app --help",
+        "git clone https://example.org/app && cd app && ./configure",
+        "tar xzf a.tgz && ./a/configure --prefix=/tmp",
+        "cp run.sh backup.sh && ./run.sh",
+        "shellcheck run.sh && bash run.sh",
+        "for i in 1 2 3; do ./bench > out.txt; done",
+        "for f in a b; do ./conv $f > $f.log; done",
+        "make test 2>&1 | tee test.log",
+        "npm run build & ./serve.sh; wait",
+        "gdb -batch -ex run --args ./app --flag",
+        "ls *.sh | head -3; ./a.sh | tee a.log",
+    ]);
+}
+
+/// The path of a descriptor opens the file again, also for writing.
+#[test]
+fn files_of_descriptors_are_not_guessed() {
+    for line in [
+        "echo x 2<canary >/dev/stderr",
+        "cat list 1<canary >/dev/stdout",
+        "{ echo x >/dev/stderr; } 2<canary",
+        "exec 3<canary; echo x > /dev/fd/3",
+        "exec 4<canary 3<&4; echo x > /proc/self/fd/3",
+        "echo x <canary 2>&0 >/dev/stderr",
+        "echo x <canary >/dev/stdin",
+        "echo x | tee /dev/fd/3 3<canary",
+        "{ tee /dev/stdin <<< x; } < canary",
+    ] {
+        assert!(read(line).is_err(), "{line}: {:?}", read(line));
+    }
+    let socket = read("cat f 5</dev/tcp/example.org/80 >&5").unwrap();
+    assert!(socket.contains(&vec!["<>".to_owned(), "/dev/tcp/example.org/80".to_owned()]));
+    all_are_read(&[
+        "echo x > /dev/stderr",
+        "make 2>&1 | tee /dev/stderr | grep error",
+        "exec 3< list; read -u 3 x; exec 3<&-",
+        "cat f | wc -l /dev/stdin",
+        "while read -r l <&3; do echo \"$l\"; done 3< list",
+    ]);
+}
