@@ -1,4 +1,4 @@
-//! Lines in which a shell runs `rm canary` although it does not stand there: listed, or an error. Each was run by Bash 5.2, and by
+//! Lines in which a shell may run `rm canary` although it does not stand there: listed, or an error. Most were run by Bash 5.2, or by
 //! dash where a text is given to `sh`, and deleted the file.
 
 use guard_shell::{Command, Limits, commands};
