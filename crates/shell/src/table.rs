@@ -718,7 +718,8 @@ pub(super) const READS: &str = ". : [ test true false alias bg bind break builti
     colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
     chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
     whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
-    bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh";
+    bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh \
+    at batch crontab";
 
 /// Programs that build other programs: what runs then is theirs.
 pub(super) const COMPILES: &str = "cc gcc g++ c++ clang clang++ rustc cargo go make gmake cmake ninja meson bazel javac java \
