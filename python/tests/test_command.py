@@ -88,3 +88,4 @@ def test_a_model_is_asked_over_https(guard_: Run, tmp_path: Path) -> None:
         assert line["by_model"] is trusted, told
         assert trusted or "is not trusted" in line["notes"][0], told
     server.shutdown()
+    server.server_close()

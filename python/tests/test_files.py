@@ -34,9 +34,16 @@ def events(count: int) -> list[dict[str, Any]]:
     """Return events of traces that take turns, with columns that no spec reads."""
     made = []
     for n in range(count):
-        event: dict[str, Any] = {"trace": f"t{n % TRACES}", "kind": ["call", "approval", "call"][n % 3], "n": n % 10, "unread": "x" * 50}
+        event: dict[str, Any] = {
+            "trace": f"t{n % TRACES}",
+            "kind": ["call", "approval", "call"][n % 3],
+            "n": n % 10,
+            "unread": "x" * 50,
+        }
         event["tool"] = None if n % 5 == 0 else ["pay", 'a"\u00e9\n'][n % 2]
-        event["args"] = None if n % 4 == 0 else {"to": ["x", None] if n % 11 == 0 else [], "who": "mallory" if n % 13 == 0 else None}
+        event["args"] = (
+            None if n % 4 == 0 else {"to": ["x", None] if n % 11 == 0 else [], "who": "mallory" if n % 13 == 0 else None}
+        )
         event["cost"] = [0.1, 1e-9, 0.75, 3.0][n % 4]
         event["at"] = datetime.datetime(2026, 1, 1, 0, 0, n % 30, n % 7, tzinfo=UTC)
         event["took"] = datetime.timedelta(milliseconds=n % 3000)
@@ -64,7 +71,7 @@ def lines(rows: list[dict[str, Any]]) -> str:
 
 
 def same(folder: Path, guard_: Run, name: str, rows: list[dict[str, Any]], *more: str) -> str:
-    """Check that an audit of the file and one of the same events in JSON Lines print the same but for its name and its bytes."""
+    """Check that audits of the file and of the same events in JSON Lines print the same but for its name and its bytes."""
     (folder / "spec.guard").write_text(SPEC)
     (folder / "events.jsonl").write_text(lines(rows))
     plain = guard_("audit", "spec.guard", "events.jsonl", "--format", "json", *more, cwd=folder)
@@ -80,7 +87,9 @@ def same(folder: Path, guard_: Run, name: str, rows: list[dict[str, Any]], *more
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_rows_are_events(tmp_path: Path, guard_: Run, codec: str, version: str) -> None:
     rows = events(2000)
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "runs.parquet", compression=codec, data_page_version=version, row_group_size=300)
+    pq.write_table(
+        pa.Table.from_pylist(rows), tmp_path / "runs.parquet", compression=codec, data_page_version=version, row_group_size=300
+    )
     found = same(tmp_path, guard_, "runs.parquet", rows)
     assert found.count('"type":"trace"') == TRACES
     assert same(tmp_path, guard_, "runs.parquet", rows, "--jobs", "1") == found
@@ -133,9 +142,30 @@ def test_types(tmp_path: Path, guard_: Run) -> None:
         table = table.set_column(place, pa.field(name, ty), table.column(name).cast(ty))
 
     for kind, tool, n, cost, at, took in [
-        (pa.dictionary(pa.int8(), pa.string()), pa.large_string(), pa.uint8(), pa.float64(), pa.timestamp("us", "UTC"), pa.duration("ms")),
-        (pa.binary(), pa.string_view(), pa.decimal128(20, 0), pa.float64(), pa.timestamp("ns", "Europe/Berlin"), pa.duration("ns")),
-        (pa.large_binary(), pa.dictionary(pa.int64(), pa.large_string()), pa.decimal256(40, 0), pa.float64(), pa.timestamp("us"), pa.duration("us")),
+        (
+            pa.dictionary(pa.int8(), pa.string()),
+            pa.large_string(),
+            pa.uint8(),
+            pa.float64(),
+            pa.timestamp("us", "UTC"),
+            pa.duration("ms"),
+        ),
+        (
+            pa.binary(),
+            pa.string_view(),
+            pa.decimal128(20, 0),
+            pa.float64(),
+            pa.timestamp("ns", "Europe/Berlin"),
+            pa.duration("ns"),
+        ),
+        (
+            pa.large_binary(),
+            pa.dictionary(pa.int64(), pa.large_string()),
+            pa.decimal256(40, 0),
+            pa.float64(),
+            pa.timestamp("us"),
+            pa.duration("us"),
+        ),
     ]:
         table = pa.Table.from_pylist(rows)
         for name, ty in (("kind", kind), ("tool", tool), ("n", n), ("cost", cost), ("at", at), ("took", took)):
@@ -144,7 +174,10 @@ def test_types(tmp_path: Path, guard_: Run) -> None:
         changed = table.set_column(table.schema.get_field_index("tags"), "tags", pa.array([row["tags"] for row in rows], tags))
         pq.write_table(changed, tmp_path / "types.parquet")
         same(tmp_path, guard_, "types.parquet", rows)
-    maps = [{"args": [("who", "mallory"), ("to", None)], "kind": "call", "trace": "t"}, {"kind": "call", "trace": "t"}]
+    maps: list[dict[str, Any]] = [
+        {"args": [("who", "mallory"), ("to", None)], "kind": "call", "trace": "t"},
+        {"kind": "call", "trace": "t"},
+    ]
     schema = pa.schema({"args": pa.map_(pa.string(), pa.string()), "kind": pa.string(), "trace": pa.string()})
     pq.write_table(pa.Table.from_pylist(maps, schema), tmp_path / "maps.parquet")
     same(tmp_path, guard_, "maps.parquet", [{**maps[0], "args": {"who": "mallory"}}, maps[1]])
@@ -165,7 +198,7 @@ def test_json_columns(tmp_path: Path, guard_: Run) -> None:
 
 
 def test_values_without_a_form(tmp_path: Path, guard_: Run) -> None:
-    """NaN and bytes that are no text are unknown, with their place; a type without values of JSON is an error where it is read."""
+    """NaN and bytes that are no text are unknown, with their place; a type without values of JSON is an error if read."""
     (tmp_path / "spec.guard").write_text(SPEC)
     kinds = pa.array([b"call", b"\xff\xfe"], pa.binary())
     pq.write_table(pa.table({"trace": ["t", "t"], "kind": kinds, "cost": [float("nan"), 0.1]}), tmp_path / "odd.parquet")
@@ -174,7 +207,9 @@ def test_values_without_a_form(tmp_path: Path, guard_: Run) -> None:
     for place in ("field `cost`", "field `kind`"):
         assert place in run.stdout + run.stderr, run.stderr
     spans = pa.array([pa.MonthDayNano([1, 2, 3])])
-    with pa.ipc.new_file(tmp_path / "a.arrow", pa.schema({"kind": pa.string(), "took": spans.type, "unread": spans.type})) as out:
+    with pa.ipc.new_file(
+        tmp_path / "a.arrow", pa.schema({"kind": pa.string(), "took": spans.type, "unread": spans.type})
+    ) as out:
         out.write_batch(pa.record_batch({"kind": ["call"], "took": spans, "unread": spans}))
     run = guard_("audit", "spec.guard", "a.arrow", cwd=tmp_path)
     assert run.returncode == 3
@@ -183,7 +218,9 @@ def test_values_without_a_form(tmp_path: Path, guard_: Run) -> None:
 
 def test_damage(tmp_path: Path, guard_: Run) -> None:
     rows = events(3000)
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "whole.parquet", row_group_size=1000, compression="none", use_dictionary=False)
+    pq.write_table(
+        pa.Table.from_pylist(rows), tmp_path / "whole.parquet", row_group_size=1000, compression="none", use_dictionary=False
+    )
     (tmp_path / "spec.guard").write_text(SPEC)
     whole = (tmp_path / "whole.parquet").read_bytes()
     offset = pq.ParquetFile(tmp_path / "whole.parquet").metadata.row_group(1).column(1).data_page_offset
@@ -211,7 +248,12 @@ def test_many_row_groups(tmp_path: Path, guard_: Run) -> None:
 
 
 def test_learn_and_calibrate(tmp_path: Path, guard_: Run) -> None:
-    spec = 'event { kind: string }\npredicate call = kind == "call"\nabstraction a { over call }\nmodel run = learn a { }\nproperty p = F (kind == "approval")\n'
+    spec = """event { kind: string }
+predicate call = kind == "call"
+abstraction a { over call }
+model run = learn a { }
+property p = F (kind == "approval")
+"""
     rows = events(400)
     (tmp_path / "spec.guard").write_text(spec)
     (tmp_path / "events.jsonl").write_text(lines(rows))
@@ -226,7 +268,10 @@ def test_learn_and_calibrate(tmp_path: Path, guard_: Run) -> None:
 
 def test_folders_and_formats(tmp_path: Path, guard_: Run) -> None:
     """A folder is searched for tables; conversations are recognised in their columns."""
-    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "rm", "arguments": "{}"}}]}]
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "rm", "arguments": "{}"}}]},
+    ]
     (tmp_path / "runs").mkdir()
     pq.write_table(pa.Table.from_pylist([{"task": 1, "messages": messages}]), tmp_path / "runs" / "chats.parquet")
     (tmp_path / "agent.guard").write_text('use std.agent\nproperty p = never (tool == "rm")\n')
