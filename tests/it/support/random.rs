@@ -25,7 +25,7 @@ pub(crate) fn cases(cases: u32) -> Config {
         rng_algorithm: RngAlgorithm::ChaCha,
         failure_persistence: None,
         max_local_rejects: 65_536,
-        max_global_rejects: 1024_u32.saturating_mul(times),
+        max_global_rejects: 65_536_u32.saturating_mul(times),
         max_flat_map_regens: 1_000_000,
         max_default_size_range: 100,
         ..Config::default()
