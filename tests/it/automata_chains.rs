@@ -221,8 +221,8 @@ fn agrees(f: &F, trace: &Trace, timed: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(300))]
+crate::random::tests! {
+    300 cases;
 
     #[test]
     fn chains_in_steps_are_what_they_stand_for(f in rule(false, 24), trace in trace(60)) {

@@ -44,8 +44,8 @@ fn at(position: usize) -> Instant {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(300))]
+crate::random::tests! {
+    300 cases;
 
     #[test]
     fn every_engine_agrees_on_large_formulas(

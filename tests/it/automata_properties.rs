@@ -81,8 +81,8 @@ fn dfa_verdict_is_exact(dfa: &Dfa) {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(1000))]
+crate::random::tests! {
+    1000 cases;
 
     #[test]
     fn every_engine_agrees_with_the_definitions(f in formula(steps().boxed()), traces in prop::collection::vec(trace(), 4)) {
@@ -319,8 +319,8 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(1000))]
+crate::random::tests! {
+    1000 cases;
 
     /// A formula whose traces can rest has no joint dead end with another such one that speaks of other atoms.
     #[test]

@@ -180,8 +180,8 @@ fn compile(properties: &[String]) -> (String, Spec) {
     (text, spec)
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(300))]
+crate::random::tests! {
+    300 cases;
     #[test]
     fn verdicts_are_those_of_decoded_texts(
         properties in prop::collection::vec(property(), 1..4),

@@ -13,7 +13,6 @@ use guard_lang::{check, front};
 use proptest::prelude::*;
 
 use crate::support::cli::Folder;
-use crate::support::random::cases;
 
 /// Formulas over `a` and `b`, as text.
 fn formula() -> impl Strategy<Value = String> {
@@ -97,8 +96,8 @@ fn pair_of(old: &str, new: &str) -> [String; 2] {
     ]
 }
 
-proptest! {
-    #![proptest_config(cases(150))]
+crate::random::tests! {
+    150 cases;
 
     /// What is excluded does not occur among all short traces, and what is found is a shortest one.
     #[test]

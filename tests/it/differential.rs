@@ -763,8 +763,8 @@ fn agree_on_all(
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(400))]
+crate::random::tests! {
+    400 cases;
 
     #[test]
     fn what_was_found_of_events_makes_no_difference(
@@ -777,8 +777,8 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(4000))]
+crate::random::tests! {
+    4000 cases;
 
     #[test]
     fn the_fast_path_says_what_the_language_means(
@@ -853,8 +853,8 @@ fn kept_steps_alone(f: &str, choices: &[Vec<u8>], complete: bool) -> Result<(), 
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(600))]
+crate::random::tests! {
+    600 cases;
 
     #[test]
     fn where_after_a_formula_is_where_in_the_trace(

@@ -168,8 +168,8 @@ fn any_document() -> impl Strategy<Value = Value> {
     ]
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(1500))]
+crate::random::tests! {
+    1500 cases;
 
     #[test]
     fn documents(value in any_document()) {

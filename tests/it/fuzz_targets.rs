@@ -49,7 +49,6 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::support::print;
-use crate::support::random::cases;
 
 /// A change of an input at a random place.
 #[derive(Clone, Debug)]
@@ -238,8 +237,8 @@ const FORMULAS: &[&str] = &[
     "seen has \"x\" or n > 1\n\u{1}",
 ];
 
-proptest! {
-    #![proptest_config(cases(256))]
+crate::random::tests! {
+    256 cases;
 
     #[test]
     fn lexer(text in texts(SPECS, SPEC_TOKENS)) {
@@ -312,9 +311,9 @@ proptest! {
     }
 }
 
-proptest! {
-    // Automata are built of each input, which takes long.
-    #![proptest_config(cases(64))]
+// Automata are built of each input, which takes long.
+crate::random::tests! {
+    64 cases;
 
     #[test]
     fn formula(input in (vec(any::<u8>(), 0..10), vec(any::<u8>(), 0..8))) {

@@ -35,8 +35,8 @@ fn closure(n: usize, edges: &[(u32, u32)], within: &NodeSet) -> Vec<Vec<bool>> {
     reach
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
 
     #[test]
     fn components_are_the_classes_of_mutual_reachability((n, edges) in graphs(), bits in any::<u16>()) {

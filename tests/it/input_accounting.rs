@@ -74,8 +74,8 @@ const WHOLE: [&str; 5] = [
     "\u{feff}[[{\"k\":1}],[{\"k\":2}]]",
 ];
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(400))]
+crate::random::tests! {
+    400 cases;
 
     #[test]
     fn damaged_files(

@@ -164,8 +164,8 @@ fn root_is_lost(value: &Value) -> bool {
     document::why(value).is_some()
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(3000))]
+crate::random::tests! {
+    3000 cases;
 
     #[test]
     fn a_text_and_its_tree_are_read_alike(

@@ -428,8 +428,8 @@ fn a_formula_that_is_negated_agrees_with_every_short_run() {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(500))]
+crate::random::tests! {
+    500 cases;
 
     #[test]
     fn linear_time_agrees_with_every_short_run(kripke in structure(), tree in linear(), fair in fairness()) {

@@ -173,8 +173,8 @@ fn runs() -> impl Strategy<Value = Vec<Run>> {
     prop::collection::vec(run, 0..12)
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(64))]
+crate::random::tests! {
+    64 cases;
 
     #[test]
     fn counting_is_what_a_slow_counter_counts(runs in runs()) {

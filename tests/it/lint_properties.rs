@@ -115,8 +115,8 @@ fn holds(spec: &Spec, formula: FormulaId, word: &guard_automata::Word) -> bool {
     })[0]
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(40))]
+crate::random::tests! {
+    40 cases;
 
     #[test]
     fn mutants_differ_and_the_tests_proposed_for_them_pass(f in formula()) {
@@ -145,8 +145,8 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(160))]
+crate::random::tests! {
+    160 cases;
 
     #[test]
     fn findings_agree_with_brute_force(f in formula(), g in formula()) {

@@ -129,3 +129,5 @@ mod text_functions;
 mod tidy;
 mod tree_sitter;
 mod why;
+
+use support::random;

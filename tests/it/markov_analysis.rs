@@ -164,8 +164,8 @@ fn sensitivities_are_derivatives() {
     close(direct, derivative / (1.0 - 11.0 / 404.0), 1e-4);
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(128))]
+crate::random::tests! {
+    128 cases;
 
     /// The frequencies of complete runs give back how many of them went wrong, exactly.
     #[test]
@@ -274,8 +274,8 @@ fn wheels(weights: &[Vec<(u32, u64)>], inner: u32) -> Chain<BigRational> {
     chain(&rows)
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(64))]
+crate::random::tests! {
+    64 cases;
 
     /// What was eliminated for one question gives the same answers to others as eliminating anew.
     #[test]
@@ -390,8 +390,8 @@ fn every_path(
     }
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(128))]
+crate::random::tests! {
+    128 cases;
 
     /// Within a horizon: what every single path adds up to.
     #[test]

@@ -94,8 +94,8 @@ thread_local! {
     });
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(200))]
+crate::random::tests! {
+    200 cases;
 
     /// Whatever the system's clock shows between the events, and whenever they arrive: what was said to be final stays, and at
     /// the end the verdicts are those of the recorded events, which know nothing of that clock.

@@ -5,8 +5,8 @@ use guard_english::draft::{Accept, Document, Status, draft};
 use guard_english::words::sentence;
 use proptest::prelude::*;
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(64))]
+crate::random::tests! {
+    64 cases;
 
     /// Any text gives a draft or a question, never a panic, and always the same.
     #[test]

@@ -204,8 +204,8 @@ fn agree(f: &F, words: &[(usize, Vec<u8>)]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(192))]
+crate::random::tests! {
+    192 cases;
 
     #[test]
     fn automata_agree_with_the_definitions(f in formula(false), words in prop::collection::vec(word(), 12)) {

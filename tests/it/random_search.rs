@@ -1,6 +1,47 @@
 //! A long random search: all random tests again, with seeds that are new every time.
 
-use crate::support::random::SEARCH;
+use crate::random::SEARCH;
+
+crate::random::tests! {
+    20 cases;
+
+    #[test]
+    fn what_is_drawn(number in proptest::prelude::any::<u64>()) {
+        println!("case {number}");
+    }
+}
+
+/// Variables of proptest that are set in the environment of a person change nothing.
+#[test]
+fn the_environment_does_not_change_what_is_drawn() {
+    let drawn = |variables: &[(&str, &str)]| {
+        let run = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["random_search::what_is_drawn", "--exact", "--nocapture"])
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let out = String::from_utf8(run.stdout).unwrap();
+        out.lines()
+            .filter_map(|line| line.split_once("case "))
+            .map(|(_, number)| number.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let expected = drawn(&[]);
+    assert_eq!(expected.len(), 20);
+    assert_eq!(
+        drawn(&[
+            ("PROPTEST_RNG_SEED", "7919"),
+            ("PROPTEST_CASES", "3"),
+            ("PROPTEST_RNG_ALGORITHM", "xs")
+        ]),
+        expected
+    );
+    assert_ne!(
+        drawn(&[(SEARCH, "7919,1")]),
+        expected,
+        "the search draws other cases"
+    );
+}
 
 /// Seeds of one search.
 const SEEDS: u64 = 4;

@@ -582,8 +582,8 @@ fn work_is_bounded() {
     assert_eq!(found.unwrap().len(), 1);
 }
 
-proptest::proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
 
     #[test]
     fn no_text_panics(line in "\\PC{0,80}") {

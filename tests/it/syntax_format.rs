@@ -112,8 +112,8 @@ fn broken_items_that_touch_have_one_report_each() {
     assert_eq!(counts, [1, 1], "{diagnostics:?}");
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(1000))]
+crate::random::tests! {
+    1000 cases;
 
     /// Samples with a piece cut out or put elsewhere: no panic, one report for each broken item,
     /// and where it still parses the laws of layout hold.

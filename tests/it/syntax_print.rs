@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use crate::support::trees::any_expr;
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(3000))]
+crate::random::tests! {
+    3000 cases;
 
     #[test]
     fn expressions_round_trip(tree in any_expr()) {

@@ -350,8 +350,8 @@ fn office_text(office: &Office) -> String {
     text + &format!("compose office = {}\n", parts.join(" || ")) + &claims
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(300))]
+crate::random::tests! {
+    300 cases;
 
     #[test]
     fn systems_have_the_states_that_their_commands_give(model in model()) {

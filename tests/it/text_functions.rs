@@ -484,8 +484,8 @@ const ENCODED: &[&str] = &[
     "%A4", "ü", "!", "\u{FEFF}", "ﬁ", "e\u{301}", "\u{200D}", "\u{115F}", "\u{1100}", "\u{1161}",
 ];
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
 
     #[test]
     fn paths_mean_what_the_definition_says(path in texts_of(PATH), folder in texts_of(PATH)) {

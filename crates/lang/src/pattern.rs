@@ -196,8 +196,8 @@ mod tests {
             })
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         /// A lazily compiled expression within the limit compiles.
         #[test]

@@ -247,26 +247,26 @@ fn check(
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
 
     #[test]
-    fn one_value(shape in shapes(3), universal: bool, rows in prop::collection::vec(cells(&["p", "q", "r", "-"], &["1", "2", "3", "null"]), 0..7)) {
+    fn one_value(shape in shapes(3), universal in any::<bool>(), rows in prop::collection::vec(cells(&["p", "q", "r", "-"], &["1", "2", "3", "null"]), 0..7)) {
         check(&shape, false, universal, &rows)?;
     }
 
     #[test]
-    fn two_values(shape in shapes(4), universal: bool, rows in prop::collection::vec(cells(&["p", "q", "r", "s", "-"], &["1", "2", "null"]), 0..6)) {
+    fn two_values(shape in shapes(4), universal in any::<bool>(), rows in prop::collection::vec(cells(&["p", "q", "r", "s", "-"], &["1", "2", "null"]), 0..6)) {
         check(&shape, true, universal, &rows)?;
     }
 
     #[test]
-    fn unknown_keys(shape in shapes(3), universal: bool, rows in prop::collection::vec(cells(&["p", "q", "r", "-", "?"], &["1", "2", "?", "null"]), 0..6)) {
+    fn unknown_keys(shape in shapes(3), universal in any::<bool>(), rows in prop::collection::vec(cells(&["p", "q", "r", "-", "?"], &["1", "2", "?", "null"]), 0..6)) {
         check(&shape, false, universal, &rows)?;
     }
 
     #[test]
-    fn unknown_pairs(shape in shapes(4), universal: bool, rows in prop::collection::vec(cells(&["p", "q", "r", "s"], &["1", "2", "?", "null"]), 0..5)) {
+    fn unknown_pairs(shape in shapes(4), universal in any::<bool>(), rows in prop::collection::vec(cells(&["p", "q", "r", "s"], &["1", "2", "?", "null"]), 0..5)) {
         check(&shape, true, universal, &rows)?;
     }
 }

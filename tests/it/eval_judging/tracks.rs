@@ -161,8 +161,8 @@ fn a_track_with_a_parameter_has_one_value_for_each_key() {
     );
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
 
     /// A table of two keys against one track for each pair of keys.
     #[test]

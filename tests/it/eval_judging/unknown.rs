@@ -139,8 +139,8 @@ pub(crate) fn completions(rows: &[Vec<Cell>], values: &[Value]) -> Vec<Vec<Vec<C
     all
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
     #[test]
     fn unknown_letters_are_followed_both_ways(
         shape in shapes(3),

@@ -52,8 +52,8 @@ fn events_that_are_no_steps_are_invisible_and_keep_their_number() {
     assert_eq!(only(&report).counterexample, [0, 2]);
 }
 
-proptest! {
-    #![proptest_config(crate::support::random::cases(256))]
+crate::random::tests! {
+    256 cases;
     #[test]
     fn an_event_that_may_be_no_step_is_followed_as_both(
         shape in shapes(2),

@@ -31,3 +31,22 @@ pub(crate) fn cases(cases: u32) -> Config {
         ..Config::default()
     }
 }
+
+/// Random tests, written as in `proptest!`, with the number of cases of each before them. That macro lets variables named
+/// `PROPTEST_…` replace what it is given, so that a seed in the environment of a person drew other cases.
+macro_rules! tests {
+    ($cases:literal cases; $($(#[$attribute:meta])* fn $name:ident($($drawn:pat in $strategy:expr),+ $(,)?) $body:block)*) => {$(
+        $(#[$attribute])*
+        fn $name() {
+            let mut runner = proptest::test_runner::TestRunner::new($crate::random::cases($cases));
+            let outcome = runner.run(&($($strategy,)+), |($($drawn,)+)| {
+                $body
+                Ok(())
+            });
+            if let Err(failure) = outcome {
+                panic!("of ({}): {failure}", stringify!($($drawn),+));
+            }
+        }
+    )*};
+}
+pub(crate) use tests;

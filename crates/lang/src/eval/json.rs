@@ -229,8 +229,8 @@ mod tests {
     use crate::eval::ops;
     use proptest::prelude::*;
 
-    proptest! {
-        #![proptest_config(crate::random::cases(2000))]
+    crate::random::tests! {
+        2000 cases;
 
         /// A member that is found alone is equal to that of the tree.
         #[test]

@@ -520,8 +520,8 @@ mod tests {
         Ok(())
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         /// Whatever is forked, changed and asked when, each copy is the plain map that it would be.
         #[test]

@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         /// A text and its prefixes are equal to those that a parser of JSON returns.
         #[test]

@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(found(r#"{"":1,"":2}"#), [""]);
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         #[test]
         fn agrees_with_a_set(names in proptest::collection::vec("[ab\\\\\"é]{0,12}", 0..40)) {

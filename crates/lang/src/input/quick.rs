@@ -249,8 +249,8 @@ mod tests {
         jiter.next_skip().ok().map(|()| jiter.current_index())
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(2000))]
+    crate::random::tests! {
+        2000 cases;
 
         /// Strings have the end and the text that jiter gives them.
         #[test]

@@ -499,8 +499,8 @@ mod tests {
         scanner.skip(keys.then_some(&mut open), 1000).is_ok() && scanner.at_end()
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         /// Passing over a value in steps accepts what jiter accepts in one.
         #[test]

@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    proptest! {
-        #![proptest_config(crate::random::cases(256))]
+    crate::random::tests! {
+        256 cases;
 
         /// The values of small texts are those of the parser, with any separators.
         #[test]
