@@ -181,32 +181,28 @@ impl ClaimView<'_> {
             }
             (None, _) => {}
         }
+        let range = |Range { lower, upper }: Range| format!("{lower:.4} to {upper:.4}");
+        let level = |error: f64| format!("{} %", 100.0 * (1.0 - error));
         if let Some(interval) = &answer.interval {
-            let Range { lower, upper } = interval.range;
-            let sure = 100.0 * (1.0 - interval.confidence.error);
             let how = match interval.confidence.method {
                 Method::Fixed => "",
                 Method::Anytime => ", for any stopping time",
             };
-            writeln!(
-                out,
-                "  guaranteed interval: {lower:.4} to {upper:.4} (level {sure} %{how})"
-            )?;
+            let (range, level) = (range(interval.range), level(interval.confidence.error));
+            writeln!(out, "  guaranteed interval: {range} (level {level}{how})")?;
         }
         if let Some(asymptotic) = &answer.asymptotic {
-            let Range { lower, upper } = asymptotic.range;
-            let sure = 100.0 * (1.0 - asymptotic.error);
+            let (range, level) = (range(asymptotic.range), level(asymptotic.error));
             writeln!(
                 out,
-                "  asymptotic interval: {lower:.4} to {upper:.4} (level {sure} % for many runs)"
+                "  asymptotic interval: {range} (level {level} for many runs)"
             )?;
         }
         if let Some(observed) = &answer.observed {
-            let Range { lower, upper } = observed.range;
-            let sure = 100.0 * (1.0 - observed.error);
+            let (range, level) = (range(observed.range), level(observed.error));
             writeln!(
                 out,
-                "  observed in {} of {} complete runs: {lower:.4} to {upper:.4} (Wilson interval, about {sure} %)",
+                "  observed in {} of {} complete runs: {range} (Wilson interval, about {level})",
                 observed.happened, observed.runs
             )?;
         }

@@ -5,6 +5,13 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "hunter2-contents";
 
+/// A state folder for each redaction, and whether what another field held is still told under it.
+const REDACTIONS: [(&str, &str, bool); 3] = [
+    ("a", "--redact", false),
+    ("b", "--redact=text", false),
+    ("c", "--redact=agent", true),
+];
+
 const SPEC: &str = r#"use std.agent
 property no_rm = never (kind == "call" and tool == "rm")
   message "rm of {args.path}"
@@ -123,11 +130,7 @@ enforce when kind == "call" and len(secrets) > 0 and not (secrets == {"x"}) => b
             .extend(more.as_object().unwrap().clone());
         call.to_string()
     };
-    for (state, flag, told) in [
-        ("a", "--redact", false),
-        ("b", "--redact=text", false),
-        ("c", "--redact=agent", true),
-    ] {
+    for (state, flag, told) in REDACTIONS {
         let args = ["hook", "s.guard", "--state", state, flag];
         folder.guard_with(&args, &call("PreToolUse", json!({})));
         folder.guard_with(
@@ -159,11 +162,7 @@ enforce when kind == "call" and tool == "B" => block "no {tool} with {args.x as 
         members.extend(more.as_object().unwrap().clone());
         call.to_string()
     };
-    for (state, flag, told) in [
-        ("a", "--redact", false),
-        ("b", "--redact=text", false),
-        ("c", "--redact=agent", true),
-    ] {
+    for (state, flag, told) in REDACTIONS {
         let args = ["hook", "s.guard", "--state", state, flag];
         let outcome = json!({"tool_response": {"text": SECRET}});
         folder.guard_with(&args, &call("PostToolUse", "Read", outcome));
