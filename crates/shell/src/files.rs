@@ -11,10 +11,10 @@ use super::words::{Field, Hole};
 type Result<T> = std::result::Result<T, ShellError>;
 
 impl Walk<'_> {
-    /// Keeps the file that a word names as written.
+    /// Records the file that a word names as a file that the line writes.
     pub(super) fn writes_to(&mut self, field: &Field) {
         self.reopens |= field.text == "/dev/stdin" || field.text.ends_with("/fd/0");
-        // of `$x.log` the end is known
+        // the extension of `$x.log` is known
         let end = field.text.rsplit('.').next().unwrap_or_default();
         let ends = end.len() < field.text.len() && end.chars().all(|c| c.is_ascii_alphanumeric());
         if field.hole != Hole::None && !field.tail && !ends || field.pattern {
@@ -25,7 +25,7 @@ impl Walk<'_> {
         self.writes(&field.text);
     }
 
-    /// Whether the line writes a file of this name by a command that says so.
+    /// Whether a command of the line writes a file of this name, and names the file as its output.
     pub(super) fn writes_file(&self, name: &str) -> bool {
         self.files.contains(name) || self.endings.iter().any(|end| name.ends_with(end))
     }
@@ -34,7 +34,7 @@ impl Walk<'_> {
         self.any_file || !self.files.is_empty() || !self.endings.is_empty()
     }
 
-    /// Checks the files that were run since a point against what is written before or at the same time.
+    /// Checks the files that were run since `from` against those that are written before or at the same time.
     pub(super) fn check_ran(&mut self, from: usize) -> Result<()> {
         for (path, is_script) in self.ran.get(from..).unwrap_or_default().to_vec() {
             let name = path.rsplit('/').next().unwrap_or(&path);
@@ -48,7 +48,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Checks what the whole line decides.
+    /// Checks the conditions that depend on the whole line: a reopened descriptor, and files that are run in any order.
     pub(super) fn check_at_end(&mut self) -> Result<()> {
         // `echo x 2<f >/dev/stderr` writes to the file that is open for reading
         if self.reopens && self.names_descriptors {
@@ -61,7 +61,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Keeps the name of a file that is written, by its last part.
+    /// Records the name of a file that is written: the last part of its path.
     pub(super) fn writes(&mut self, path: &str) {
         let name = path
             .trim_end_matches('/')
@@ -73,8 +73,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the line writes a file of this name, or an earlier command that may write it names it. What is built, copied from
-    /// a repository or unpacked may run as a program, as the files of a project may.
+    /// Whether the line writes a file of this name, or an earlier command that may write files names it. Compilers do not
+    /// count. Repositories and archives count only for scripts (`is_script`): a program may come from them, as the files of a
+    /// project may.
     pub(super) fn may_have_written(&mut self, name: &str, is_script: bool) -> Result<bool> {
         let bytes = self
             .found
@@ -111,7 +112,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a program writes none of the files that its words name, except where that is listed. Compilers write programs, not text.
+/// Whether a program writes none of the files that its words name, except those that another table lists. Compilers
+/// count: they write programs, not text.
 pub(super) fn only_names(program: &str) -> bool {
     let plain = unversioned(program);
     let is_symbol = !program.contains(|c: char| c.is_alphanumeric());
@@ -127,7 +129,7 @@ pub(super) fn only_names(program: &str) -> bool {
         || WRAPPERS.iter().any(|one| listed(one.names, program))
 }
 
-/// Whether a command writes files that it does not name.
+/// Whether a command writes files that its words do not name.
 fn unpacks(program: &str, words: &[String]) -> bool {
     let Some((_, letters, long)) = UNPACKS.iter().find(|(name, ..)| *name == program) else {
         return false;

@@ -1,7 +1,7 @@
-//! A shell line as the commands that it runs.
+//! Lists the commands that a shell line runs.
 //!
 //! `cd /tmp && sudo rm -rf x > log` runs `cd /tmp`, `sudo rm -rf x` and with it `rm -rf x`, and writes to `log`. A rule
-//! about deletions asks these words, not the text: `echo "rm -rf /"` deletes nothing, and `r\m -r -f /` does.
+//! about deletions looks at these words, not at the text: `echo "rm -rf /"` deletes nothing, and `r\m -r -f /` does.
 //!
 //! ```text
 //! text ──▶ syntax (a tree) ──▶ walk, words (expansion) ──▶ follow (commands that run commands, by table)
@@ -11,7 +11,7 @@
 //!
 //! **Invariants:** a program, an option of a wrapper or a script that the text does not determine is an error, never a
 //! guess. Work is bounded by [`Limits`]: time and memory are linear in them, and recursion is at most
-//! [`syntax::NESTING`] deep. It knows nothing of specs.
+//! [`syntax::NESTING`] deep. The crate does not depend on the language of specs.
 
 mod files;
 mod follow;
@@ -30,17 +30,17 @@ use walk::{Feed, Folder, Walk};
 /// The limits of reading a line, all inclusive.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The longest line, in bytes; also of the lines that it gives to other shells.
+    /// The longest line, in bytes; the limit also applies to the lines that it passes to other shells.
     pub bytes: usize,
-    /// Words of all commands together.
+    /// The greatest number of words of all commands together.
     pub words: usize,
-    /// Bytes of text that are read, copied or listed altogether. A text that is given to another shell is read again, and
-    /// counts again.
+    /// The greatest number of bytes that are read, copied or listed altogether. A text that is passed to another shell is read
+    /// again and counts again.
     pub work: usize,
 }
 
 impl Limits {
-    /// Limits for lines of up to so many bytes.
+    /// Returns limits for lines of at most this many bytes.
     pub fn for_bytes(bytes: usize) -> Limits {
         Limits {
             bytes,
@@ -56,22 +56,22 @@ impl Default for Limits {
     }
 }
 
-/// The reason why a text has no commands.
+/// The reason why a text cannot be listed as commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellError {
-    /// It is not a shell line; the byte at which that shows.
+    /// The text is not a shell line; the byte at which the parser found that.
     NotShell(usize),
-    /// Its bytes, and how many are read: [`Limits::bytes`].
+    /// The line is too long: its bytes, and [`Limits::bytes`].
     TooLong(usize, usize),
-    /// Constructs nest too deep, or commands in the texts of other commands.
+    /// Constructs, or commands in the texts of other commands, are nested too deep.
     TooDeep,
-    /// It takes more than [`Limits::words`] or [`Limits::work`].
+    /// The line exceeds [`Limits::words`] or [`Limits::work`].
     TooMuch,
-    /// The text does not determine what runs.
+    /// The text does not determine which commands run.
     Undetermined {
         /// The construct that is not determined.
         what: &'static str,
-        /// Its text.
+        /// The source text of the construct.
         written: String,
     },
 }
@@ -121,16 +121,16 @@ impl fmt::Display for ShellError {
 
 impl std::error::Error for ShellError {}
 
-/// One command: its words without quotes and escapes. A redirection is one of its own: `[">", "log"]`.
+/// One command: its words without quotes and escapes. A redirection is a command of its own: `[">", "log"]`.
 pub type Command = Vec<String>;
 
 /// Returns all commands of a line, in the order in which they begin: those of pipes, lists, loops, functions, subshells and
 /// substitutions, and those that other commands run (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `eval`, `ssh`), which
 /// follow the command that runs them.
 ///
-/// Variables that the line assigns once, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat` and
-/// here-documents of plain text feed to a shell are replaced by what they stand for. Other expansions among the operands
-/// of a command stay as they are written.
+/// Variables that the line assigns once, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat` and here-documents
+/// of plain text feed to a shell are replaced by their values. Other expansions among the operands of a command stay as they
+/// are written.
 ///
 /// # Errors
 /// Texts that are not Bash or exceed [`Limits`], and those that do not determine which programs run: see

@@ -2,7 +2,7 @@
 
 /// Returns the text of `$'…'`; `None` if its bytes are not UTF-8. A NUL ends the text.
 ///
-/// Bash keeps eight bits of a number, whatever it is: `$'\562'` is `r`.
+/// Bash keeps the low eight bits of a number: `$'\562'` is `r`.
 pub(super) fn ansi_c(text: &str) -> Option<String> {
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -78,7 +78,7 @@ fn control(after: &mut &str) -> Option<Option<u8>> {
     Some(Some(u8::try_from(c).ok()? & 0x1f))
 }
 
-/// Takes digits; their value keeps its low bits if there are many.
+/// Takes at most `most` digits; if the value overflows, its low bits are kept.
 fn digits(text: &mut &str, radix: u32, most: usize) -> Option<u32> {
     let end = text
         .char_indices()
@@ -98,8 +98,8 @@ fn low_byte(value: u32) -> u8 {
     value.to_le_bytes()[0]
 }
 
-/// Returns a format of `printf` without its escapes; `None` if it has some that not every shell reads in the same way, or that
-/// make a NUL.
+/// Returns a format of `printf` without its escapes; `None` if it has escapes that shells read differently, or that produce a
+/// NUL.
 pub(super) fn format_text(format: &str) -> Option<String> {
     let mut out = String::with_capacity(format.len());
     let mut chars = format.chars();

@@ -1,9 +1,9 @@
-//! Programs as data: which run other commands, where those begin, and which read scripts.
+//! Tables of programs: which run other commands, where these commands begin, and which programs read scripts.
 
-/// A program that runs a command which stands among its words.
+/// A program that runs a command given in its own words.
 ///
-/// Options are listed completely, since one that is not known hides where the command begins. Lists of long options are
-/// separated by blanks, and may be abbreviated as `getopt_long` allows.
+/// Options are listed completely, because the start of the command is unknown after an unknown option. Lists of long
+/// options are separated by blanks, and may be abbreviated as `getopt_long` allows.
 #[derive(Debug)]
 pub(super) struct Wrapper {
     pub(super) names: &'static str,
@@ -19,13 +19,13 @@ pub(super) struct Wrapper {
     pub(super) lines: &'static str,
     /// Options, short and long, whose value is the program.
     pub(super) programs: &'static str,
-    /// Options with which the command is not run.
+    /// Options with which the program does not run the command.
     pub(super) idle: &'static str,
-    /// The words of which one must come first: `run` in `poetry run`.
+    /// Subcommands, one of which must come first: `run` in `poetry run`.
     pub(super) subcommand: Option<&'static str>,
     /// Operands before the command.
     pub(super) operands: usize,
-    /// Whether assignments may stand before the command.
+    /// Whether assignments may precede the command.
     pub(super) assigns: bool,
     /// `Some` if it is a shell that reads standard input without a command: always if empty, else with one of these options.
     pub(super) shell: Option<&'static str>,
@@ -458,7 +458,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// `ssh` after its host, where further options may stand.
+/// `ssh` after its host, where further options may follow.
 pub(super) const SSH_AFTER_HOST: Wrapper = Wrapper { operands: 0, ..SSH };
 
 /// `xargs`, whose command gets more words from the standard input.
@@ -503,7 +503,7 @@ pub(super) const SSH: Wrapper = Wrapper {
     ..PLAIN
 };
 
-/// Shells: their options that take a value. `-c` precedes a line.
+/// Shells: their options that take a value. `-c` takes a line.
 pub(super) const SHELL: Wrapper = Wrapper {
     flags: "abefhiklmnprstuvxBCDEHPTVXqNGIZFL",
     values: "oO",
@@ -574,7 +574,8 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("git-difftool", "-x --extcmd"),
 ];
 
-/// Programs, marks of which one precedes a command, and the operands between them.
+/// Programs, the words that announce a command (one of them is enough), and the number of operands between that word
+/// and the command.
 pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
     (
         "mise op dotenv doppler infisical perf kubectl oc lxc",
@@ -599,11 +600,11 @@ pub(super) const SSH_LINES: &str =
 pub(super) const GIT_LINES: &str = "core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy \
     sequence.editor diff.external gpg.program credential.helper interactive.difffilter";
 
-/// Programs whose words are text: none of them is a command, whatever it is.
+/// Programs whose words are plain text, so that no word is run as a command.
 pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \
     help test [ [[ expr set logger notify-send";
 
-/// Programs whose operands may be assignments for what they run, or for what follows.
+/// Programs whose operands may be assignments for the commands that they run, or for later commands.
 pub(super) const ASSIGNS: &[&str] = &[
     "env",
     "sudo",
@@ -635,13 +636,13 @@ pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
     "getopts",
 ];
 
-/// Programs whose output is numbers, or text that stands in the line.
+/// Programs whose output consists of numbers, or of text from the line itself.
 pub(super) const PRINTS_NUMBERS: &[&str] = &[
     "wc", "nproc", "date", "stat", "id", "seq", "expr", "bc", "getconf", "pgrep", "tput", "ulimit",
     "shuf", "cksum", "sum",
 ];
 
-/// Programs that delete what their operands name, and the options with which they delete whole folders.
+/// Programs that delete their operands, and the options with which they delete whole folders.
 pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("rm", "rR", "recursive"),
     ("rmdir", "", ""),
@@ -650,7 +651,7 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("srm", "rR", "recursive"),
 ];
 
-/// The operands of a program that name files that it writes.
+/// Which operands of a program name files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
     All,
@@ -706,10 +707,11 @@ pub(super) const MEANINGS: &[&str] = &[
     "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin", "shopt",
 ];
 
-/// Programs that may write a file that stands anywhere in their words, as in `sed 'w FILE'`, although another table lists them.
+/// Programs that may write a file named anywhere in their words, as in `sed 'w FILE'`, although another table lists
+/// them.
 pub(super) const MAY_WRITE: &[&str] = &["script", "logsave"];
 
-/// Programs and builtins that write none of the files which their words name, or only as `>` does.
+/// Programs and builtins that write none of the files that their words name, or write only by a redirection.
 pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd command compgen complete \
     continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help jobs kill let local logout \
     mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend time times trap type typeset \
@@ -721,7 +723,7 @@ pub(super) const READS: &str = ". : [ test true false alias bg bind break builti
     bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh \
     at batch crontab";
 
-/// Programs that build other programs: what runs then is theirs.
+/// Programs that build other programs. A program that they build does not count as written by the line.
 pub(super) const COMPILES: &str = "cc gcc g++ c++ clang clang++ rustc cargo go make gmake cmake ninja meson bazel javac java \
     kotlinc scalac ghc stack cabal swift swiftc zig nvcc ld as ar tsc npm npx yarn pnpm pip pip3 docker podman kubectl";
 
@@ -729,15 +731,15 @@ pub(super) const COMPILES: &str = "cc gcc g++ c++ clang clang++ rustc cargo go m
 pub(super) const STORES: &str =
     "git hg svn jj tar gtar bsdtar zip unzip 7z scp rsync brew apt apt-get dnf yum pacman";
 
-/// Subcommands of `git` that write files of any name from what the line gives.
+/// Subcommands of `git` that can write files of any name with content from the line.
 pub(super) const GIT_PLUMBING: &str =
     "apply am checkout-index read-tree unpack-file update-index hash-object fast-import";
 
 /// Programs that run commands later, at the same time or more than once.
 pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";
 
-/// Programs that write files whose names do not stand in their words, parts and contents of archives: with one of these
-/// letters among their options, or with one of these long options; always, if there are none.
+/// Programs that write files whose names are not in their words (parts and contents of archives): if one of these
+/// letters is among their short options, or one of these long options is given; always, if both lists are empty.
 pub(super) const UNPACKS: &[(&str, &str, &[&str])] = &[
     ("split", "", &[]),
     ("csplit", "", &[]),

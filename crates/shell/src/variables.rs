@@ -1,6 +1,6 @@
 //! Variables that change what runs.
 
-/// Variables whose value a shell runs, or takes for the meaning of a name.
+/// Variables whose value a shell runs, or uses to resolve names.
 pub(super) const RUN_VARIABLES: &[&str] =
     &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
 /// Variables whose value programs run as a line.
@@ -40,8 +40,8 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
 pub(super) const STARTUP_VARIABLE: &str = "ENV";
 /// Variables whose value a shell expands.
 pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
-/// Variables that decide which program a name stands for, which code is loaded into it, or which files it writes: those that
-/// begin with one of the first, except with one of the second, and each of the third.
+/// Variables that decide which program a name refers to, which code is loaded into it, or which files it writes: all that begin
+/// with a prefix of the first list, except those that begin with one of the second, and the names of the third.
 const LOADER_PREFIXES: &[&str] = &[
     "LD_",
     "DYLD_",
@@ -106,7 +106,7 @@ const LOADERS: &[&str] = &[
     "BASHOPTS",
 ];
 
-/// Variables that the shell itself sets, so that an assignment does not say what they hold.
+/// Variables that the shell itself sets, so that an assignment does not determine their values.
 pub(super) const SET_BY_SHELL: &[&str] = &[
     "_",
     "PWD",
@@ -140,7 +140,7 @@ pub(super) const INTEGERS: &[&str] = &[
     "RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO",
 ];
 
-/// Whether a variable decides which program a name stands for, which code is loaded into it, or which files it writes.
+/// Whether a variable decides which program a name refers to, which code is loaded into it, or which files it writes.
 pub(super) fn loads_code(name: &str) -> bool {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     LOADERS.contains(&name)

@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, ShellError>;
 
 const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
-/// Calls of functions within calls of functions that are followed.
+/// The greatest depth of nested function calls that are followed.
 const CALLS: usize = 8;
 
 pub(super) struct Walk<'l> {
@@ -26,34 +26,34 @@ pub(super) struct Walk<'l> {
     spent: usize,
     words: usize,
     pub(super) found: Vec<Command>,
-    /// Variables that are assigned anywhere.
+    /// Variables that the text assigns anywhere.
     pub(super) assigned: HashSet<String>,
-    /// Aliases that are defined anywhere.
+    /// Aliases that the text defines anywhere.
     pub(super) aliases: HashSet<String>,
     /// Names of files that the text writes.
     pub(super) files: HashSet<String>,
-    /// Endings of names of files that it writes.
+    /// Extensions of the files that the text writes, for names that are known only in part.
     pub(super) endings: HashSet<String>,
-    /// Whether it writes one whose name it does not determine.
+    /// Whether the text writes a file whose name it does not determine.
     pub(super) any_file: bool,
-    /// Texts that programs read which may write what they name.
+    /// Texts that are fed to programs which may write the files named in them.
     pub(super) fed: Vec<String>,
-    /// Whether a descriptor may be another one, or a file that is open for reading.
+    /// Whether a descriptor may be a duplicate, or a file that is open for reading.
     pub(super) reopens: bool,
     /// Whether a word is the path of a descriptor.
     pub(super) names_descriptors: bool,
     /// Files that run, by their paths, and whether a shell reads them.
     pub(super) ran: Vec<(String, bool)>,
-    /// Whether commands may run in another order than they stand.
+    /// Whether commands may run in another order than written.
     pub(super) unordered: bool,
-    /// Whether a text would run a command if arithmetic evaluated it.
+    /// Whether a variable or word may hold a text that runs a command if arithmetic evaluates it.
     pub(super) planted: bool,
     arithmetic: bool,
     /// Functions that are defined anywhere.
     pub(super) functions: HashSet<String>,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
-    /// Whether `cd` may lead elsewhere than its word says.
+    /// Whether `cd` may lead elsewhere than its operand says.
     pub(super) moves_oddly: bool,
 }
 
@@ -66,10 +66,10 @@ pub(super) enum Feed {
     Unknown,
 }
 
-/// The names of one text.
+/// The names that are valid in one text.
 pub(super) struct Scope<'a> {
     pub(super) parsed: &'a Parsed,
-    /// Values of variables that are assigned once, where it always happens.
+    /// Values of variables that are assigned exactly once, by a statement that always runs.
     pub(super) values: HashMap<String, String>,
     constant: HashSet<String>,
     /// `$0`, `$1`, …, if known.
@@ -88,16 +88,16 @@ pub(super) struct Scope<'a> {
 pub(super) enum Folder {
     /// The initial folder, or one below.
     Here,
-    /// One of these. A command may fail, or not run at all.
+    /// One of these folders: a command may fail or not run at all.
     Known(Vec<String>),
     Unknown,
 }
 
-/// Folders of which a command may be in either; of more none is known.
+/// The greatest number of alternative folders; with more the folder is unknown.
 const FOLDERS: usize = 8;
 
 impl Folder {
-    /// Returns what is one folder or another. One that has a name stands for the initial one as well.
+    /// Returns the folder if either may be the current one. A known folder also covers the initial one.
     pub(super) fn or(self, other: Folder) -> Folder {
         let (mut all, more) = match (self, other) {
             (Folder::Unknown, _) | (_, Folder::Unknown) => return Folder::Unknown,
@@ -160,7 +160,7 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// Reads a whole text as a script that begins in a folder; returns the one in which it ends.
+    /// Walks a text as a script that starts in `folder`; returns the folder in which it ends.
     pub(super) fn text(
         &mut self,
         text: &str,
@@ -176,7 +176,7 @@ impl<'l> Walk<'l> {
         if level >= NESTING {
             return Err(ShellError::TooDeep);
         }
-        // shells drop it, or end there
+        // shells drop a NUL, or end the text there
         if text.contains('\0') {
             return Err(ShellError::undetermined("what a shell reads at", "\\0"));
         }
@@ -244,7 +244,7 @@ impl<'l> Walk<'l> {
                     }
                 }
                 if !alone {
-                    // they run at the same time
+                    // the commands of a pipeline run at the same time
                     self.check_ran(ran)?;
                     scope.folder = match self.moves_oddly {
                         true => Folder::Unknown,
@@ -264,7 +264,8 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// Walks the parts of a compound command, of which each may run or not, and those of loops again.
+    /// Walks the parts of a compound command, each of which may or may not run. The body of a loop is walked again if
+    /// it changes the folder.
     fn bodies<'a>(
         &mut self,
         bodies: &'a [Script],
@@ -288,7 +289,7 @@ impl<'l> Walk<'l> {
             if !repeats || scope.folder == start {
                 return Ok(());
             }
-            // the second round of a loop begins where the first one ends
+            // the second round of a loop starts in the folder in which the first one ends
             if rounds > 0 {
                 scope.folder = Folder::Unknown;
             }
@@ -324,7 +325,7 @@ impl<'l> Walk<'l> {
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
                 }
-                // the parser has not seen what an expansion does to names
+                // the parser cannot record the effects of a command whose name comes from an expansion
                 let runs = |word: &Word| {
                     let text = syntax::literal(word);
                     !matches!(
@@ -396,7 +397,8 @@ impl<'l> Walk<'l> {
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
-        // without these it is walked where it is defined; then `cd` may make a difference
+        // without arguments or input the function is the same as at its definition, where it is walked, unless the
+        // folder has changed
         if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && !self.moves {
             return Ok(());
         }
@@ -426,7 +428,7 @@ impl<'l> Walk<'l> {
         let known = value.as_deref();
         let written = raw_text(&assign.value);
         check_variable(&assign.name, known, &written)?;
-        // the name of another variable, for `read "$x"` and `printf -v "$x"`
+        // the variable holds the name of another one: `read "$x"` and `printf -v "$x"`
         if let Some(named) = known.filter(|value| runs_values_of(value)) {
             return Err(ShellError::undetermined(RUN_VARIABLE, named));
         }
@@ -462,7 +464,7 @@ impl<'l> Walk<'l> {
                     for field in self.fields(word, scope)? {
                         let copies = redirect.operator.ends_with('&');
                         self.reopens |= copies && !matches!(field.text.as_str(), "1" | "2" | "-");
-                        // Bash opens these for both directions
+                        // Bash opens sockets for reading and writing
                         let is_socket = ["/dev/tcp/", "/dev/udp/"]
                             .iter()
                             .any(|folder| field.text.starts_with(folder));
@@ -529,7 +531,7 @@ impl<'l> Walk<'l> {
                 Part::Opaque { scripts, .. } => scripts,
                 Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } => continue,
             };
-            // what is written to `>(…)` is not followed
+            // the input of `>(…)` is not analysed
             let feed = match part {
                 Part::Process { written, .. } if written.starts_with('>') => Feed::Unknown,
                 _ => Feed::Nothing,
@@ -543,8 +545,8 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// Returns the output of a script, if only `echo`, `printf` and `cat` of plain text produce it; `None` if it is not
-    /// determined.
+    /// Returns the output of a script if it is produced only by `echo`, `printf` and `cat` of plain text; `None` if it
+    /// is not determined.
     pub(super) fn output(
         &mut self,
         script: &Script,
@@ -615,14 +617,14 @@ impl<'l> Walk<'l> {
 }
 
 impl Scope<'_> {
-    /// Whether the text gives a program of this name another meaning.
+    /// Whether the text redefines a program name as a function or an alias.
     pub(super) fn redefines(&self, name: &str) -> bool {
         let names = &self.parsed.names;
         names.functions.contains(name) || names.aliases.contains(name)
     }
 }
 
-/// Refuses variables through which a shell runs what is not said here.
+/// Refuses variables through which a shell runs code that the line does not show.
 pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> Result<()> {
     let name = variable_of(name);
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
@@ -634,7 +636,7 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
         && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
-    // options of a shell, of which some change how it reads a line
+    // options of a shell; some change how it parses a line
     let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
     if runs || starts || expands || hides || sets || name.starts_with("BASH_FUNC_") {
         return Err(ShellError::undetermined(
@@ -645,7 +647,7 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
     Ok(())
 }
 
-/// Whether a line is one command, of a program that is no shell, interpreter or wrapper and deletes nothing.
+/// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.
 fn is_harmless(line: &str) -> bool {
     let runs = |word: &str| {
         let name = word.rsplit('/').next().unwrap_or(word);
@@ -681,7 +683,7 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
                 && !letters.is_empty()
                 && letters.chars().all(|c| "neE".contains(c))
             {
-                // some shells print the others
+                // some shells print options other than `-n`
                 if letters != "n" {
                     return None;
                 }
@@ -741,7 +743,7 @@ fn print_format(format: &str, words: &[&str]) -> Option<String> {
     Some(out)
 }
 
-/// Variables that are assigned once, in a statement of the text itself.
+/// Returns the variables that are assigned once, in a statement of the text itself.
 fn constants(parsed: &Parsed) -> HashSet<String> {
     let mut once = HashSet::new();
     for statement in &parsed.script.statements {

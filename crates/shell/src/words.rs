@@ -19,18 +19,18 @@ pub(super) enum Hole {
 pub(super) struct Field {
     pub(super) text: String,
     pub(super) hole: Hole,
-    /// Whether it may be several words, or none.
+    /// Whether the field may become several words, or none.
     pub(super) splits: bool,
-    /// Whether all that is not determined are parameters that the text never assigns.
+    /// Whether all undetermined parts are parameters that the text never assigns.
     pub(super) environment: bool,
-    /// Whether what follows the last slash is determined.
+    /// Whether the text after the last slash is determined.
     pub(super) tail: bool,
-    /// Whether it is a pattern of file names.
+    /// Whether the field is a pattern of file names.
     pub(super) pattern: bool,
     pub(super) tilde: bool,
-    /// Whether it is the file of a process substitution; what can be read there, if that is known.
+    /// Set if the field is the file of a process substitution: the text that can be read from it, if known.
     pub(super) process: Option<Option<String>>,
-    /// Whether it is not listed: words that come from a standard input that is not known.
+    /// Whether the words are not listed, because they come from an unknown standard input.
     pub(super) silent: bool,
 }
 
@@ -49,7 +49,7 @@ impl Field {
         }
     }
 
-    /// Words that nothing is known of.
+    /// Returns a field for words about which nothing is known.
     pub(super) fn unseen() -> Field {
         Field {
             hole: Hole::Start,
@@ -61,12 +61,12 @@ impl Field {
         }
     }
 
-    /// Whether the text determines all of it.
+    /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
         self.hole == Hole::None && !self.pattern && self.process.is_none()
     }
 
-    /// Whether it may stand for other words than the one that is written.
+    /// Whether the field may become other words than the written one.
     pub(super) fn may_split(&self) -> bool {
         self.splits && !self.environment
     }
@@ -75,9 +75,9 @@ impl Field {
 #[derive(Clone, Debug)]
 enum Atom {
     Char(char, Class),
-    /// Quotes with nothing between them: a word, if an empty one.
+    /// Quotes around nothing: an empty word.
     Empty,
-    /// Between the words of `"$@"`.
+    /// The boundary between the words of `"$@"`.
     Break,
     Hole {
         written: String,
@@ -94,14 +94,14 @@ enum Atom {
 enum Class {
     Bare,
     Quoted,
-    /// From an expansion without quotes: split at blanks.
+    /// Text from an unquoted expansion, which is split at blanks.
     Expanded,
 }
 
 /// The value of a parameter.
 enum Value {
     Known(String),
-    /// Not assigned by the text.
+    /// The text does not assign the parameter.
     Environment,
     Unknown,
 }
@@ -211,7 +211,7 @@ impl Walk<'_> {
         Ok(atoms)
     }
 
-    /// Brace expansion, which comes before all other: `{a,b}`, `{1..3}`.
+    /// Expands braces, before all other expansions: `{a,b}`, `{1..3}`.
     fn braces(&mut self, atoms: Vec<Atom>, scope: &Scope<'_>) -> Result<Vec<Vec<Atom>>> {
         let mut done = Vec::new();
         let mut open = vec![(atoms, 0usize)];
@@ -283,7 +283,7 @@ type BraceExpression = (usize, usize, Vec<Vec<Atom>>);
 /// Returns the first brace expression from a place on.
 fn first_brace(atoms: &[Atom], from: usize, limits: &Limits) -> Result<Option<BraceExpression>> {
     let is = |at: usize, c: char| matches!(atoms.get(at), Some(Atom::Char(found, Class::Bare)) if *found == c);
-    // where each brace closes, and whether commas stand between
+    // where each brace closes, and the commas inside it
     let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, usize, Vec<usize>)> = None;
     for at in from..atoms.len() {
@@ -383,7 +383,7 @@ fn count(
     Ok(all)
 }
 
-/// Words at blanks of expansions.
+/// Splits a word at the blanks of its expansions.
 fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     let mut field: Option<Field> = None;
     for atom in atoms {
@@ -395,7 +395,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
-                    // a parenthesis without quotes is one of `@(…)`
+                    // an unquoted parenthesis belongs to a pattern such as `@(…)`
                     field.pattern |=
                         matches!(c, '*' | '?' | '(') || (*c == ']' && field.text.contains('['));
                 }

@@ -1,5 +1,5 @@
-//! Lines in which a shell may run `rm canary` although it does not stand there: listed, or an error. Most were run by Bash 5.2, or by
-//! dash where a text is given to `sh`, and deleted the file.
+//! Lines in which a shell may run `rm canary` although the line does not contain it. The deletion must be listed, or the line
+//! must be an error. Most were run by Bash 5.2, or by dash where a text is given to `sh`, and deleted the file.
 
 use guard_shell::{Command, Limits, commands};
 
@@ -197,7 +197,7 @@ fn env_splits_and_assigns_as_it_does() {
     ]);
 }
 
-/// Dash reads these in another way than Bash; so may any shell that is not known to be Bash.
+/// Dash reads these lines differently from Bash; so may any shell that is not known to be Bash.
 #[test]
 fn texts_for_other_shells_are_read_as_all_shells_do() {
     all_are_listed_or_errors(&[
@@ -251,7 +251,7 @@ fn any_word_may_be_an_assignment_after_set_k() {
     all_are_read(&["set -euo pipefail; ls", "set -- -k x; ls"]);
 }
 
-/// A file that a line may write, by whatever means and in whatever order, and that it runs.
+/// The line may write a file, by some means and in some order, and also runs it.
 #[test]
 fn files_that_a_line_writes_and_runs_are_unknown() {
     for line in [
@@ -307,7 +307,7 @@ fn files_that_a_line_writes_and_runs_are_unknown() {
     ]);
 }
 
-/// The path of a descriptor opens the file again, also for writing.
+/// The path of a descriptor opens its file again, possibly for writing.
 #[test]
 fn files_of_descriptors_are_not_guessed() {
     for line in [

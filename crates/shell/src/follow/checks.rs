@@ -1,4 +1,4 @@
-//! Words that builtins and programs must not have, since the text does not determine their meaning.
+//! Checks of the words of builtins and programs: words whose meaning the text does not determine are errors.
 
 use super::{Result, joined, refuse};
 use crate::table::ASSIGNS;
@@ -6,12 +6,12 @@ use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::Folder;
 use crate::words::{Field, Hole};
 
-/// Whether a path may be that of an open file.
+/// Whether a path may refer to an open file descriptor.
 pub(super) fn is_descriptor(path: &str) -> bool {
     path.contains("/fd/") || path.starts_with("/dev/") || path.starts_with("/proc/")
 }
 
-/// Refuses builtins that assign variables which a shell runs, and names that stand for other variables.
+/// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.
 pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     let refers = |field: &&Field| field.text.starts_with('-') && field.text.contains('n');
     if matches!(program, "declare" | "typeset" | "local")
@@ -85,7 +85,8 @@ pub(super) fn check_deletion(
         .count()
         == 1;
     for field in open {
-        // a name in quotes is one word; alone it is no option that could make others of them worse
+        // a quoted name is one word; if it is the only operand, it cannot be an option that changes what other operands
+        // mean
         if folders || field.splits && !field.environment || !(sole || field.environment) {
             return refuse("what is deleted", field);
         }

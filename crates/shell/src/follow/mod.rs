@@ -1,4 +1,4 @@
-//! Commands that run commands: what they are given to run, by the tables of [`super::table`].
+//! Commands that run other commands, found by the tables of [`super::table`].
 
 mod checks;
 mod options;
@@ -27,21 +27,21 @@ type Result<T> = std::result::Result<T, ShellError>;
 enum Run {
     Nothing,
     Words(Vec<Field>),
-    /// A text that a shell reads, and the words that are its parameters.
+    /// A text that a shell reads, and the words that become its parameters.
     Line(String, Option<Vec<String>>),
-    /// Its standard input, which a shell reads.
+    /// The standard input of the command, which a shell reads.
     Input,
     All(Vec<Run>),
     At(Place, Box<Run>),
 }
 
-/// The place where a command runs. What runs in one of these runs there or in a later one.
+/// The place where a command runs. Commands that it runs itself run in the same place or in a later variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// In the shell that reads the line.
     Shell,
     Later,
-    /// In another process, which begins in the same folder.
+    /// In another process that starts in the same folder.
     Process,
     /// On another machine.
     Remote,
@@ -51,7 +51,7 @@ enum Place {
 /// Builtins that run commands in the shell itself.
 const IN_SHELL: &[&str] = &["command", "builtin", "time", "eval", ".", "source"];
 
-/// Whether a builtin gives text to the shell that runs it.
+/// Whether a builtin passes text to the shell that runs it.
 fn evaluates_here(program: &str) -> bool {
     matches!(
         program,
@@ -59,7 +59,8 @@ fn evaluates_here(program: &str) -> bool {
     )
 }
 
-/// Returns the language of the texts that a program reads or gives to a shell, which is `sh` or that of the user, if not a known one.
+/// Returns the language of the texts that a program reads or passes to a shell: that of `sh` or of the user's shell,
+/// unless the program is itself a known shell.
 fn dialect_of(program: &str) -> Dialect {
     match unversioned(program) {
         "bash" | "rbash" => Dialect::Bash,
@@ -80,7 +81,7 @@ fn begins_with_folder(field: &Field) -> bool {
     variable.is_some_and(|(name, rest)| name.chars().all(part) && !rest.contains(['$', '`']))
 }
 
-/// Returns the folder after `cd`, by its operand.
+/// Returns the folder after `cd` with this operand.
 fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
     let known = |field: &&Field| field.is_known() && !field.tilde;
     let Some(to) = to.filter(known).map(|field| field.text.as_str()) else {
@@ -129,7 +130,7 @@ pub(super) fn unversioned(name: &str) -> &str {
 }
 
 impl Walk<'_> {
-    /// Lists a command and what it runs.
+    /// Lists a command and the commands that it runs.
     pub(super) fn run<'a>(
         &mut self,
         fields: Vec<Field>,
@@ -150,7 +151,7 @@ impl Walk<'_> {
                 }
                 Run::Input => match feed {
                     Feed::Nothing => {}
-                    // the script itself is the standard input of what it runs
+                    // a command that the script runs reads the same standard input
                     Feed::Text(text) => {
                         let from = (place, dialect);
                         self.line(text, None, scope, &Feed::Unknown, from)?;
@@ -244,12 +245,12 @@ impl Walk<'_> {
         if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
             return refuse("the program", first);
         }
-        // `/proc/self/exe` is whatever shell reads the line
+        // `/proc/self/exe` is the shell that reads the line, whichever it is
         if first.text.starts_with("/proc/") || first.text.starts_with("/dev/") {
             return refuse("the program", first);
         }
         let name = base(&first.text);
-        // a file that `find` found, through a program that runs its words
+        // the name contains a file that `find` found, and a program runs its words
         if first.text.contains("{}") {
             return refuse("the program", first);
         }
@@ -257,7 +258,8 @@ impl Walk<'_> {
         if first.text.starts_with(['=', '!', '^']) && first.text.len() > 1 {
             return refuse("the program", first);
         }
-        // an option where a command should begin: the words before it were read in another way than their program does
+        // a command cannot begin with an option: the words before it were parsed differently from how their program
+        // parses them
         if first.text.starts_with('-') && first.text != "-" {
             return refuse("the program", first);
         }
@@ -277,7 +279,7 @@ impl Walk<'_> {
         Ok(name.to_owned())
     }
 
-    /// Refuses words whose meaning the text does not determine, and completes what a deletion names.
+    /// Refuses words whose meaning the text does not determine, and completes the operands of a deletion.
     fn check_words(&self, program: &str, fields: &mut Vec<Field>, scope: &Scope<'_>) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
         for field in rest {
@@ -363,7 +365,7 @@ impl Walk<'_> {
         check_deletion(fields, letters, long, &scope.folder)
     }
 
-    /// Keeps what a command does to files and to the folder.
+    /// Records the effects of a command on files and on the folder.
     fn effects(&mut self, program: &str, fields: &[Field], scope: &mut Scope<'_>) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
         let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
@@ -386,7 +388,7 @@ impl Walk<'_> {
                     }
                 }
                 Writes::Last => {
-                    // behind an option may stand its value, after the file
+                    // an option may precede its value, after the file
                     let late = rest.iter().skip_while(|field| field.text.starts_with('-'));
                     let all = late.skip(1).any(|field| field.text.starts_with('-'));
                     let first = operands().count().saturating_sub(1);
@@ -485,7 +487,7 @@ impl Walk<'_> {
                 let sorted = sort(&SSH, rest)?;
                 let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
                 let remote = match (sorted.operands, command) {
-                    // without a host it only says how it is used
+                    // without a host `ssh` only prints its usage
                     ([], _) => Run::Nothing,
                     (_, []) => Run::Input,
                     (_, command) => line_of(command)?,
@@ -527,7 +529,8 @@ impl Walk<'_> {
         wrapped(wrapper, program, rest)
     }
 
-    /// Commands for a shell that runs later: in a file or the standard input. Those of a `crontab` stand after times.
+    /// Returns the commands for a shell that runs later, from a file or the standard input. In a `crontab` they follow
+    /// the times.
     fn later(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
         let letters = |field: &&Field| field.text.starts_with('-') && field.text.len() > 1;
         let asks = |field: &Field| field.text.contains(['l', 'r', 'd', 'c', 'V', 'e']);
@@ -612,7 +615,7 @@ impl Walk<'_> {
                     'c' if text.starts_with('-') => line = true,
                     's' => input = true,
                     'o' | 'O' => {
-                        // without a value the options are listed, and nothing else stands there
+                        // without a value the shell lists its options, and no word follows
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
                             let text = option.text.as_str();
@@ -693,7 +696,7 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
         (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
         // options of the program itself, of which some have a value
         (Some(names), Some((first, _))) if first.text.starts_with('-') => {
-            // also the value of an option may be such a word
+            // the value of an option may also equal a subcommand
             let named = |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
             let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
             match at.and_then(|at| words.get(at + 1..)) {
@@ -721,7 +724,7 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
     })
 }
 
-/// Returns what a wrapper runs, by its sorted words.
+/// Returns the command that a wrapper runs, from its sorted words.
 fn wrapped_words(wrapper: &Wrapper, sorted: &Sorted<'_>) -> Result<Run> {
     let rest = if wrapper.assigns {
         after_assignments(sorted.rest)?

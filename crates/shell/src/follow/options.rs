@@ -1,4 +1,4 @@
-//! Options by the tables.
+//! Parsing of options by the tables.
 
 use super::{Result, Run, listed, refuse};
 use crate::table::Wrapper;
@@ -37,7 +37,7 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
     Ok(value)
 }
 
-/// Returns the text that is given to a shell. Parameters that the line never assigns stay in it, as one word each.
+/// Returns the text that is passed to a shell. Parameters that the line never assigns stay in it, as one word each.
 pub(super) fn script_text(field: &Field) -> Result<String> {
     let plain = field.hole == Hole::None || (field.environment && !field.silent);
     if !plain || field.process.is_some() {
@@ -177,11 +177,11 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     Ok(sorted)
 }
 
-/// Passes assignments before a command. Programs differ on which names they take, so an odd one is refused.
+/// Skips assignments before a command. Programs accept different names, so an unusual name is refused.
 pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
     while let [field, more @ ..] = rest {
         let Some((name, value)) = field.text.split_once('=') else {
-            // it may hold the sign
+            // the word may contain an `=`
             if field.hole != Hole::None && !field.environment {
                 return refuse("an assignment", field);
             }

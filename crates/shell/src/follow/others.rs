@@ -7,7 +7,7 @@ use crate::table::{
 };
 use crate::words::Field;
 
-/// Follows what a program runs that is not known to run its words.
+/// Returns what a program runs that is not listed as a wrapper.
 pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
     let mut runs = lines_of_options(program, words)?;
     match program {
@@ -46,7 +46,7 @@ pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
             runs.push(Run::Words(command.to_vec()));
         }
     }
-    // what is listed too often can only be denied
+    // a command that is listed without being run can only cause a denial
     if !listed(OWN_WORDS, program)
         && let Some(at) = (0..words.len()).find(|at| {
             let command = words.get(*at..).unwrap_or_default();

@@ -9,8 +9,8 @@ use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole};
 
 impl Walk<'_> {
-    /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point
-    /// represents it.
+    /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
+    /// listed in its place.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
         let starts: Vec<&Field> = words
             .iter()
@@ -124,7 +124,8 @@ impl Walk<'_> {
         Ok(Run::All(runs.collect()))
     }
 
-    /// GNU parallel: a line for each combination of what follows `:::`, else for each line of the standard input.
+    /// Follows GNU parallel, which runs a line for each combination of the words after `:::`, or for each line of the
+    /// standard input.
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
         let moving = PARALLEL.moves.unwrap_or_default();
@@ -221,7 +222,7 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
             }
         }
     }
-    // what follows the user is for the shell
+    // the words after the user are for the shell
     let args = operands.get(1..).unwrap_or_default();
     if args.is_empty() {
         return Ok(Some(Run::Input));
@@ -231,7 +232,7 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
     Ok(Some(Run::Words(shell)))
 }
 
-/// Follows `sg`, which gives what follows the group to a shell, with `-c` or without it.
+/// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
 pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
     let dashes = words
         .iter()
@@ -245,7 +246,7 @@ pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
     line_of(rest.get(..1).unwrap_or_default())
 }
 
-/// `env`, with `-S` that holds words, and `-` that is an option.
+/// Follows `env`: `-S` splits its value into words, and `-` is an option.
 pub(super) fn env(words: &[Field]) -> Result<Run> {
     let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, "env")) else {
         return Ok(Run::Nothing);
@@ -327,7 +328,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
     Ok(there(moves, Run::Words(after_assignments(rest)?.to_vec())))
 }
 
-/// Splits the words of `env -S`: quotes as in a shell; escapes and variables are not followed.
+/// Splits the words of `env -S`: quotes as in a shell; escapes and variables are not supported.
 fn split_string(text: &str) -> Result<Vec<Field>> {
     let undetermined = || ShellError::undetermined("the words of `env -S`", text);
     if text.contains([
@@ -453,7 +454,7 @@ pub(super) fn watch(words: &[Field]) -> Result<Run> {
     line_of(sorted.rest)
 }
 
-/// Follows an interpreter: rejects it if it reads unknown code. Known code is not shell, and not followed.
+/// Follows an interpreter: rejects it if it reads unknown code. Known code is not a shell text and is not analysed.
 pub(super) fn interpreter(words: &[Field], feed: &Feed) -> Result<Run> {
     let gives_code = |word: &Field| {
         let letters = word.text.strip_prefix('-').unwrap_or_default();

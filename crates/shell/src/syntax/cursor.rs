@@ -1,4 +1,5 @@
-//! The place in the text, and what is passed or taken there: characters, joined lines, blanks, plain words.
+//! The position in the text, and the functions that skip or take what follows it: characters, joined lines, blanks,
+//! plain words.
 
 use super::parts::is_meta;
 use super::simple::Pending;
@@ -40,7 +41,7 @@ impl<'t> Parser<'t> {
         Err(ShellError::NotShell(self.pos))
     }
 
-    /// Refuses a construct that shells other than Bash read in another way, in a text for one of them.
+    /// Refuses a construct that other shells read differently from Bash, if the text is for one of them.
     pub(super) fn of_bash(&self) -> Result<()> {
         match self.dialect {
             Dialect::Bash => Ok(()),
@@ -62,12 +63,12 @@ impl<'t> Parser<'t> {
             .to_owned()
     }
 
-    /// The next character as it stands.
+    /// Returns the next character without joining lines.
     pub(super) fn raw(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// The next character after joined lines.
+    /// Returns the next character, after joining lines.
     pub(super) fn peek(&mut self) -> Option<char> {
         while self.rest().starts_with("\\\n") {
             self.pos += 2;
@@ -81,7 +82,7 @@ impl<'t> Parser<'t> {
         Some(next)
     }
 
-    /// Takes this operator if it stands here, lines joined.
+    /// Takes this operator if it is next, after joining lines.
     pub(super) fn eat(&mut self, operator: &str) -> bool {
         let start = self.pos;
         for expected in operator.chars() {
@@ -119,7 +120,7 @@ impl<'t> Parser<'t> {
         read
     }
 
-    /// Reads another text in the same names, one level deeper.
+    /// Reads another text with the same set of names, one level deeper.
     pub(super) fn within<T>(
         &mut self,
         text: &str,
@@ -142,7 +143,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes blanks, joined lines and a comment.
+    /// Skips blanks, joined lines and a comment.
     pub(super) fn blanks(&mut self) {
         while let Some(c) = self.peek() {
             match c {
@@ -156,7 +157,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes blanks and line ends, with the here-documents that begin after them.
+    /// Skips blanks and line ends, with the here-documents that begin after them.
     pub(super) fn lines(&mut self) -> Result<()> {
         loop {
             self.blanks();
@@ -175,7 +176,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A plain word at this place: no quotes, no expansions.
+    /// Returns the plain word at this position, without quotes and expansions, and its end.
     pub(super) fn plain(&mut self) -> Option<(String, usize)> {
         let start = self.pos;
         let mut word = String::new();

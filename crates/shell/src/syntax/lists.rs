@@ -1,4 +1,4 @@
-//! Statements, pipelines, and which kind of command stands where.
+//! Statements, pipelines, and the choice of the kind of command by its first word.
 
 use super::cursor::{Parser, Result};
 use super::{Dialect, Node, Parsed, Script, Statement};
@@ -7,10 +7,10 @@ const OPENERS: &[&str] = &[
     "if", "for", "while", "until", "case", "select", "function", "{", "!", "[[", "coproc", "time",
 ];
 
-/// Characters that shells with another syntax read in another way.
+/// Characters that shells with a different syntax read in another way.
 const FOREIGN: [char; 12] = ['\\', '`', '$', '(', ')', '{', '}', '^', '!', '#', '<', '>'];
 
-/// Reads a text that stands `depth` constructs deep in others.
+/// Parses a text that is nested `depth` constructs deep in others.
 ///
 /// # Errors
 /// Texts that are not Bash, and texts that nest deeper than [`NESTING`].

@@ -1,7 +1,7 @@
 //! Bash as a tree: recursive descent with a fixed depth, one pass over the text.
 //!
-//! Only what decides which commands run is kept: words with their quoting, substitutions, redirections, the bodies of
-//! compound commands. Text that the parser cannot read as Bash reads it is an error, never a guess.
+//! The tree keeps only what decides which commands run: words with their quoting, substitutions, redirections, the
+//! bodies of compound commands. If the parser cannot read a text as Bash does, it returns an error; it never guesses.
 
 mod compound;
 mod cursor;
@@ -16,7 +16,8 @@ use super::variables::{loads_code, runs_values_of};
 pub(crate) use lists::parse;
 pub(crate) use simple::{MOVING, is_noted};
 
-/// Nested constructs (substitutions, compound commands, quotes within them), those of texts within texts included.
+/// The greatest depth of nested constructs (substitutions, compound commands, quotes within them), including those of
+/// texts within texts.
 pub(crate) const NESTING: usize = 48;
 
 #[derive(Debug, Default)]
@@ -91,7 +92,7 @@ pub(crate) type Word = Vec<Part>;
 
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// Characters that may still be a brace, a tilde or a pattern.
+    /// Characters that may still form a brace, a tilde or a pattern.
     Bare(String),
     Quoted(String),
     Param {
@@ -108,7 +109,7 @@ pub(crate) enum Part {
         script: Script,
         written: String,
     },
-    /// Expansions that are not followed: `${x%y}`, `$((…))`, arrays.
+    /// Expansions that are not evaluated: `${x%y}`, `$((…))`, arrays.
     Opaque {
         scripts: Vec<Script>,
         quoted: bool,
@@ -121,13 +122,13 @@ pub(crate) enum Part {
 pub(crate) enum Dialect {
     #[default]
     Bash,
-    /// That of a shell which agrees with Bash on what POSIX says, and not on the rest: dash, ksh, zsh.
+    /// A shell that agrees with Bash on the POSIX subset only: dash, ksh, zsh.
     Posix,
-    /// One with quotes and expansions of its own: csh, fish.
+    /// A shell with its own quotes and expansions: csh, fish.
     Other,
 }
 
-/// A text, read.
+/// A parsed text.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
@@ -136,18 +137,18 @@ pub(crate) struct Parsed {
     pub(crate) dialect: Dialect,
 }
 
-/// The effects of a text on names, anywhere in it.
+/// The effects that a text may have on names, anywhere in it.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// The number of assignments of each variable, in any form.
     pub(crate) assigned: HashMap<String, usize>,
     pub(crate) aliases: HashSet<String>,
     pub(crate) functions: HashSet<String>,
-    /// Texts are evaluated here (`eval`, `.`, `trap`), so that any variable may change.
+    /// The text is evaluated by `eval`, `.` or `trap`, so any variable may change.
     pub(crate) dynamic: bool,
-    /// Something is evaluated as arithmetic, or as the subscript of an array.
+    /// A text is evaluated as arithmetic, or as the subscript of an array.
     pub(crate) arithmetic: bool,
-    /// Variables that hold the output of programs that may print any text.
+    /// Variables that hold the output of programs that can print any text.
     pub(crate) printed: HashSet<String>,
     /// Variables that arithmetic reads.
     pub(crate) evaluated: HashSet<String>,
@@ -155,13 +156,13 @@ pub(crate) struct Names {
     pub(crate) planted: bool,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
-    /// Commands may run in another order than they stand, or more than once: functions, traps, what runs in the background.
+    /// Commands may run in another order than written, or more than once: functions, traps, background commands.
     pub(crate) unordered: bool,
     /// The folder may change.
     pub(crate) moves: bool,
-    /// Options are set that change where `cd` leads, or which command leads there.
+    /// The text sets options that change where `cd` leads, or which command changes the folder.
     pub(crate) moves_oddly: bool,
-    /// A variable that a shell runs or expands, and that gets a value from elsewhere than the text of an assignment.
+    /// A variable whose value a shell runs or expands, and that is not set by an assignment in the text.
     pub(crate) run_unseen: Option<String>,
 }
 
@@ -170,21 +171,22 @@ impl Names {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// A variable gets a value that does not stand in the text: by `read`, `for`, `printf -v`.
+    /// Records that a variable gets a value that the text does not contain: by `read`, `for`, `printf -v`.
     pub(crate) fn assign_unseen(&mut self, name: &str) {
         if runs_values_of(name) {
             self.run_unseen = Some(name.to_owned());
         }
     }
 
-    /// A variable that decides what runs gets a value that is not listed.
+    /// Records that a variable that decides what runs gets a value that is not known.
     pub(crate) fn load(&mut self, name: &str) {
         if loads_code(name) {
             self.run_unseen = Some(name.to_owned());
         }
     }
 
-    /// Arithmetic evaluates a text, and the values of the variables in it; `${#x[@]}` is a number.
+    /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is
+    /// left out.
     pub(crate) fn evaluate(&mut self, text: &str) {
         let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
         let mut rest = text;
@@ -199,7 +201,7 @@ impl Names {
         }
     }
 
-    /// Every identifier of a text may be assigned by it: `(( a = b++ ))`.
+    /// Records every identifier of a text as possibly assigned: `(( a = b++ ))`.
     pub(crate) fn assign_all(&mut self, text: &str) {
         self.arithmetic = true;
         for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {

@@ -34,7 +34,7 @@ impl Parser<'_> {
             self.bump();
             let index_from = self.pos;
             let index = self.subscript(false)?;
-            // Bash takes all up to the bracket as one word, whatever follows
+            // Bash takes all text up to the bracket as one word
             if !self.sees("]=") && !self.sees("]+=") {
                 return self.fail();
             }
@@ -72,8 +72,8 @@ impl Parser<'_> {
         Ok(Some(Assign { name, plain, value }))
     }
 
-    /// Parses what stands between brackets, to the closing one. Bash pairs the brackets within, and other shells may not; in an
-    /// `element` of an array it takes blanks and marks of comments as parts of the subscript.
+    /// Parses the text between brackets, to the closing one. Bash pairs the brackets inside it; other shells may not. In an
+    /// `element` of an array, blanks and `#` are parts of the subscript.
     fn subscript(&mut self, element: bool) -> Result<Word> {
         let index = self.nested(|parser| parser.parts(End::Bracket))?;
         let unclear = |part: &Part| match part {
@@ -136,7 +136,7 @@ impl Parser<'_> {
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
         let out = self.parts_until(end)?;
-        // what is quoted here may be evaluated elsewhere, and in a subscript it is evaluated here
+        // a quoted text may be evaluated elsewhere; a text in a subscript is evaluated here
         let texts = out.iter().map(|part| match part {
             Part::Bare(text) | Part::Quoted(text) => text.as_str(),
             _ => " ",
@@ -150,7 +150,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// Notes text that arithmetic evaluates: the output of a program that may print any text could be a command.
+    /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
     pub(super) fn evaluates(&mut self, parts: &[Part]) {
         self.names.planted |= parts.iter().any(prints_text);
     }
@@ -187,7 +187,7 @@ impl Parser<'_> {
                 End::Bracket if c == ']' || c == '\n' => return Ok(out),
                 _ => {}
             }
-            // `*(…)` with qualifiers
+            // `*(…)` with zsh glob qualifiers
             if c == '(' && end == End::Word && open == 1 {
                 self.of_bash()?;
             }
@@ -217,7 +217,8 @@ impl Parser<'_> {
                     self.pos += len + 1;
                 }
                 '\'' if end == End::QuotedBrace => {
-                    // within `"${…}"` a single quote quotes in some expansions only: both readings must agree
+                    // within `"${…}"` a single quote is special in some expansions only: both readings must give the
+                    // same result
                     let text = self.rest().get(1..).unwrap_or_default();
                     let len = text.find('\'').unwrap_or(text.len());
                     let inner = text.get(..len).unwrap_or_default();
@@ -410,7 +411,7 @@ impl Parser<'_> {
         if written.contains(['=', '[', ':']) {
             self.names.assign_all(&written);
         }
-        // `${x:1}` evaluates what follows the colon
+        // `${x:1}` evaluates the text after the colon
         if let Some((_, offset)) = written.split_once(':')
             && !offset.starts_with(['-', '=', '?', '+'])
         {
@@ -459,17 +460,17 @@ impl Parser<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Word,
-    /// A pattern or regular expression in `[[ … ]]`.
+    /// A pattern or regular expression in `[[ … ]]` ends.
     Pattern,
     Quote,
-    /// Of a here-document, of arithmetic: all of it.
+    /// The end of a here-document or of arithmetic: the whole text is read.
     Text,
     Brace,
     QuotedBrace,
     Bracket,
 }
 
-/// Whether a part is the output of a program that may print any text, rather than numbers alone.
+/// Whether the output of a part can be any text, rather than numbers only.
 fn prints_text(part: &Part) -> bool {
     let Part::Substitution { script, .. } = part else {
         return false;
@@ -539,8 +540,8 @@ pub(super) fn scripts_of(word: Word) -> Vec<Script> {
     all
 }
 
-/// Returns the place where the inner of two parentheses closes, if the outer one closes directly after it, which Bash reads
-/// as arithmetic.
+/// Returns the position at which the inner of two parentheses closes, if the outer one closes directly after it: Bash reads
+/// that as arithmetic.
 pub(super) fn arithmetic_end(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut open = 1usize;

@@ -1,4 +1,4 @@
-//! Simple commands, redirections and here-documents, and what commands do to names.
+//! Simple commands, redirections and here-documents, and the effects of commands on names.
 
 use super::cursor::{Parser, Result};
 use super::parts::{End, is_meta, joins};
@@ -23,15 +23,15 @@ const ASSIGNING: &[&str] = &[
     "unset",
     "wait",
 ];
-/// Those of them whose words hold the values.
+/// The builtins in [`ASSIGNING`] whose words contain the values.
 const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly", "unset"];
-/// Those whose options alone name a variable: `printf -v x`.
+/// The builtins in [`ASSIGNING`] that name a variable only by an option: `printf -v x`.
 const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 /// Builtins that change the folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
-/// Options of the shell that change where `cd` leads, or which command leads there.
+/// Options of the shell that change where `cd` leads, or which command changes the folder.
 pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
 /// Words that may precede the name of a builtin: `command -p --`.
 const BUILTIN_PREFIXES: usize = 4;
@@ -39,7 +39,8 @@ const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
 
-/// Whether a command of this name is noted when a text is parsed. Where an expansion gives the name, it was not.
+/// Whether the parser records effects on names for commands of this name. If the name comes from an expansion, the
+/// parser could not record them.
 pub(crate) fn is_noted(name: &str) -> bool {
     let lists = [
         ASSIGNING,
@@ -114,7 +115,7 @@ impl Parser<'_> {
         let mut descriptor = String::new();
         if self.peek() == Some('{') {
             while let Some(c) = self.peek().filter(|c| !is_meta(*c)) {
-                // `{a['x y']}>file`: the subscript goes on behind the quotes
+                // `{a['x y']}>file`: the subscript continues after the quotes
                 if matches!(c, '\'' | '"' | '\\' | '$' | '`') && is_subscripted(&descriptor) {
                     return self.fail();
                 }
@@ -158,7 +159,8 @@ impl Parser<'_> {
             for part in &word {
                 match part {
                     Part::Bare(text) | Part::Quoted(text) => delimiter.push_str(text),
-                    // Bash takes the text of an expansion as the delimiter; nobody writes that
+                    // Bash takes the text of an expansion as the delimiter; this is rejected, since scripts do not use
+                    // it
                     _ => return Err(ShellError::NotShell(at)),
                 }
             }
@@ -193,13 +195,13 @@ impl Parser<'_> {
                 break;
             }
             let mut end = rest.find('\n').unwrap_or(rest.len());
-            // a backslash at the end joins lines before the delimiter is looked for
+            // a backslash at the end joins lines before the delimiter is searched
             while !of.quoted && joins(rest.get(..end).unwrap_or_default()) && end < rest.len() {
                 let more = rest.get(end + 1..).unwrap_or_default();
                 end += 1 + more.find('\n').unwrap_or(more.len());
             }
             let line = rest.get(..end).unwrap_or_default();
-            // Bash compares joined lines with the delimiter, and other shells each of them
+            // Bash compares the joined line with the delimiter; other shells compare each line
             if line.contains('\n') {
                 let joined = line.replace("\\\n", "");
                 let mut either = line.split('\n').skip(1).chain([joined.as_str()]);
@@ -230,7 +232,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Keeps what builtins evaluate in subscripts and arrays that are words: `read "a[$x]"`, `declare -a "a=($x)"`.
+    /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     fn note_subscripts(&mut self, words: &[Word]) {
         for word in subscripted(words) {
             let mut before = String::new();
@@ -250,9 +252,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Keeps what a command does to names.
+    /// Records the effects of a command on names.
     fn note(&mut self, words: &[Word]) {
-        // `command`, `builtin` and `time` run what follows them
+        // `command`, `builtin` and `time` run the words after them
         let mut words = words;
         let name = loop {
             let Some((first, rest)) = words.split_first() else {
@@ -262,16 +264,16 @@ impl Parser<'_> {
             match literal(first).as_deref() {
                 Some("command" | "builtin" | "time" | "-p" | "--") => {}
                 Some(name) => break name.to_owned(),
-                // refused later, if it stands for something that is noted here
+                // the walk refuses the command if the expansion gives one of the names that are recorded here
                 None => return,
             }
         };
         let name = name.as_str();
         self.names.dynamic |= EVALUATING.contains(&name);
-        // what runs later changes it only if its text does
+        // a trap runs later: it changes the folder only if its text does
         self.names.moves |=
             CHANGING_FOLDER.contains(&name) || EVALUATING.contains(&name) && name != "trap";
-        // text that is evaluated here may shift too
+        // evaluated text may also shift the parameters
         self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
         match name {
@@ -316,15 +318,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Keeps the variables that a builtin assigns.
+    /// Records the variables that a builtin assigns.
     fn note_assigned(&mut self, builtin: &str, words: &[Word]) {
-        // of these the value stands in the word, where it is checked
+        // words of these builtins contain the value, which is checked there
         let declaring = DECLARING.contains(&builtin);
         let by_option = ASSIGNING_BY_OPTION.contains(&builtin);
         let mut names_follow = !by_option;
         for word in words {
             let text = beginning(word);
-            // the name of another variable
+            // `declare -n`: the value is the name of another variable
             self.names.dynamic |= declaring && text.starts_with('-') && text.contains('n');
             let option = text.strip_prefix(['-', '+']);
             let named = match option.and_then(|letters| letters.split_once(['a', 'v', 'p'])) {
@@ -334,7 +336,7 @@ impl Parser<'_> {
                 }
                 Some((_, named)) => named,
                 None if option.is_some() || !names_follow => {
-                    // what an expansion makes may be an option with a name
+                    // an expansion may produce an option with a name
                     let open = literal(word).is_none() && (option.is_some() || text.is_empty());
                     self.names.dynamic |= open || expands(word);
                     if by_option && option.is_none() {
@@ -375,7 +377,7 @@ fn expands(word: &Word) -> bool {
         .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
 }
 
-/// Returns the words of a builtin in which subscripts are evaluated. In those of `test` this is not followed.
+/// Returns the words of a builtin in which subscripts are evaluated. For `test` they are not analysed.
 fn subscripted(words: &[Word]) -> &[Word] {
     let name = |word: &Word| {
         let text = literal(word).unwrap_or_default();
