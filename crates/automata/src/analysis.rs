@@ -1,6 +1,6 @@
 //! The analysis of a formula by its automaton: class, extremes, witnesses.
 //!
-//! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
+//! All results are exact and concern non-empty traces, unless a function takes [`Traces`].
 
 use super::dfa::Dfa;
 use super::formula::{Letter, Word};
@@ -8,7 +8,7 @@ use super::product::Traces;
 use super::states::StateId;
 use super::verdict::{Finality, Verdict};
 
-/// The classification of a formula: can it be enforced, can it be monitored.
+/// The classification of a formula: whether it can be enforced, and whether it can be monitored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
     /// Some non-empty trace satisfies it.
@@ -37,15 +37,16 @@ impl Dfa {
         }
     }
 
-    /// Returns the safety closure: what of the formula can be enforced by refusing steps. It accepts a prefix as long as
-    /// some continuation satisfies the formula; of a safety formula it is the formula itself, on non-empty traces.
+    /// Returns the safety closure: the part of the formula that can be enforced by refusing steps. It accepts a prefix
+    /// as long as some continuation satisfies the formula. For a safety formula it is the formula itself, on non-empty
+    /// traces.
     #[must_use]
     pub fn enforceable_part(&self) -> Dfa {
         self.accepting_where(|verdict| verdict != Verdict::Violated)
     }
 
-    /// Returns the prefixes that can be gone on with: some longer trace satisfies the formula. Unlike
-    /// [`enforceable_part`](Self::enforceable_part) it leaves out those that can only end.
+    /// Returns the prefixes that can be extended: some longer trace satisfies the formula. Unlike
+    /// [`enforceable_part`](Self::enforceable_part) it leaves out prefixes that can only end.
     #[must_use]
     pub fn extendable_part(&self) -> Dfa {
         self.accepting_at(|state| {
@@ -69,7 +70,7 @@ impl Dfa {
         self.states().all(|state| !self.is_ugly(state))
     }
 
-    /// Whether no continuation of what was read can ever decide the formula.
+    /// Whether no continuation of the trace read so far can ever decide the formula.
     pub fn is_ugly(&self, state: StateId) -> bool {
         self.shortest_from(state, Traces::All, |s| self.finality(s) != Finality::Open)
             .is_none()

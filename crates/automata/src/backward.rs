@@ -1,7 +1,7 @@
 //! The graph of an automaton, backward.
 //!
-//! Branches are vertices of this graph like states, so it is as small as the shared diagrams are. Edges from state to state
-//! would be as many as the paths through them.
+//! The branches of the diagrams are vertices of this graph, so its size is that of the shared diagrams. With edges from state
+//! to state it would have an edge for each path through them.
 
 use super::dfa::Dfa;
 use super::diagram::Ref;
@@ -52,7 +52,7 @@ impl Backward {
         }
     }
 
-    /// Forgets what was met.
+    /// Starts a new round in which no vertex has been visited.
     pub(super) fn new_round(&mut self) {
         self.round += 1;
     }

@@ -1,4 +1,4 @@
-//! Whether two formulas can come to contradict one another, by a search over pairs of states that builds no automaton.
+//! Search for contradictions between two formulas over pairs of states. It builds no product automaton.
 //!
 //! # Source
 //! A. Post, J. Hoenicke, A. Podelski, "rt-inconsistency: a new property for real-time requirements", 2011.
@@ -18,17 +18,18 @@ use super::verdict::Finality;
 struct Pair {
     /// The pairs of open states that follow.
     next: Vec<u32>,
-    /// Whether some successor is one in which a formula is true for good and the other can be met: then both can.
+    /// Whether some successor has one formula satisfied for good and the other still satisfiable: then both can be
+    /// satisfied.
     escapes: bool,
-    /// Whether each of them alone permits a continuation.
+    /// Whether each formula alone permits a continuation.
     each_goes_on: bool,
 }
 
 impl Dfa {
-    /// Whether some prefix is a joint dead end: each formula can still be satisfied and both together cannot, or each by
-    /// a longer trace and both together not by one. With the work that was done.
+    /// Whether some prefix is a joint dead end: each formula can still be satisfied and both together cannot, or each
+    /// by a longer trace and both together not by one. Also returns the work that was done.
     ///
-    /// Pairs in which one of the two is final are not gone on from: there the other decides alone.
+    /// The search does not continue from pairs in which one formula is final, because the other one decides there.
     ///
     /// # Errors
     /// When there are more pairs of states than the limits allow.

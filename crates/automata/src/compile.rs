@@ -74,9 +74,9 @@ pub fn compile_raw(
     Ok(explore(&mut Engine::new(program, limits), empty)?)
 }
 
-/// Levels of Boolean structure that may be taken apart.
+/// The greatest number of levels of Boolean structure that are taken apart.
 const DEPTH: u32 = 8;
-/// Work on a Boolean combination as a whole before it is taken apart.
+/// The work spent on a Boolean combination as a whole before it is taken apart.
 const FIRST_TRY: u64 = 300_000;
 
 /// The remaining work of one call of [`compile`].
@@ -86,9 +86,9 @@ struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// Compiles a formula as a whole; if that is not soon done, compiles the parts of its outermost connective and takes
-    /// their minimal automata together, smallest first. Neither way is always better: conjuncts that share their
-    /// obligations are best left together, and others multiply before they can be minimised.
+    /// Compiles a formula as a whole; if that takes more than [`FIRST_TRY`], compiles the parts of its outermost
+    /// connective and combines their minimal automata, smallest first. Neither way is always better: conjuncts that
+    /// share their obligations are best left together, and others multiply before they can be minimised.
     ///
     /// # Source
     /// S. Bansal and others, "Hybrid compositional reasoning for reactive synthesis from finite-horizon specifications",

@@ -1,4 +1,4 @@
-//! Configurations: everything that may be the case after a prefix.
+//! Configurations: the possible states of the construction after a prefix.
 //!
 //! A configuration is a set of pairs of registers and residual, one for each way to guess that is still possible; without
 //! guesses it has one pair, or none when nothing can satisfy the formula any more.

@@ -18,7 +18,7 @@ use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 use super::limits::{LimitError, Limits, Resource, check};
 use super::program::{Core, NEVER, NodeId, Program, Register, Window, Words};
 
-/// Up to so many steps, a delay in the past is a bit for each: that is `2^8` ways to have been.
+/// Up to this many steps, a delay in the past is one bit per step, which gives up to `2^8` combinations.
 const FEW_DELAYS: i128 = 8;
 
 impl Program {
@@ -399,13 +399,13 @@ fn swap((f, g): Pair) -> Pair {
     (g, f)
 }
 
-/// Returns the window of `F[a,b] F[c,d]`, and of `G[a,b] G[c,d]`: `[a+c, b+d]`. In time the positions in between may be
-/// missing, so there is no such rule.
+/// Returns the window of `F[a,b] F[c,d]`, and of `G[a,b] G[c,d]`: `[a+c, b+d]`. There is no such rule for windows in
+/// time, because positions in between may be missing.
 fn joined(words: Words, outer: Window, inner: Window) -> Option<Window> {
     if outer.timed || inner.timed {
         return None;
     }
-    // A window without an end begins at once on infinite words, and stays so.
+    // On infinite words a window without an end opens at once and stays open.
     let endless = outer.hi == NEVER || inner.hi == NEVER;
     if endless && words == Words::Infinite && outer.lo + inner.lo > 0 {
         return None;

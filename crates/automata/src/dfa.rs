@@ -40,7 +40,7 @@ pub struct Dfa {
     pub(super) rows: Box<[Row]>,
 }
 
-/// The fields of an automaton, as they were kept.
+/// The fields of a serialised automaton.
 #[derive(Deserialize)]
 struct Parts {
     atoms: Box<[Atom]>,
@@ -51,7 +51,7 @@ struct Parts {
 impl TryFrom<Parts> for Dfa {
     type Error = &'static str;
 
-    /// Refuses what no automaton has: links to nowhere, and diagrams that are not ordered.
+    /// Rejects parts that no automaton can have: links to missing targets, and diagrams that are not ordered.
     fn try_from(parts: Parts) -> Result<Dfa, &'static str> {
         let Parts {
             atoms,
@@ -85,8 +85,8 @@ impl TryFrom<Parts> for Dfa {
 }
 
 impl Dfa {
-    /// Keeps what can be reached from `initial` and numbers it canonically. Leaves of `roots` are indices into `roots`;
-    /// variables are atoms after `name`.
+    /// Keeps the states that can be reached from `initial` and numbers them canonically. Leaves of `roots` are indices
+    /// into `roots`; variables are atoms after `name`.
     pub(super) fn assemble(
         diagrams: &Diagrams,
         roots: &[Ref],
@@ -187,7 +187,7 @@ impl Dfa {
         (index < self.rows.len()).then_some(StateId(index as u32))
     }
 
-    /// Returns the atoms of the formula, also those on which nothing depends, in order.
+    /// Returns the atoms of the formula in order, including those on which no state depends.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
     }

@@ -40,7 +40,7 @@ impl Ref {
         Ref(index as u32 & !LEAF)
     }
 
-    /// Returns the index of the branch. Only for what is not a leaf.
+    /// Returns the index of the branch. Must not be called for a leaf.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.0 as usize

@@ -1,7 +1,7 @@
 //! The value of a formula at every position of a complete trace, straight from the definitions.
 //!
 //! One sweep per subformula, backward for the future and forward for the past, so that any nesting costs time and space
-//! proportional to the formula times the trace. This is the meaning that the automata are tested against.
+//! proportional to the formula times the trace. The automata are tested against these functions.
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 

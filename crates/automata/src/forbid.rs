@@ -36,7 +36,7 @@ struct Cut<'a> {
     literals: &'a [(Atom, bool)],
     sink: Ref,
     diagrams: Diagrams,
-    /// By diagram, and by how many of the literals are known to hold; one more where one is known to fail.
+    /// Results by diagram and by the number of literals known to hold; one more than all if a literal is known to fail.
     cache: FxHashMap<(Ref, usize), Ref>,
 }
 

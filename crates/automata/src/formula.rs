@@ -77,7 +77,7 @@ impl Interval {
     }
 }
 
-/// One node of a formula. Operators that are absent here are written with those that are present.
+/// One node of a formula. Other operators are expressed with these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Node {
     /// True everywhere.
@@ -414,9 +414,10 @@ impl Formulas {
         made[formula.index()]
     }
 
-    /// Returns the formula and all its parts, parts first, each once. Costs nothing for what else there is.
+    /// Returns the formula and all its parts, parts first, each once. The cost depends on these parts only, not on the
+    /// size of the arena.
     pub fn parts(&self, formula: FormulaId) -> Vec<FormulaId> {
-        // Parts have smaller ids: the greatest that is left is no part of another that is left.
+        // Parts have smaller ids, so the greatest id that is left is not a part of another formula that is left.
         let mut todo = BinaryHeap::from([formula.0]);
         let mut parts = Vec::new();
         while let Some(index) = todo.pop() {

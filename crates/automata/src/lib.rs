@@ -1,5 +1,5 @@
-//! Temporal logic: formulas, their automata, and verdicts on prefixes; over finite traces here, over infinite words in
-//! [`omega`].
+//! Temporal logic: formulas, their automata, and verdicts on prefixes. This module covers finite traces; [`omega`] covers
+//! infinite words.
 //!
 //! A formula of linear temporal logic, with past and with bounds, becomes a minimal deterministic automaton whose
 //! transitions are shared decision diagrams over the atoms. Reading a trace then costs one walk down one diagram per
@@ -20,37 +20,37 @@
 //! | [`eval()`] | the final value of complete traces; the meaning of it all |
 //!
 //! # Meaning
-//! A formula is evaluated at the first position. `X` needs a next position and `N` does not; a witness of `F` or `U` must
-//! lie inside the trace; `G[a,b]` speaks of the existing positions of its window; `f U[a,b] g` asks for `f` from now on, not
-//! from `a` on. Past and future nest freely. The empty trace satisfies no atom and no strong operator, and every weak one.
-//! A verdict is final when all continuations of the prefix, itself included, agree.
+//! A formula is evaluated at the first position. `X` needs a next position and `N` does not; a witness of `F` or `U` must lie
+//! inside the trace; `G[a,b]` covers the existing positions of its window; `f U[a,b] g` requires `f` from now on, not from `a`
+//! on. Past and future nest freely. The empty trace satisfies no atom and no strong operator, and every weak one. A verdict is
+//! final when all continuations of the prefix, itself included, agree.
 //!
 //! # The hard idea
-//! A state is what the rest of the trace owes: sets of obligations, kept as small as syntax allows
-//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`,
-//! whose past operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then
-//! takes all guesses at once.
+//! A state consists of sets of obligations on the rest of the trace, kept as small as syntax allows (`residual.rs`). The past
+//! is remembered in registers (`registers.rs`). A formula such as `O (a U b)`, a past operator over a future formula, fits
+//! neither; the construction guesses the value of the inner formula, adds the proof of the guess as an obligation, and then
+//! combines all guesses.
 //!
 //! # What it does not do
-//! No data: atoms are numbers, and who computes them is not known here.
+//! No data: atoms are numbers, and the caller computes their values.
 //!
 //! # Limits
-//! Every construction counts what it does and fails with a [`LimitError`] instead of running away.
+//! Every construction counts its work and memory and fails with a [`LimitError`] when they exceed the limits.
 
-// Formulas and what they mean.
+// Formulas and their semantics.
 mod eval;
 pub mod formula;
 mod operator;
 mod print;
 
-// What a construction may cost.
+// Limits of constructions.
 mod limits;
 
 // From a formula to nodes in normal form.
 mod desugar;
 mod program;
 
-// What is owed and what is remembered after a prefix.
+// Obligations and memory after a prefix.
 mod configuration;
 mod obligation;
 mod registers;
@@ -60,7 +60,7 @@ mod residual;
 mod diagram;
 mod progress;
 
-// Automata: construction, form, size, questions.
+// Automata: construction, minimisation, comparison, queries.
 mod analysis;
 mod backward;
 mod clash;
@@ -76,7 +76,7 @@ mod verdict;
 // Infinite words.
 pub mod omega;
 
-// Directed graphs, and model checking of structures that are handed out state by state.
+// Directed graphs, and model checking of structures that are generated state by state.
 pub mod graph;
 pub mod kripke;
 

@@ -1,12 +1,12 @@
-//! The limits of a construction, and the error that gives the demand.
+//! The limits of a construction, and the error that reports the demand.
 //!
-//! The automaton of a formula can be doubly exponential in it, so every construction of this module counts what it does
-//! and stops at a stated limit. Running out is an ordinary answer, not a failure of the program: the same formula can
-//! still be followed by a [`LazyDfa`](super::LazyDfa), which never builds the whole automaton.
+//! The automaton of a formula can be doubly exponential in it, so every construction of this crate counts its work and
+//! memory and stops at a limit. This is an ordinary result: a [`LazyDfa`](super::LazyDfa), which never builds the whole
+//! automaton, can still evaluate the same formula.
 
 use thiserror::Error;
 
-/// The caps of one construction. All are inclusive and may be changed freely.
+/// The limits of one construction. All are inclusive and may be changed freely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// States of an automaton before it is minimised; also the registers that the past may take.
@@ -42,7 +42,7 @@ pub enum Resource {
     Work,
     /// [`Limits::atoms`].
     Atoms,
-    /// Acceptance marks of an automaton over infinite words, of which a set holds 64.
+    /// Acceptance marks of an automaton over infinite words; a set holds at most 64.
     Marks,
 }
 
@@ -70,19 +70,19 @@ pub struct LimitError {
     pub demand: u64,
 }
 
-/// The reason why a formula has no automaton.
+/// The reason why a formula cannot be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CompileError {
     /// The automaton is larger than the limits allow.
     #[error("the automaton {0}")]
     Limit(#[from] LimitError),
     /// The formula bounds an operator by time. Such a formula has no finite automaton over its atoms; a
-    /// [`LazyDfa`](super::LazyDfa) follows it.
+    /// [`LazyDfa`](super::LazyDfa) can evaluate it.
     #[error("a formula with bounds in time has no finite automaton")]
     Timed,
 }
 
-/// Counts what one construction has used so far.
+/// Counts the resources that one construction has used so far.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
     limits: Limits,
@@ -103,12 +103,12 @@ impl Meter {
         &self.limits
     }
 
-    /// Starts the count of work again; memory stays counted.
+    /// Resets the count of work; the memory count is kept.
     pub(super) fn restart(&mut self) {
         self.work = 0;
     }
 
-    /// Sets the limit of work; gives the one before.
+    /// Sets the limit on work and returns the previous one.
     pub(super) fn cap_work(&mut self, most: u64) -> u64 {
         std::mem::replace(&mut self.limits.work, most)
     }

@@ -1,9 +1,9 @@
 //! The minimal automaton, by refinement of a partition of the states.
 //!
-//! Two states stay together as long as they accept alike and their diagrams are equal when leaves are read as blocks. When
-//! a block splits, its largest part keeps the name, and only states with a successor in a renamed part are looked at
-//! again; so each state is looked at a logarithmic number of times per successor, where rounds over all states would be
-//! quadratic on the long chains that bounds in steps give.
+//! Two states stay in one block as long as both accept or both reject, and their diagrams are equal when leaves are read as
+//! blocks. When a block splits, its largest part keeps the name, and only states with a successor in a renamed part are
+//! examined again. So each state is examined a logarithmic number of times per successor; rounds over all states would be
+//! quadratic on the long chains that result from bounds in steps.
 //!
 //! # Source
 //! J. Henriksen and others, "Mona: monadic second-order logic in practice", 1995, for diagrams under a partition;
@@ -43,8 +43,8 @@ impl Dfa {
         )
     }
 
-    /// Returns the smallest complete automaton that agrees on all non-empty traces; the value of the empty trace is left
-    /// open.
+    /// Returns the smallest complete automaton that agrees on all non-empty traces; the value of the empty trace may
+    /// differ.
     ///
     /// Its initial state accepts as this one's does if that costs no state.
     pub fn minimized_nonempty(&self) -> Dfa {
@@ -81,7 +81,7 @@ impl Dfa {
         )
     }
 
-    /// Returns the automaton that differs, if at all, in the value of the empty trace. Only for a fresh initial state.
+    /// Returns the automaton with this value of the empty trace. The initial state must be fresh.
     fn with_empty(&self, accepting: bool) -> Dfa {
         let mut dfa = self.clone();
         dfa.rows[0].accepting = accepting;
@@ -137,7 +137,7 @@ impl Partition {
             }
         }
         let mut partition = Partition { block_of, blocks };
-        // Place of each state in its block, so that it can leave in constant time.
+        // The position of each state in its block, so that it can be removed in constant time.
         let mut place = vec![0; n];
         for block in &partition.blocks {
             for (index, &state) in block.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Partition {
         let mut dirty: Vec<u32> = (0..n as u32).collect();
         while !dirty.is_empty() {
             dirty.sort_unstable_by_key(|&s| (partition.block_of[s as usize], s));
-            // All signatures are taken under the same partition, before anything moves, and share what they have in common.
+            // All signatures are computed for the same partition, before any block changes, and share a cache.
             let mut cache = FxHashMap::default();
             for &state in &dirty {
                 let root = dfa.rows[state as usize].root;
@@ -172,7 +172,7 @@ impl Partition {
         partition
     }
 
-    /// Splits one block by the signatures of its dirty members; the others all have one signature, their old one.
+    /// Splits one block by the signatures of its dirty members; all other members have the same, old signature.
     fn split(
         &mut self,
         dirty: &[u32],

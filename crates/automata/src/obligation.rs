@@ -1,7 +1,7 @@
-//! One thing that a trace owes, and when one such thing implies another.
+//! One obligation on the rest of a trace, and implication between obligations.
 //!
-//! Windows in steps shrink as they move on; windows in time are absolute from the moment their operator starts, so that
-//! such an obligation stays the same until its deadline has passed.
+//! Windows in steps shrink as positions are read. Windows in time are absolute from the start of their operator, so the
+//! obligation does not change until its deadline has passed.
 
 use super::formula::{FormulaId, Formulas};
 use super::limits::Limits;
@@ -23,8 +23,9 @@ pub(super) struct Obligation {
     pub(super) chain: Chain,
 }
 
-/// Whether an obligation stands for others as well: the like ones of a queue, whose windows begin later and are as long. Only
-/// automata with counters make such (`lazy/chain.rs`), and only while the first window is not open: until then all do the same.
+/// Whether an obligation also represents the obligations of a queue, which are of the same kind and whose windows begin later
+/// and have the same length. Only automata with counters create such obligations (`lazy/chain.rs`), and only while the first
+/// window is not open: until then a step has the same effect on all of them.
 #[derive(
     Clone,
     Copy,
@@ -66,23 +67,23 @@ pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation
     }
 }
 
-/// Nesting up to which implication is looked for.
+/// The greatest depth of nesting to which implication is searched.
 const FUEL: u32 = 4;
 
-/// Whether `a` implies `b` at every position, as far as syntax shows it; whether they are strong is not looked at.
+/// Whether `a` implies `b` at every position, as far as syntax shows; strength is ignored.
 pub(super) fn implies(program: &Program, a: Obligation, b: Obligation) -> bool {
     if a.chain != Chain::Alone || b.chain != Chain::Alone {
-        // Where the windows of a chain end is not compared with anything.
+        // The ends of the windows of a chain are not compared.
         return a == b;
     }
     follows(program, a, b, FUEL)
 }
 
-/// The same where a formula is asked once, not at every step of a construction.
+/// The same depth for a formula that is compared once, not at every step of a construction.
 const MORE_FUEL: u32 = 8;
 
-/// Whether every finite trace of one position or more that satisfies `a` satisfies `b`, as far as a look at the two shows it:
-/// whatever the bounds are, this takes no time. If it does not show, they may imply one another all the same.
+/// Whether every finite trace of one position or more that satisfies `a` satisfies `b`, as far as the syntax of the two shows
+/// it. The cost does not depend on the bounds. `false` does not mean that the implication fails.
 ///
 /// ```
 /// use guard_automata::{Atom, Formulas, Interval, Limits, evidently_implies};
@@ -99,7 +100,7 @@ pub fn evidently_implies(
     b: FormulaId,
     limits: &Limits,
 ) -> bool {
-    // The two side by side in one program, marked by the strength of a next.
+    // Both formulas in one program, distinguished by the strength of a next.
     let (first, second) = (formulas.next(a), formulas.weak_next(b));
     let both = formulas.and(first, second);
     let Ok(program) = Program::new(formulas, both, Words::Finite, limits) else {

@@ -1,5 +1,4 @@
-//! The temporal operators: one table of their names and what they take, from which lexers, printers, checkers and editors
-//! take theirs.
+//! The temporal operators: one table of their names and operands, used by the lexer, the printers, the checker and the editor.
 
 use super::formula::{FormulaId, Formulas, Interval};
 

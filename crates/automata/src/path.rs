@@ -1,12 +1,12 @@
 //! Checking a recorded trace after the fact, against the automaton of the negation.
 //!
 //! The trace is a finite path. A run of the nondeterministic automaton of `!f` on it that may stop at its end shows that the
-//! trace violates `f`, and the letters that the run needed are why. States are clauses of obligations: strong obligations
-//! need another position, so at the end of the trace only clauses without them accept, and no step is repeated to make
-//! the path infinite, which would change what `X` and `F` say.
+//! trace violates `f`, and the letters that the run depends on are the reasons. States are clauses of obligations: strong
+//! obligations need another position, so at the end of the trace only clauses without them accept, and no step is repeated to
+//! make the path infinite, which would change what `X` and `F` say.
 //!
-//! The automaton is explored as far as the trace goes. It has no states that the trace does not visit, so formulas whose
-//! deterministic automaton is beyond all limits are checked in time proportional to the trace.
+//! The automaton is explored as far as the trace goes. Only states that the trace visits are created, so even formulas whose
+//! deterministic automaton exceeds all limits are checked in time proportional to the trace.
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ type Literals = Arc<[(Atom, bool)]>;
 /// The reason why a trace violates a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// The positions that the violation needs, in order, with the atoms that matter there and their values. No other run of
-    /// the automaton needs fewer positions.
+    /// The positions that the violation depends on, in order, with the relevant atoms and their values. No other run of the
+    /// automaton needs fewer positions.
     pub needs: Vec<(usize, Letter)>,
-    /// The position after which the run has no obligations left, if there is one: no continuation can repair it. The
-    /// violation may be final earlier.
+    /// The position after which the run has no obligations left, if there is one: no continuation can repair the
+    /// violation. The violation may be final earlier.
     pub settled: Option<usize>,
 }
 
@@ -65,10 +65,10 @@ pub struct PathChecker {
     steps: FxHashMap<State, Ref>,
 }
 
-/// The cheapest way in which a run reached a state.
+/// The cheapest path by which a run reached a state.
 #[derive(Clone, Debug)]
 struct Reached {
-    /// Positions with a letter that mattered.
+    /// The number of positions whose letter mattered.
     cost: usize,
     before: usize,
     letter: Literals,
@@ -188,7 +188,7 @@ impl PathChecker {
 
     fn start(&mut self) -> Result<IndexMap<State, Reached, FxBuildHasher>, LimitError> {
         if self.engine.meter.nodes() > self.limits.nodes as u64 / 2 {
-            // What was built for other traces may go.
+            // The tables that were built for other traces may be dropped.
             self.engine = Engine::new(self.engine.program.clone(), &self.limits);
             self.steps.clear();
         }
@@ -247,7 +247,7 @@ impl PathChecker {
                         literals.push((atom, value));
                         stack.push((if value { hi } else { lo }, literals));
                     }
-                    // A guess may be either.
+                    // A guess may have either value.
                     None => stack.extend([(hi, literals.clone()), (lo, literals)]),
                 }
                 continue;

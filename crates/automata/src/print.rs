@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// Nodes that are written before the rest is cut off; shared parts count each time.
+/// The greatest number of nodes that are written before the text is cut off; shared parts count each time.
 const LONGEST: usize = 10_000;
 
 /// A formula that can be written. Every binary operator but the outermost is in parentheses.

@@ -11,7 +11,7 @@ use super::limits::{LimitError, Limits, Resource, check};
 use super::states::StateId;
 use super::verdict::{Finality, Verdict};
 
-/// Whether the empty trace is among those that are spoken of.
+/// Whether the empty trace is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Traces {
     /// All finite traces.
@@ -41,7 +41,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Returns the work of building the results so far, in elementary steps; minimising takes as much again.
+    /// Returns the work done so far, in elementary steps; minimising takes as much again.
     fn work(&self) -> u64 {
         16 * self.cache.len() as u64
     }
@@ -141,7 +141,7 @@ impl Dfa {
         dfa.minimized()
     }
 
-    /// Returns the automaton of the accepted words none of whose proper prefixes is accepted, minimal.
+    /// Returns the minimal automaton of the accepted words that have no accepted proper prefix.
     #[must_use]
     pub fn first_accepting(&self) -> Dfa {
         let mut dfa = self.clone();
@@ -168,7 +168,7 @@ impl Dfa {
         self.product(other, |a, b| a && b, limits)
     }
 
-    /// Returns the traces that one of them accepts, minimal.
+    /// Returns the traces that at least one of them accepts, minimal.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -286,7 +286,7 @@ impl Pairs<'_> {
         if traces == Traces::All && hit(pairs, 0) {
             return Ok(Some(Word::new()));
         }
-        // How each pair was first reached; the initial one has no entry unless it is entered again.
+        // How each pair was first reached. The initial pair has an entry only if it is entered again.
         let mut from: FxHashMap<u32, (u32, Vec<(Atom, bool)>)> = FxHashMap::default();
         let mut queue = vec![0];
         let mut next = 0;

@@ -1,8 +1,8 @@
 //! The small language that the construction works on: negation normal form, registers for the past, guesses for the future
 //! inside the past.
 //!
-//! A [`Program`] is a list of nodes in which operands come first. It speaks of non-empty traces only; how a formula becomes
-//! one is the matter of `desugar.rs`.
+//! A [`Program`] is a list of nodes in which operands come first. It describes non-empty traces only; `desugar.rs` translates
+//! formulas into programs.
 
 use super::formula::{Atom, Interval};
 
@@ -49,7 +49,7 @@ impl Window {
     }
 }
 
-/// The words that a program is about.
+/// The kind of words over which a program is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Words {
     /// Non-empty finite ones.
@@ -90,7 +90,8 @@ pub(super) enum Core {
         rhs: NodeId,
         window: Window,
     },
-    /// A step puts off the witness of an `Until`; on infinite words only. Those that wait for the same witness share it.
+    /// A step postpones the witness of an `Until`; used on infinite words only. Operators that wait for the same
+    /// witness share one promise.
     Promise(u32),
 }
 
@@ -103,8 +104,8 @@ pub(super) enum Register {
     Since { lhs: NodeId, rhs: NodeId },
     /// For how many more positions `O[0,span] operand` holds without a new one.
     Recent { operand: NodeId, span: u32 },
-    /// When the operand held, as far as it can still matter: at which times, or where the window is in steps, how far from the
-    /// next position.
+    /// The past positions at which the operand held and that can still matter: as times, or as distances from the next position
+    /// if the window is in steps.
     Within { operand: NodeId, window: Window },
 }
 

@@ -1,8 +1,8 @@
 //! One step of a formula: from registers and residual, through a letter, to registers and residual.
 //!
-//! This is the only place that knows what an operator does when a position is read. The eager construction reads every
-//! letter at once, as variables of a diagram; a running machine reads one letter, whose variables are constants. Both call
-//! [`Engine::step`], with more or less of the letter known.
+//! Only this module defines the effect of a position on each operator. The eager construction reads every letter at once, as
+//! variables of a diagram; a running machine reads one letter, whose variables are constants. Both call [`Engine::step`], with
+//! more or less of the letter known.
 //!
 //! A *configuration* is a set of pairs of registers and residual, one for each way to guess that is still possible; without
 //! guesses it has one pair, or none when nothing can satisfy the formula any more.
@@ -39,8 +39,8 @@ pub(super) struct Engine {
     not: Cache,
     union: PairCache,
     project: Cache,
-    /// Values of all nodes when the whole letter is open, for some registers; those that do not depend on the past are
-    /// right for all registers.
+    /// Values of all nodes when no atom of the letter is known, for some registers. Values that do not depend on the
+    /// past are valid for all registers.
     open: Option<Vec<Ref>>,
     by_registers: FxHashMap<u32, (Arc<[Ref]>, Ref)>,
 }
@@ -50,16 +50,16 @@ pub(super) struct Engine {
 pub(super) struct Reading<'a> {
     /// For each variable that is an atom, its value if known. Guesses are never known.
     pub(super) letter: &'a [Option<bool>],
-    /// When it is; 0 if the formula is not timed.
+    /// The time of the position; 0 if the formula is not timed.
     pub(super) time: i128,
     /// Whether no letter is known, so that results can be kept for later steps.
     pub(super) open: bool,
 }
 
-/// Values at one position, as far as they have been found.
+/// The values at one position that have been computed so far.
 struct Values {
     nodes: Vec<Ref>,
-    /// Per register, what its operator is.
+    /// For each register, the current value of its operator.
     now: Vec<Option<Ref>>,
 }
 
@@ -232,7 +232,7 @@ impl Engine {
         }
         let mut updated = Ref::leaf(NO_REGISTERS);
         for (register, &kind) in program.registers.iter().enumerate() {
-            // Every register has a node that reads it, so what it is now is known here.
+            // Every register has a node that reads it, so its current value is known here.
             let input = match kind.input() {
                 Some(operand) => values.nodes[operand as usize],
                 None => values.now[register].unwrap_or(constant(false)),
@@ -277,7 +277,7 @@ impl Engine {
                         .branch(var, constant(!positive), constant(positive)),
                 }
             }
-            // Owed, never met: a step takes it off.
+            // A promise constrains no position; a step removes it from the clause.
             Core::Promise(_) => constant(true),
             Core::Past { register, positive } => {
                 let kind = program.registers[register as usize];
@@ -346,7 +346,7 @@ impl Engine {
         };
         let here = if open { rhs } else { neutral };
         if window.timed && open {
-            // Time does not run backward: the window stays open, and those that are open differ in their ends only.
+            // Time does not run backward, so an open window stays open, and open windows differ only in their ends.
             lo = i128::MIN;
         } else if !window.timed {
             if hi == 0 {
@@ -408,7 +408,7 @@ impl Engine {
         )
     }
 
-    /// Projects pairs to configurations: below the first guess, everything that any guess leads to.
+    /// Projects pairs to configurations: below the first guess, the union over all guesses.
     fn project(&mut self, joined: Ref) -> Result<Ref, LimitError> {
         let Engine {
             program,

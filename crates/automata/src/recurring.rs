@@ -1,8 +1,8 @@
-//! A formula `G φ` that is watched after a violation: φ is evaluated anew from the next position, with its past.
+//! Monitoring of `G φ` after a violation: φ is evaluated anew from the next position, with its past.
 //!
-//! What φ remembers of the past is what the automaton of `G (s -> φ)` knows while `s` never holds. Two copies of that
+//! The memory of φ about the past is the state of the automaton of `G (s -> φ)` while `s` never holds. Two copies of that
 //! automaton run side by side, one with `s` always true, which finds violations, and one with `s` always false, which only
-//! remembers. Where the first one is violated, it goes on as the second.
+//! remembers. When the first copy is violated, it continues in the state of the second.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -14,7 +14,7 @@ use super::limits::{LimitError, Limits, Resource, check};
 use super::states::StateId;
 use super::verdict::Finality;
 
-/// An automaton that goes on after violations.
+/// An automaton that continues after violations.
 #[derive(Clone, Debug)]
 pub struct Recurring {
     /// Its states and steps. A state in which φ has just been violated does not accept; finality of its states means
@@ -24,7 +24,7 @@ pub struct Recurring {
     pub violated: Box<[bool]>,
 }
 
-/// The states of both copies, and whether the first has just been violated.
+/// The states of both copies, and whether the first copy has just been violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Pair {
     asking: StateId,
@@ -41,13 +41,13 @@ struct Construction<'a> {
 }
 
 impl Dfa {
-    /// Returns the automaton of `G φ` that goes on after violations, from that of `G (start -> φ)`.
+    /// Returns the automaton of `G φ` that continues after violations, from the automaton of `G (start -> φ)`.
     ///
     /// # Cost
-    /// As many states as pairs that can be met: a few more than the automaton has, where φ has no past.
+    /// One state for each reachable pair: slightly more states than the automaton if φ has no past.
     ///
     /// # Errors
-    /// Where there are more pairs than the limits allow.
+    /// If there are more pairs than the limits allow.
     pub fn recurring(&self, start: Atom, limits: &Limits) -> Result<Recurring, LimitError> {
         let first = Pair {
             asking: self.initial(),
@@ -74,7 +74,7 @@ impl Dfa {
             .copied()
             .filter(|atom| *atom != start)
             .collect();
-        // Numbers depend on the steps alone, so both have the same.
+        // Numbers depend on the steps alone, so they are the same for both calls.
         let assemble = |accepting: &[bool]| {
             Dfa::assemble(&construction.diagrams, &roots, accepting, 0, &atoms, Atom)
         };
@@ -93,7 +93,7 @@ impl Construction<'_> {
         self.combine(root(pair.asking), root(pair.remembering), limits)
     }
 
-    /// Returns a diagram without the start: true for the first copy, false for the second.
+    /// Returns a diagram with the start atom fixed: true for the first copy, false for the second.
     fn given(&self, mut node: Ref, start: bool) -> Ref {
         while node.as_leaf().is_none() {
             let Branch { var, lo, hi } = self.dfa.branches[node.index()];

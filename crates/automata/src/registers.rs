@@ -23,7 +23,7 @@ pub(super) enum Value {
     Times(Times),
 }
 
-/// Times, or distances from the next position, which are negative; earliest first.
+/// Times, or negative distances from the next position; earliest first.
 #[derive(
     Clone,
     Debug,
@@ -42,13 +42,13 @@ pub(super) struct Times {
     pub(super) rest: Option<Rest>,
 }
 
-/// Times of a queue, which stand between two of a list. Only automata with counters have such (`lazy/chain.rs`), and only
-/// while the one before them is younger than its window: until then nothing looks at them.
+/// Times in a queue between two listed times. Only automata with counters have them (`lazy/chain.rs`), and only while the time
+/// before them is younger than its window; until then no step reads them.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 pub(super) struct Rest {
-    /// The place of the one before them. Two at least come after them.
+    /// The index of the listed time before them. At least two listed times follow them.
     pub(super) after: u32,
     pub(super) queue: u32,
 }
@@ -79,7 +79,7 @@ pub(super) const NO_REGISTERS: u32 = 0;
 /// Lists of register values, by number.
 #[derive(Clone, Debug)]
 pub(super) struct Lists {
-    /// The list before it, and its last value. Number 0 is the empty list.
+    /// The number of the preceding list, and the last value. Number 0 is the empty list.
     table: IndexSet<(u32, Value), FxBuildHasher>,
 }
 
@@ -142,7 +142,7 @@ impl Register {
         }
     }
 
-    /// Returns the current value of the operator. An absent register reads as if nothing had happened.
+    /// Returns the current value of the operator. An absent register has the value before the first position.
     pub(super) fn now(self, old: Option<&Value>, time: i128) -> Now {
         let set = matches!(old, Some(Value::Count(1..)));
         match self {
@@ -207,8 +207,8 @@ impl Register {
     }
 }
 
-/// Distances from the position that is read, as they are from the next one. One that is in an endless window stays there,
-/// and one that is in no window any more is not kept.
+/// Returns the distances relative to the next position. A distance inside an endless window is not changed; a distance that has
+/// left its window is dropped.
 fn one_step_on(kept: &Times, window: Window) -> Times {
     if window.hi == NEVER {
         let on = kept.list.iter().map(|back| (back - 1).max(-window.lo));
@@ -231,11 +231,11 @@ fn far(time: i128, hi: i128) -> i128 {
 
 /// Returns the times to keep after `now`, without and with `now` itself, for a window from `lo` to `hi` back.
 ///
-/// Of the times that are in the window already or too old for it, only the latest can matter, because the far end of the
-/// window never moves back. Of the younger ones, one between two that are at most `hi - lo` apart cannot matter: a window
-/// that holds it holds one of them. So at most two times per `hi - lo` are kept.
+/// Of the times that are already in the window or too old for it, only the latest matters, because the far end of the window
+/// never moves back. A younger time between two others that are at most `hi - lo` apart does not matter: a window that contains
+/// it contains one of the two. So at most two times per `hi - lo` are kept.
 fn times(old: &Times, now: i128, lo: i128, hi: i128) -> [Times; 2] {
-    // Without an upper end the earliest time is in the window whenever another one is.
+    // Without an upper end, the earliest time is in the window whenever any time is.
     if hi == NEVER {
         let first = old.list.first().copied();
         return [first, first.or(Some(now))].map(Times::new);
@@ -247,7 +247,7 @@ fn times(old: &Times, now: i128, lo: i128, hi: i128) -> [Times; 2] {
         return [without, Times::new([now])];
     }
     let mut kept: Vec<i128> = without.list.to_vec();
-    // One time comes after those before it one by one, so that at most one of them is dropped.
+    // Times are added one by one, so at most one earlier time is dropped per addition.
     while let [.., before, last] = kept[..]
         && (now.saturating_sub(before) <= hi - lo || last == now)
     {

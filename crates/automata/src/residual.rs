@@ -2,9 +2,9 @@
 //!
 //! An obligation is a node that must hold at the next position. A *clause* is a set of obligations, a *residual* a set
 //! of clauses of which one must be met; clauses are the states of a nondeterministic automaton, residuals those of the
-//! deterministic one. Both are kept as antichains of an implication that is decided by syntax alone: `F[0,20] p` implies
-//! `F[0,50] p`, so that a clause with both keeps the first, and of a thousand pending answers only the most urgent one
-//! counts. That is what keeps `G (a -> F[0,50] b)` at 52 states instead of 2^50.
+//! deterministic one. Both are kept as antichains of an implication that is decided by syntax alone: `F[0,20] p`
+//! implies `F[0,50] p`, so a clause with both keeps the first, and of a thousand pending answers only the most urgent
+//! one remains. Therefore `G (a -> F[0,50] b)` has 52 states instead of 2^50.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Residuals {
         self.clauses[clause as usize].iter().all(weak)
     }
 
-    /// Whether some obligation looks back past the position it is for.
+    /// Whether some obligation reads a register at its position.
     pub(super) fn needs_registers(&self, program: &Program, residual: u32) -> bool {
         self.residuals[residual as usize]
             .iter()
@@ -77,7 +77,7 @@ impl Residuals {
         self.clauses[clause as usize].iter().any(looks_back)
     }
 
-    /// Returns a clause without its promises, and these.
+    /// Returns a clause without its promises, and the promises.
     pub(super) fn take_promises(
         &mut self,
         program: &Program,
@@ -240,7 +240,7 @@ impl Residuals {
         clauses.sort_unstable();
         clauses.dedup();
         if program.n_promises > 0 {
-            // Of clauses that differ in their promises only, the first stays.
+            // Of clauses that differ only in their promises, the first one is kept.
             clauses.sort_by_cached_key(|&clause| self.n_promises(program, clause));
         }
         let mut kept: Vec<u32> = Vec::with_capacity(clauses.len());
@@ -318,10 +318,10 @@ impl Residuals {
         self.clauses[clause as usize].iter().filter(promise).count()
     }
 
-    /// Whether whatever meets clause `c` meets clause `d`.
+    /// Whether every continuation that satisfies clause `c` satisfies clause `d`.
     ///
-    /// A promise of `d` must be one of `c`, unless its witness is decided by the letter: where that is true no clause makes
-    /// the promise, so a run that makes it whenever it must, makes it finitely often before the witness comes.
+    /// A promise of `d` must be one of `c`, unless its witness is decided by the letter: if the witness is true, no clause
+    /// makes the promise, so a run makes the promise only finitely often before the witness occurs.
     fn clause_implies(
         &mut self,
         program: &Program,

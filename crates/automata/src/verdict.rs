@@ -1,6 +1,6 @@
 //! The verdict on a prefix: its value as a whole trace, and whether that can still change.
 
-/// Whether what follows can still change the value.
+/// Whether the rest of the trace can still change the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Finality {
     /// Every continuation satisfies the formula.
@@ -18,13 +18,13 @@ pub enum Finality {
 /// continuations as in F. Maggi and others, "Monitoring business constraints with linear temporal logic", 2011.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// True whatever follows.
+    /// True for every continuation.
     Satisfied,
     /// True if the trace stops now.
     PresumablySatisfied,
     /// False if the trace stops now.
     PresumablyViolated,
-    /// False whatever follows.
+    /// False for every continuation.
     Violated,
 }
 
@@ -39,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// Whether nothing that follows can change it.
+    /// Whether no continuation can change the verdict.
     pub fn is_final(self) -> bool {
         matches!(self, Verdict::Satisfied | Verdict::Violated)
     }
@@ -49,8 +49,8 @@ impl Verdict {
         matches!(self, Verdict::Satisfied | Verdict::PresumablySatisfied)
     }
 
-    /// Returns what several possible verdicts on one prefix have in common: a final verdict if all are equal, a presumable
-    /// one if all have the same value, else `None`. Returns `None` for no verdicts.
+    /// Returns the common verdict of several possible ones on a prefix: the verdict itself if all are equal, a presumable one
+    /// if all have the same value, otherwise `None`. Returns `None` for no verdicts.
     pub fn common(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let join = |a: Verdict, b: Verdict| match (a == b, a.holds(), b.holds()) {
             (true, ..) => Some(a),

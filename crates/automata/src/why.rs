@@ -1,9 +1,9 @@
 //! Reasons why a formula is false on a path: values of atoms at positions that suffice.
 //!
 //! Subformulas are evaluated at all positions in Kleene's logic, since atoms may be unknown and a path may go on. Then the
-//! formula is followed downwards: of a false conjunction its false operands, of a false `G` the first position that breaks
-//! it, of a false `F` all positions of its window. If the formula is false, the values that are found make it false whatever
-//! the other atoms are (`tests/it/automata_properties.rs` checks this). If it is unknown, they are those that speak against
+//! formula is followed downwards: of a false conjunction its false operands, of a false `G` the first position that breaks it,
+//! of a false `F` all positions of its window. If the formula is false, the values that are found make it false for all values
+//! of the other atoms (`tests/it/automata_properties.rs` checks this). If it is unknown, they are the values that count against
 //! it.
 //!
 //! # Source
@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use super::eval::{ahead, behind};
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// Subformulas at positions that are looked at; what lies beyond is left out of the explanation.
+/// The greatest number of visits of a subformula at a position; further ones are left out of the explanation.
 const MOST_VISITS: usize = 200_000;
 
 /// Positions in order, as far as they are known.
@@ -81,9 +81,8 @@ pub fn why_false(
     descend(formulas, formula, path, start, letter)
 }
 
-/// Returns what speaks against obligations of earlier positions, of which the path at `position` says no more than that they
-/// are those of `formula`: its temporal operators of the future are followed, and what `formula` itself asks at `position`
-/// is not.
+/// Returns the reasons against pending obligations from earlier positions. The path at `position` only shows that they come
+/// from `formula`, so the future operators of `formula` are followed, and the value of `formula` at `position` is not.
 ///
 /// # Limits
 /// As [`why_false`].
@@ -104,7 +103,7 @@ pub fn why_pending(
         match formulas.node(part) {
             Node::Not(f) => todo.push((f, !wanted)),
             Node::And(f, g) | Node::Or(f, g) => todo.extend([(f, wanted), (g, wanted)]),
-            // What was to come next was to come here.
+            // The obligation for the next position is due here.
             Node::Next(f) | Node::WeakNext(f) => start.push((f, position, wanted)),
             Node::Eventually(..) | Node::Always(..) | Node::Until(..) => {
                 start.push((part, position, wanted));
@@ -189,7 +188,7 @@ pub fn eval_partial(
 struct Descent<'a> {
     path: Path<'a>,
     values: &'a [Values],
-    /// By formula, whether it reads an atom: what does not depends on the positions alone.
+    /// Whether each formula reads an atom. The value of a formula that reads none depends on the positions alone.
     reads_atoms: &'a [bool],
     todo: Vec<Question>,
     seen: FxHashSet<Question>,
@@ -201,7 +200,7 @@ impl Descent<'_> {
         self.values[f.index()].get(i).copied().flatten()
     }
 
-    /// The first of these positions at which `f` has this value; else the first at which it is unknown.
+    /// Returns the first of these positions at which `f` has this value; otherwise the first at which it is unknown.
     fn find(
         &self,
         f: FormulaId,
@@ -216,8 +215,8 @@ impl Descent<'_> {
         self.todo.extend(positions.map(|i| (f, i, value)));
     }
 
-    /// Of two operands those that have the value, or, if neither has, those that are unknown. One that reads no atom
-    /// suffices.
+    /// Follows the operands that have the value or, if neither has it, those that are unknown. One operand that reads
+    /// no atom suffices.
     fn either(&mut self, f: FormulaId, g: FormulaId, i: usize, value: bool) {
         let has = |of: FormulaId, value: Option<bool>| self.value(of, i) == value;
         let mut operands = [f, g].into_iter();
@@ -233,7 +232,7 @@ impl Descent<'_> {
         self.todo.extend(chosen);
     }
 
-    /// The next or previous position.
+    /// Follows the next or previous position.
     fn beside(&mut self, f: FormulaId, at: Option<usize>, value: bool, future: bool) {
         match at.filter(|at| *at < self.path.times.len()) {
             Some(at) => self.todo.push((f, at, value)),
@@ -242,7 +241,7 @@ impl Descent<'_> {
         }
     }
 
-    /// Explains why a node has the value `wanted` at a position, or does not have the other one for certain.
+    /// Explains why a node has the value `wanted` at a position, or may have it.
     fn visit(&mut self, node: Node, i: usize, wanted: bool) {
         let times = self.path.times;
         match node {
@@ -310,7 +309,7 @@ impl Descent<'_> {
             }
             return;
         }
-        // Beyond the position that breaks `f` no witness counts.
+        // After the position that breaks `f` a witness no longer counts.
         let broken = (i..n).find(|j| self.value(f, *j) == Some(false));
         let broken = broken.filter(|j| *j < hi || range.is_none());
         match broken {
@@ -321,7 +320,7 @@ impl Descent<'_> {
         self.all(g, lo..last, false);
     }
 
-    /// Notes a window that passed without a witness: its bound, or that the path ended before.
+    /// Records a window that passed without a witness, by its bound or by the end of the path.
     fn missed(&mut self, i: usize, window: Interval, witness: FormulaId) {
         let bounded = match window {
             Interval::Steps { hi, .. } => hi.is_some(),
@@ -369,7 +368,8 @@ fn is_closed_behind(path: Path<'_>, window: Interval, i: usize) -> bool {
     passed || window.is_empty() || !path.past_open
 }
 
-/// For every position the first one from there on that `is` so; the length if there is none.
+/// Returns, for every position, the first position from there on whose value satisfies `is`; the length if there is
+/// none.
 fn next_where(values: &[Option<bool>], is: impl Fn(Option<bool>) -> bool) -> Vec<usize> {
     let mut next = vec![values.len(); values.len()];
     let mut seen = values.len();
@@ -382,7 +382,7 @@ fn next_where(values: &[Option<bool>], is: impl Fn(Option<bool>) -> bool) -> Vec
     next
 }
 
-/// For every position the last one up to there that `is` so.
+/// Returns, for every position, the last position up to there whose value satisfies `is`.
 fn last_where(values: &[Option<bool>], is: impl Fn(Option<bool>) -> bool) -> Vec<Option<usize>> {
     let mut seen = None;
     let mut last = Vec::with_capacity(values.len());
@@ -410,7 +410,7 @@ fn negated(values: &[Option<bool>]) -> Values {
         .collect()
 }
 
-/// True with a certain witness, false without a possible one.
+/// Returns true if there is a certain witness, false if there is no possible one, otherwise unknown.
 fn witnessed(certain: bool, possible: bool) -> Option<bool> {
     match (certain, possible) {
         (true, _) => Some(true),

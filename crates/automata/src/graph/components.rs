@@ -32,7 +32,7 @@ impl Components {
         &self.members[self.starts[component] as usize..self.starts[component + 1] as usize]
     }
 
-    /// Returns the component of a node, or `None` for a node outside the part that was looked at.
+    /// Returns the component of a node, or `None` for a node outside the part that was searched.
     pub fn of(&self, node: u32) -> Option<usize> {
         let component = self.of[node as usize];
         (component != NONE).then_some(component as usize)
@@ -98,7 +98,7 @@ pub fn for_each_component(
 ) {
     let n = graph.len();
     // While a node is open this is the smallest visit number that it is known to reach; once its component is complete,
-    // the largest number of all, which lowers nothing.
+    // the largest number of all, which lowers no other number.
     let mut index = vec![0u32; n];
     if let Some(set) = within {
         // Nodes outside count as complete, so that the search need not ask.
@@ -132,7 +132,7 @@ pub fn for_each_component(
                 let next = graph.target(*edge as usize);
                 let number = index[next as usize];
                 if number == 0 {
-                    // The edge is looked at again when the search comes back, and then lowers this node's number.
+                    // The edge is examined again when the search returns, and then lowers this node's number.
                     open = Some(next);
                     break;
                 }

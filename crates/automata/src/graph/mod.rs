@@ -1,4 +1,4 @@
-//! Directed graphs as mathematics: compressed rows, sets of nodes, reachability, strongly connected components.
+//! Directed graphs: compressed rows, sets of nodes, reachability, strongly connected components.
 //!
 //! A [`Digraph`] keeps the successors of all nodes in one array (compressed sparse rows), so that a walk over a graph of
 //! millions of nodes reads memory in order. [`Digraph::reversed`] gives the predecessors in the same form. Nothing here is

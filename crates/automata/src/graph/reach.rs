@@ -1,4 +1,4 @@
-//! Reachability: what leads to a set, what a set leads to, and by which shortest way.
+//! Reachability: the nodes that lead to a set, the nodes that a set leads to, and shortest paths.
 
 use std::collections::VecDeque;
 

@@ -38,7 +38,8 @@ pub enum StateFormula {
     All(FormulaId),
 }
 
-/// State formulas, and the path formulas in them. Equal ones are one; parts come before wholes.
+/// State formulas, and the path formulas in them. Equal formulas have one id; operands come before the formulas that
+/// use them.
 #[derive(Clone, Debug, Default)]
 pub struct StateFormulas {
     nodes: IndexSet<StateFormula, FxBuildHasher>,
@@ -59,7 +60,7 @@ impl StateFormulas {
         StateFormulas::default()
     }
 
-    /// Returns the id of this formula, made where it is new.
+    /// Returns the id of this formula, and adds the formula if it is new.
     pub fn add(&mut self, formula: StateFormula) -> StateFormulaId {
         StateFormulaId(self.nodes.insert_full(formula).0 as u32)
     }
@@ -74,12 +75,12 @@ impl StateFormulas {
         self.paths.atom(Atom(id.0))
     }
 
-    /// Returns the state formula that an atom of a path formula stands for.
+    /// Returns the state formula that an atom of a path formula represents.
     pub fn of_atom(&self, atom: Atom) -> StateFormulaId {
         StateFormulaId(atom.0)
     }
 
-    /// Returns the number of them.
+    /// Returns the number of state formulas.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -116,7 +117,7 @@ impl StateFormulas {
     }
 }
 
-/// In which states the parts of a formula hold.
+/// The states in which the parts of a formula hold.
 #[derive(Clone, Debug)]
 pub struct Satisfaction {
     sets: Vec<Option<NodeSet>>,
@@ -140,7 +141,7 @@ impl Satisfaction {
     }
 }
 
-/// Returns the states in which a formula and its parts hold, reachable or not. `E` and `A` speak of the runs on which each
+/// Returns the states in which a formula and its parts hold, reachable or not. `E` and `A` quantify over the runs on which each
 /// atom of `fair` recurs.
 ///
 /// # Limits
@@ -152,7 +153,7 @@ impl Satisfaction {
 /// specifications", TOPLAS 8(2), 1986; CTL*: A. Emerson, C.-L. Lei, "Modalities for model checking", 1987.
 ///
 /// # Errors
-/// [`CheckError`], for path formulas that are no single operator.
+/// [`CheckError`], for path formulas that are more than a single operator.
 pub fn evaluate(
     kripke: &Kripke,
     formulas: &mut StateFormulas,
@@ -216,7 +217,7 @@ pub(super) fn complement(set: &NodeSet) -> NodeSet {
     other
 }
 
-/// A path formula that is one temporal operator over state formulas.
+/// A path formula that consists of one temporal operator over state formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Simple {
     /// No temporal operator.
@@ -230,7 +231,7 @@ pub(super) enum Simple {
     Unless(FormulaId, FormulaId),
 }
 
-/// Reads a path formula as one operator; `None` if it is more.
+/// Reads a path formula as one operator; `None` if it is more complex.
 pub(super) fn simple(paths: &mut Formulas, path: FormulaId) -> Option<Simple> {
     if is_state(paths, path) {
         return Some(Simple::Now(path));
@@ -244,7 +245,7 @@ pub(super) fn simple(paths: &mut Formulas, path: FormulaId) -> Option<Simple> {
     }
     let mut flip = |part: FormulaId| if negated { paths.not(part) } else { part };
     match node {
-        // On infinite runs both kinds of next are one.
+        // On infinite runs the strong and the weak next are equal.
         Node::Next(p) | Node::WeakNext(p) => Some(Simple::Next(flip(p))),
         Node::Eventually(window, p) if negated => Some(Simple::Globally(window, flip(p))),
         Node::Eventually(window, p) => Some(Simple::Eventually(window, p)),
@@ -374,7 +375,7 @@ fn by_product(
             .unwrap_or(&none);
         set.contains(state as usize)
     };
-    // Pair `(state, at)` is node `state * q + at`.
+    // The pair `(state, at)` is node `state * q + at`.
     let mut made = DigraphBuilder::with_capacity(n * q, kripke.graph().edge_count());
     let mut marks: Vec<Marks> = Vec::new();
     for state in 0..n as u32 {

@@ -1,8 +1,8 @@
 //! Evidence: a run that shows why a formula of branching time holds in a state, or why not.
 //!
-//! What says "some run" is shown by such a run, what denies "all runs" by a run that breaks it. Where the run reaches the
-//! state that matters, and what matters there is again about runs, the evidence goes on from there: the counterexample to
-//! `AG (a -> AF b)` leads to `a` and then round a cycle without `b`. What says "all runs" has no run for a witness.
+//! A formula "some run" is shown by such a run; a violated formula "all runs" is shown by a run that breaks it. If the formula
+//! at the end of that run is again about runs, the evidence continues from there: the counterexample to `AG (a -> AF b)` leads
+//! to `a` and then round a cycle without `b`. A formula "all runs" that holds has no single run as a witness.
 
 use std::convert::Infallible;
 
@@ -17,13 +17,13 @@ use super::{Kripke, Run, Structure};
 /// Returns a run from `state` that shows why the formula holds there, or why it does not. Returns `None` if no single run
 /// shows it.
 ///
-/// The run may end, with an empty cycle: how it goes on does not matter then.
+/// The cycle of the run may be empty: its continuation does not matter then.
 ///
 /// # Limits
 /// As the [evaluation](super::ctl::evaluate) that gave the `satisfaction`.
 ///
 /// # Errors
-/// [`CheckError`], for path formulas that are no single operator.
+/// [`CheckError`], for path formulas that are more than a single operator.
 pub fn explain(
     kripke: &Kripke,
     formulas: &mut StateFormulas,
@@ -59,7 +59,8 @@ struct Search<'a> {
     shown: bool,
 }
 
-/// The structure from one state on, whose atoms are state formulas; fairness is numbered from the top.
+/// The structure from one state on, whose atoms are state formulas. Fairness atoms are numbered downward from the
+/// greatest number.
 struct From<'a> {
     kripke: &'a Kripke,
     satisfaction: &'a Satisfaction,
@@ -98,7 +99,7 @@ impl Search<'_> {
             StateFormula::True | StateFormula::Atom(_) => Ok(()),
             StateFormula::Not(a) => self.state(formulas, a, state, !holds),
             StateFormula::And(a, b) | StateFormula::Or(a, b) => {
-                // One part that decides; where both have to be shown, the first that a run can show.
+                // One part that decides the value. If both parts have to be shown, the first one that a run can show.
                 let decides = |part: StateFormulaId| self.satisfaction.holds(part, state) == holds;
                 let parts: Vec<StateFormulaId> =
                     [a, b].into_iter().filter(|part| decides(*part)).collect();
@@ -138,7 +139,7 @@ impl Search<'_> {
         state: u32,
     ) -> Result<(), CheckError<Infallible>> {
         let shape = simple(&mut formulas.paths, path);
-        // The finite way to satisfy `p W q` says more than the infinite one.
+        // The finite run that satisfies `p W q` is better evidence than the infinite one.
         if let Some(Simple::Unless(p, q)) = shape {
             let until = formulas.paths.until(p, crate::Interval::ALL, q);
             if self.found(formulas, until, state, Some(q))? {

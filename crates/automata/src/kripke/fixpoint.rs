@@ -1,15 +1,15 @@
-//! Sets of states from which a fair run of a simple kind begins.
+//! Sets of states from which there is a fair run that satisfies one temporal operator.
 
 use crate::graph::ctl::{exists_globally, exists_next, exists_until};
 use crate::graph::{NodeSet, backward, components};
 
 use super::Kripke;
 
-/// The fixpoints over one structure, with the fairness that counts.
+/// The fixpoints over one structure with its fairness conditions.
 pub(super) struct Fixpoints<'a> {
     kripke: &'a Kripke,
     constraints: Vec<NodeSet>,
-    /// The states in which a fair run begins; all without fairness conditions.
+    /// The states from which a fair run begins; all states if there are no fairness conditions.
     fair: NodeSet,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Fixpoints<'a> {
         let mut found = target;
         for _ in 0..steps {
             let earlier = self.step(p, &found);
-            // From here on nothing changes any more.
+            // A fixpoint: later rounds give the same set.
             if earlier == found {
                 break;
             }

@@ -1,8 +1,8 @@
 //! Linear time: do all runs from the initial states satisfy a formula?
 //!
-//! A counterexample is a run that the Büchi automaton of the negation accepts. Where that automaton accepts only by reaching
-//! a state in which everything is accepted (the formula is violated by a prefix), breadth-first search suffices and finds a
-//! shortest counterexample; else components of the product are searched on the fly.
+//! A counterexample is a run that the Büchi automaton of the negation accepts. If that automaton accepts only by reaching a
+//! state from which every word is accepted (a prefix violates the formula), breadth-first search suffices and finds a shortest
+//! counterexample; otherwise the components of the product are searched on the fly.
 
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// The reason why there is no answer.
+/// The reason why a check has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CheckError<E> {
     /// The structure cannot be explored.
@@ -45,7 +45,7 @@ pub enum CheckError<E> {
     Pairs(usize),
 }
 
-/// The answer.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// A run that violates the formula; `None` if all runs satisfy it.
@@ -101,7 +101,7 @@ pub fn check<S: Structure>(
 /// A run that the automaton accepts.
 pub(super) enum Found {
     Run(Run),
-    /// Any run that begins so.
+    /// Any run that begins with these states.
     Prefix(Vec<u32>),
 }
 
@@ -187,7 +187,7 @@ pub fn dead_start<S: Structure>(
     Ok(None)
 }
 
-/// The states of an automaton in which every word is accepted, where it accepts in no other way.
+/// The states of an automaton from which every word is accepted, if the automaton accepts in no other way.
 struct Terminal {
     everything: Vec<bool>,
 }
@@ -238,14 +238,14 @@ impl Terminal {
         Some(Terminal { everything })
     }
 
-    /// Returns a shortest way to where everything is accepted.
+    /// Returns a shortest path to a state from which every word is accepted.
     fn search<S: Structure>(
         &self,
         structure: &mut S,
         buchi: &Buchi,
         limit: usize,
     ) -> Result<(Option<Found>, usize), CheckError<S::Error>> {
-        // Pairs in the order of their discovery, each with the place of the one before it.
+        // Pairs in the order of their discovery, each with the index of its predecessor.
         let mut pairs: Vec<(u32, StateId, u32)> = Vec::new();
         let mut seen = Seen::new(buchi.len());
         let mut starts = structure.initial().map_err(CheckError::Structure)?;
@@ -289,7 +289,7 @@ fn number(state: StateId) -> u32 {
     state.index() as u32
 }
 
-/// Returns the states on the way to a pair.
+/// Returns the states on the path to a pair.
 fn way(pairs: &[(u32, StateId, u32)], end: usize) -> Vec<u32> {
     let mut states = Vec::new();
     let mut at = Some(end);
@@ -301,7 +301,7 @@ fn way(pairs: &[(u32, StateId, u32)], end: usize) -> Vec<u32> {
     states
 }
 
-/// The pairs that were met: one row of bits for each state of the automaton.
+/// The pairs that were visited: one row of bits for each state of the automaton.
 struct Seen {
     rows: Vec<Vec<u64>>,
 }

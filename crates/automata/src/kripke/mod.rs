@@ -1,7 +1,7 @@
 //! Model checking of transition systems that are given state by state.
 //!
-//! A [`Structure`] hands out numbered states, their successors and the atoms that hold in them; how it makes them is not
-//! known here, so states may be generated on demand. A [`Kripke`] is a structure at hand, with all states.
+//! A [`Structure`] provides numbered states, their successors and the atoms that hold in them; it may generate states on
+//! demand. A [`Kripke`] is a structure whose states are all stored.
 //!
 //! | question | function | how |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | why? | [`evidence::explain`] | a run: what comes first, and what repeats |
 //! | does it keep a safety formula as long as the others keep theirs? | [`prefix::keeps_ahead`] | deterministic automata of good prefixes |
 //!
-//! Runs are infinite: every state has a successor. Whoever makes a structure lets a state without one stay as it is, and
-//! says so.
+//! Runs are infinite: every state has a successor. An implementation of [`Structure`] must give a state without a successor
+//! itself as its successor, and report that.
 //!
 //! *Fairness* is a list of atoms; only runs on which each of them holds infinitely often count.
 //!

@@ -1,7 +1,7 @@
 //! Safety: formulas whose violation shows after finitely many states.
 //!
-//! [`Prefixes`] follows what a formula still allows, as the set of states that its Büchi automaton may be in; a prefix is
-//! *bad* when no infinite word that satisfies the formula begins so. A formula is a *safety* formula when every word whose
+//! [`Prefixes`] follows what a formula still allows, as the set of states that its Büchi automaton may be in; a prefix is *bad*
+//! if no infinite word that satisfies the formula begins with it. A formula is a *safety* formula when every word whose
 //! prefixes are all good satisfies it.
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! The product of a structure and a Büchi automaton, as the search for runs sees it.
+//! The product of a structure and a Büchi automaton, generated during the search for runs.
 
 use crate::Atom;
 use crate::StateId;
@@ -6,10 +6,10 @@ use crate::omega::{Buchi, Edges, Graph, Marks};
 
 use super::Structure;
 
-/// A state of the structure and the state of the automaton before it reads that.
+/// A state of the structure, and the state of the automaton before it reads that state.
 pub(super) type Pair = (u32, StateId);
 
-/// The product, made as it is searched. Fairness is one mark more for each atom that must recur.
+/// The product, generated during the search. Each fairness atom adds one mark.
 pub(super) struct Product<'a, S> {
     pub(super) structure: &'a mut S,
     pub(super) buchi: &'a Buchi,
@@ -23,7 +23,7 @@ pub(super) struct Product<'a, S> {
 pub(super) enum Stop<E> {
     /// The structure cannot be expanded further.
     Structure(E),
-    /// More pairs than the limit.
+    /// More pairs were visited than the limit allows.
     Limit,
 }
 

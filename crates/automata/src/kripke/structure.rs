@@ -26,7 +26,7 @@ pub trait Structure {
     /// Ends the search.
     fn successors(&mut self, state: u32) -> Result<&[u32], Self::Error>;
 
-    /// Whether an atom holds in a state that was handed out.
+    /// Whether an atom holds in a state that the structure has returned.
     fn holds(&self, state: u32, atom: Atom) -> bool;
 }
 
@@ -52,7 +52,7 @@ pub struct Run {
 impl Kripke {
     /// Returns a structure of these states; `labels[a]` are the states in which atom `a` holds.
     ///
-    /// States without successors get themselves as one, and are listed in [`deadlocks`](Self::deadlocks).
+    /// A state without successors gets a loop and is listed in [`deadlocks`](Self::deadlocks).
     pub fn new(graph: Digraph, initial: Vec<u32>, labels: Vec<NodeSet>) -> Kripke {
         let deadlocks: Vec<u32> = (0..graph.len() as u32)
             .filter(|state| graph.successors(*state).is_empty())
@@ -101,7 +101,7 @@ impl Kripke {
         known.map_or_else(|| self.graph.none(), NodeSet::clone)
     }
 
-    /// Returns the states that had no successor, and got a loop.
+    /// Returns the states that had no successor and were given a loop.
     pub fn deadlocks(&self) -> &[u32] {
         &self.deadlocks
     }
@@ -120,7 +120,7 @@ fn total(graph: &Digraph) -> Digraph {
         }
         made.end_row();
     }
-    // One edge more for each node still fits, or the graph that was given did not.
+    // If the added loops exceed the limit on edges, the graph stays as it is.
     made.finish().unwrap_or_else(|_| graph.clone())
 }
 
@@ -147,8 +147,8 @@ impl Run {
         self.stem.iter().chain(&self.cycle).copied()
     }
 
-    /// Returns a run that begins with these states, at least one, and goes on in a cycle: the one that a search finds first,
-    /// by a shortest way there and round.
+    /// Returns a run that begins with these states, at least one, and continues into a cycle: the cycle that the search finds
+    /// first, with a shortest path to it and around it.
     ///
     /// # Errors
     /// Those of the structure.
@@ -181,7 +181,7 @@ impl Run {
     }
 }
 
-/// Returns the states of a cycle that can be reached; there is one, since every state has a successor.
+/// Returns the states of a cycle that can be reached. There is one, because every state has a successor.
 fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u32>, S::Error> {
     let mut path = vec![start];
     let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(start, 0)]);

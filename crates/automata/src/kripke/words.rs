@@ -1,4 +1,4 @@
-//! All words over some letters, as a structure: what holds in it holds whatever a system does.
+//! The structure of all infinite words over some letters: a formula that holds in it holds in every system.
 
 use std::convert::Infallible;
 

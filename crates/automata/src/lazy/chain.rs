@@ -1,21 +1,22 @@
-//! Chains: many obligations of one node, whose windows are not open yet, as one.
+//! Chains: many obligations of one node whose windows are not open yet, represented as one.
 //!
-//! `G (a -> F[100,1000] b)` owes one answer for each request of the last 100 steps, and all of them must be remembered. But
-//! as long as the window of an obligation is not open, a step does nothing to it except what it does to all like it: its
-//! left operand holds or fails for all alike. So if each clause has all of them or none, they are a *chain*: the shape names
-//! the first, and the others are a queue of deadlines beside the counters, of which neither shape nor region knows the
-//! length. When the window of the first opens, the next one takes its place (`opening.rs`). So a step costs the same
-//! whatever the bounds are and however many wait, and shapes and regions do not multiply with them.
+//! `G (a -> F[100,1000] b)` owes one answer for each request of the last 100 steps, and all of them must be remembered. But as
+//! long as the window of an obligation is not open, a step has the same effect on it as on all other obligations of the node:
+//! the left operand holds or fails for all of them. So if each clause has all of them or none, they are a *chain*: the shape
+//! names the first, and the others are a queue of deadlines beside the counters, whose length is part of neither the shape nor
+//! the region. When the window of the first opens, the next one takes its place (`opening.rs`). So the cost of a step does not
+//! depend on the bounds or on the number of waiting obligations, and the number of shapes and regions does not grow with them.
 //!
 //! With a counter for each pending request instead, a step of `G (a -> F[a,K] b)` with `a = 10000` took up to 17 ms; with
 //! chains it takes 60 to 400 ns in steps and 50 to 650 ns in time, for any `a` and `K`.
 //!
-//! The same holds of alternatives: clauses that differ in such an obligation only, as those of `F (a & G[100,1000] b)`, are
-//! one clause with a chain of which *one* is pending.
+//! Alternatives are treated in the same way: clauses that differ only in such an obligation, like those of
+//! `F (a & G[100,1000] b)`, become one clause with a chain of which *one* is pending.
 //!
-//! The times that a register holds are a chain from the first that is younger than its window, until that one comes into it.
+//! The times of a register form a chain from the first time that is younger than the window, until that time enters the window.
 //!
-//! Two that wait are left alone, and so is the newest after a chain, so that what contradicts it is seen when it comes.
+//! Two waiting obligations do not form a chain. The newest obligation after a chain stays separate, so that a contradiction
+//! with it is detected at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,10 +27,10 @@ use crate::obligation::{Chain, Obligation};
 use crate::program::{Core, NodeId, Program, Register, Window};
 use crate::registers::{Rest, Times, Value};
 
-/// A part of what the queue of a chain holds.
+/// A part of the contents of a chain's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Piece<D> {
-    /// All that another queue held.
+    /// All entries of another queue.
     Queue(u32),
     /// A deadline.
     Deadline(D),
@@ -38,7 +39,7 @@ pub(super) enum Piece<D> {
 /// The entries of the queue of a chain, in order.
 pub(super) type Pieces = Vec<Piece<i128>>;
 
-/// Returns the window of the node of an obligation that has one.
+/// Returns the window of an obligation's node, if it has one.
 pub(super) fn window_of(program: &Program, node: NodeId) -> Option<Window> {
     match program.nodes.get(node as usize)? {
         Core::Until { window, .. } | Core::Release { window, .. } => Some(*window),
@@ -51,8 +52,8 @@ pub(super) fn width(program: &Program, node: NodeId) -> Option<i128> {
     window_of(program, node)?.width()
 }
 
-/// Whether the window of an obligation has an end and is not open yet. Until then it is as long as that of its node; the
-/// numbers of an example of a region do not show it.
+/// Whether the window of an obligation has an end and is not open yet. Until then its length is that of the node's
+/// window, which the example values of a region do not determine.
 fn waits(program: &Program, owed: &Obligation, now: i128) -> bool {
     let now = match window_of(program, owed.node) {
         Some(window) if window.timed => now,
@@ -74,9 +75,9 @@ struct Gathering<'a> {
     chains: Vec<(Obligation, Pieces)>,
 }
 
-/// Puts the obligations of a configuration into chains, where that makes it smaller, and numbers all chains by their order.
-/// Gives what the queue of each holds; the queues that it names are those by which chains were numbered before. `now` is the
-/// time from which windows in time are seen; those in steps count from the next position.
+/// Groups the obligations of a configuration into chains where that makes it smaller, and numbers all chains by their order.
+/// Returns the contents of each queue; queue numbers in the result are those before the call. Windows in time are relative to
+/// `now`; windows in steps count from the next position.
 pub(super) fn gather(program: &Program, parts: &mut [Part], now: i128) -> Vec<Pieces> {
     let mut kinds: BTreeMap<Kind, BTreeSet<Obligation>> = BTreeMap::new();
     for owed in parts
@@ -100,7 +101,7 @@ pub(super) fn gather(program: &Program, parts: &mut [Part], now: i128) -> Vec<Pi
     all
 }
 
-/// Puts the times that registers hold into chains, except the last two, which alone may be dropped for later ones.
+/// Puts the times that registers hold into chains, except the last two: only these may be replaced by later times.
 fn hold(program: &Program, parts: &mut [Part], now: i128, chains: &mut Vec<Pieces>) {
     let mut known: BTreeMap<(usize, Times), Times> = BTreeMap::new();
     for (register, kind) in program.registers.iter().enumerate() {
@@ -155,7 +156,7 @@ fn hold(program: &Program, parts: &mut [Part], now: i128, chains: &mut Vec<Piece
 type Places = Vec<(usize, usize)>;
 
 impl Gathering<'_> {
-    /// Joins those of one kind, which are sorted by where their windows begin.
+    /// Joins obligations of one kind, sorted by the start of their windows.
     fn join(&mut self, waiting: &[Obligation]) {
         let has_chain = waiting.iter().any(|owed| owed.chain != Chain::Alone);
         if waiting.len() < 3 && !has_chain {
@@ -184,14 +185,14 @@ impl Gathering<'_> {
                 until += 1;
             }
             let run = &waiting[from..until];
-            // The newest stays alone, unless it is a chain.
+            // The newest obligation stays separate, unless it is a chain.
             let last_chain = run.iter().rposition(|owed| owed.chain != Chain::Alone);
             let enough = if run.len() > 2 { run.len() - 1 } else { 1 };
             let joined = enough.max(last_chain.map_or(0, |last| last + 1));
             if joined > 1 || run[0].chain != Chain::Alone {
                 merged.push((&run[..joined], chain));
             }
-            // What is left of it stays as it is; after another link it may begin anew.
+            // The rest of the run stays as it is; a new chain may begin after another kind of link.
             from = until;
         }
         let mut dropped: Vec<(usize, usize)> = Vec::new();

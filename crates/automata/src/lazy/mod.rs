@@ -8,16 +8,15 @@
 //! down a diagram: counters are deadlines, which do not change while time goes on.
 //!
 //! `G (a -> F[0,K] b)` has one counter: of all pending answers the earliest counts. `G (a -> F[5,K] b)` must remember each
-//! request whose window is not open yet, and `O[100,110] b` each `b` that is younger; those are a queue beside the counters,
-//! of which a step touches the ends (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow
-//! with the bounds is the number of obligations of which none implies another and that are not alike, and only a formula
-//! that has so many pays for it.
+//! request whose window is not open yet, and `O[100,110] b` each `b` that is younger; those are a queue beside the counters, of
+//! which a step touches the ends (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is supported. Only the number of
+//! different obligations that do not imply one another can still grow with the bounds.
 //!
 //! # Exactness
-//! The value of a prefix as a whole trace is exact. Finality is found by a search over the regions that can be reached: what
-//! it calls final is final; it calls open what is final only where that depends on the difference of two counters or on one
-//! that waits in a queue, or where more regions than it may visit are reachable (`outlook.rs`). A verdict does not depend on
-//! what was read before.
+//! The value of a prefix as a whole trace is exact. Finality is found by a search over the regions that can be reached: a
+//! verdict reported as final is final. A final verdict is reported as open only if finality depends on the difference of two
+//! counters or on a queued deadline, or if more regions are reachable than the search may visit (`outlook.rs`). A verdict does
+//! not depend on traces that were read before.
 
 mod chain;
 mod opening;
@@ -53,7 +52,7 @@ use successor::{Source, Successor};
 pub use survey::{Run, Survey};
 pub use witness::Found;
 
-/// The reason why a step cannot be taken. The state is then as it was.
+/// The reason why a step cannot be taken. The state is then unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StepError {
     /// The next state is larger than the limits allow.
@@ -64,25 +63,25 @@ pub enum StepError {
     TimeMissing,
 }
 
-/// When a position is read.
+/// The instant at which a position is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instant {
-    /// The number of positions that were read before it, since the initial state.
+    /// The number of positions that were read before this one, since the initial state.
     pub position: u64,
-    /// Its time, which is never before that of an earlier one. Only formulas with bounds in time need it.
+    /// The time of the position; it never decreases along a trace. Only formulas with bounds in time need it.
     pub time: Option<i128>,
 }
 
 /// The position of an automaton in one trace: a state, and its counters. Belongs to the automaton that made it and to its
 /// clones.
 ///
-/// Equal states behave alike; states that behave alike are nearly always equal.
+/// Equal states have the same continuations. The converse nearly always holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LazyState {
     shape: Arc<Shape>,
     /// Positions, then times.
     counters: Box<[i128]>,
-    /// The further obligations of each chain, after the first.
+    /// The queued obligations of each chain, after the first one.
     queues: Box<[Queue]>,
     accepting: bool,
     finality: Finality,
@@ -104,22 +103,22 @@ impl LazyState {
         Verdict::new(self.finality, self.accepting)
     }
 
-    /// Returns the number of obligations and of what is remembered, a measure of what a step costs that was not taken
-    /// before.
+    /// Returns the number of obligations and remembered values: a measure of the cost of a step that is not in the
+    /// tables yet.
     pub fn size(&self) -> usize {
         self.shape.size()
     }
 }
 
 /// The index of a state in the tables of one automaton: kept beside the state, it makes the next step fast. A state that was
-/// just made or read has the default.
+/// just created or deserialised has the default.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     epoch: u32,
     region: u32,
-    /// The position and the time for which it was found; it is not valid for earlier ones.
+    /// The position and the time for which the index was found; it is not valid for earlier ones.
     from: (i128, i128),
-    /// The first position, and the first time, of which that is no longer so.
+    /// The first position and the first time for which the index is no longer valid.
     until: (i128, i128),
 }
 
@@ -137,11 +136,11 @@ impl Default for Spot {
 /// The effect of a position on a state.
 #[derive(Clone, Debug)]
 pub enum Next {
-    /// Nothing.
+    /// The state does not change.
     Same,
-    /// It leads to this one.
+    /// The state changes to this one.
     One(LazyState, Spot),
-    /// It leads to one of these, depending on atoms that are not known.
+    /// The state changes to one of these, depending on atoms that are not known.
     Any(Vec<LazyState>),
 }
 
@@ -151,7 +150,7 @@ enum Root {
     Unbuilt,
     /// A diagram with indices of successors at its leaves.
     Built(Ref),
-    /// Too many to be built all at once.
+    /// There are too many letters to build the diagram at once.
     Large,
 }
 
@@ -190,7 +189,7 @@ pub struct LazyDfa {
     /// Value of the empty trace.
     empty: bool,
     shapes: IndexSet<Arc<Shape>, FxBuildHasher>,
-    /// By number of the shape, in two halves, and the places.
+    /// Regions by the number of their shape, in two halves, and by the places of their counters.
     regions: IndexMap<Box<[Place]>, Region, FxBuildHasher>,
     diagrams: Diagrams,
     successors: IndexSet<Successor, FxBuildHasher>,
@@ -198,17 +197,17 @@ pub struct LazyDfa {
     openings: FxHashMap<Box<[Place]>, u32>,
     /// Entries of the tables, as [`Limits::nodes`] counts them.
     entries: usize,
-    /// Counts from 1 how often the tables were emptied.
+    /// Counts, from 1, how often the tables were emptied.
     epoch: u32,
     key: Vec<Place>,
 }
 
-/// Of the work that one step may do, the part that may be spent on all letters at once.
+/// One part in this many of the work of a step may be spent on building the diagram for all letters.
 const SHARE: u64 = 50;
 
 impl LazyDfa {
-    /// Returns the automaton of a formula. [`Limits::nodes`] bounds its memory, now and later, [`Limits::work`] what one
-    /// step does.
+    /// Returns the automaton of a formula. [`Limits::nodes`] bounds its memory, including later growth;
+    /// [`Limits::work`] bounds the work of one step.
     ///
     /// # Errors
     /// When the formula itself is beyond the limits.
@@ -231,7 +230,7 @@ impl LazyDfa {
             initial: LazyState {
                 shape: Arc::new(first.shape),
                 counters: first.counters.into(),
-                // Of one position no two windows of one node wait.
+                // No two windows of one node wait at the same position.
                 queues: Box::from([]),
                 accepting: empty,
                 finality: Finality::Open,
@@ -257,7 +256,7 @@ impl LazyDfa {
         self.initial.clone()
     }
 
-    /// Whether a state can be one of this automaton: for states that were written down.
+    /// Whether a state can be one of this automaton. Used for deserialised states.
     pub fn owns(&self, state: &LazyState) -> bool {
         state.shape.fits(&self.engine.program)
             && state.counters.len() == state.shape.n_counters as usize
@@ -364,7 +363,7 @@ impl LazyDfa {
                     if position + 1 < spot.until.0 {
                         return Ok(Next::Same);
                     }
-                    // A counter comes to another place, from which the value may be final.
+                    // A counter reaches another place, at which the value may become final.
                     if state
                         .shape
                         .due(&state.counters, position + 1, time)
@@ -415,7 +414,7 @@ impl LazyDfa {
         check(Resource::States, self.limits.states as u64, n as u64)
     }
 
-    /// Returns the state that a successor is, and its spot.
+    /// Returns the state of a successor, and its spot.
     fn enter(
         &mut self,
         leaf: u32,
@@ -459,7 +458,7 @@ impl LazyDfa {
         if let Some(value) = settled
             && shape.finality() == Finality::Open
         {
-            // It owes something still, but nothing comes of it.
+            // The state still has obligations, but they can no longer change the value.
             let number = self.shape_number(&Arc::new(Shape::settled(value)));
             state = LazyState {
                 shape: self.shapes[number as usize].clone(),
@@ -473,8 +472,7 @@ impl LazyDfa {
         Ok((state, spot))
     }
 
-    /// Returns the state of a configuration that a state leads to. Its values are relative to the next position, and to no
-    /// time.
+    /// Returns the state of a successor configuration. Its values are relative to the next position; times are absolute.
     fn arrive_at(
         &mut self,
         shaped: Shaped,
@@ -491,7 +489,7 @@ impl LazyDfa {
         self.arrive(successor.shape, counters, queues, position, time)
     }
 
-    /// Reads one letter that leads to too many states for all letters to be read at once.
+    /// Reads one letter in a region that has too many successors to build the diagram for all letters.
     fn step_letter(
         &mut self,
         state: &LazyState,
@@ -514,7 +512,7 @@ impl LazyDfa {
         let after = self.engine.step(before, reading)?;
         let leaves = self.engine.diagrams.leaves(after);
         self.check_states(leaves.len())?;
-        // What follows may empty the tables of the engine.
+        // The calls below may empty the tables of the engine.
         let program = self.engine.program.clone();
         let found: Vec<Shaped> = leaves
             .into_iter()
@@ -528,7 +526,7 @@ impl LazyDfa {
     }
 }
 
-/// Counters with positions and times taken from these.
+/// Returns the counters relative to this position and time.
 fn relative(counters: &[i128], n_steps: usize, position: i128, time: i128) -> Vec<i128> {
     let from = |counter| if counter < n_steps { position } else { time };
     let each = counters.iter().enumerate();

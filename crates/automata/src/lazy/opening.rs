@@ -1,11 +1,11 @@
-//! The opening of the first window of a chain: that obligation is one of its own from then on, and the next one of
-//! the queue is the first. Of the times that a register holds, the first has come into the window then.
+//! The opening of the first window of a chain. From then on the obligation is separate, and the next one in the queue becomes
+//! the first of the chain. For the times of a register it means that the first time enters the window.
 //!
-//! Which shape that leads to depends on where the end of the window and the beginning of the next one come among the
-//! counters. So the counters are *extended* by the two, and what is found is kept by the places of all.
+//! The resulting shape depends on the order of the end of the window, the start of the next one and the counters. So the
+//! counters are *extended* by these two values, and results are cached by the places of all of them.
 //!
-//! A search over regions knows of the next one only that it begins later: every place for it is followed, and that there is
-//! none.
+//! A search over regions knows only that the next window begins later. It follows every place for its start, and also the case
+//! that there is none.
 
 use super::chain::window_of;
 use super::queue::Queue;
@@ -18,7 +18,8 @@ use crate::obligation::{Chain, Obligation};
 use crate::progress::Engine;
 use crate::registers::{Rest, Times, Value};
 
-/// Counters with where the window that opens ends, and where the next one of its chain begins if there is one.
+/// Counters extended by the end of the window that opens, and by the start of the next window of its chain if there is
+/// one.
 struct Extended {
     /// Ascending among those of either kind.
     counters: Vec<i128>,
@@ -83,10 +84,10 @@ impl Extended {
 }
 
 impl LazyDfa {
-    /// Returns the state that this one is once time and position have come so far, if a window of a chain opens by then.
+    /// Returns the state at a later time and position, if a window of a chain opens by then.
     ///
     /// # Errors
-    /// When what it becomes is larger than the limits allow.
+    /// When the resulting state is larger than the limits allow.
     pub(super) fn opened(
         &mut self,
         state: &LazyState,
@@ -103,7 +104,7 @@ impl LazyDfa {
         Ok(Some(arrived.0))
     }
 
-    /// Opens the windows of chains that are open by now; gives the shape.
+    /// Opens the windows of chains that are open by now; returns the shape.
     pub(super) fn open(
         &mut self,
         mut number: u32,
@@ -125,7 +126,7 @@ impl LazyDfa {
         Ok(number)
     }
 
-    /// Returns the successor that the opening of a window leads to, from extended counters.
+    /// Returns the successor after a window opens, from extended counters.
     fn opening(
         &mut self,
         number: u32,
@@ -168,7 +169,7 @@ impl LazyDfa {
         Ok(made)
     }
 
-    /// Returns the same, of extended counters with these distances.
+    /// Computes the successor for extended counters with these distances.
     fn make_opening(
         &mut self,
         before: &Shape,
@@ -210,8 +211,8 @@ impl LazyDfa {
     }
 
     /// Returns regions from which more traces satisfy the formula than from this one, and regions from which fewer do: those
-    /// without one of its chains. A chain whose obligations are all pending is harder to satisfy than none; one of which any
-    /// suffices is easier.
+    /// without one of its chains. A chain whose obligations are all pending is harder to satisfy than no chain; a chain of
+    /// which one obligation suffices is easier.
     pub(super) fn without_chains(&mut self, region: u32) -> [Vec<u32>; 2] {
         let number = self.regions[region as usize].shape;
         let before = self.shapes[number as usize].clone();
@@ -245,7 +246,8 @@ impl LazyDfa {
         others
     }
 
-    /// Returns the regions that these are once the windows of chains are open that are, or `None` if that is too much.
+    /// Returns these regions after all windows of chains that are due have been opened, or `None` if that exceeds the
+    /// limits.
     pub(super) fn settled(&mut self, mut regions: Vec<u32>) -> Option<Vec<u32>> {
         let mut settled = Vec::with_capacity(regions.len());
         while let Some(region) = regions.pop() {
@@ -260,7 +262,7 @@ impl LazyDfa {
         Some(settled)
     }
 
-    /// Returns the queue of the first chain of which a window is open in a region.
+    /// Returns the queue of the first chain whose window is due in a region.
     fn due_in(&self, region: u32) -> Option<usize> {
         let shape = &self.shapes[self.regions[region as usize].shape as usize];
         let places = self.places(region);
@@ -313,7 +315,7 @@ impl LazyDfa {
         let mut places = places.to_vec();
         let mut end = None;
         if let Links::Owed { width, .. } = chain.links {
-            // It opens where its distance is zero, so its end is as far as it is long.
+            // The window opens where its distance is zero, so its end is at its length.
             let place = constants.place(timed, width);
             let range = section(n_steps, places.len());
             let at = range.start + places[range.clone()].partition_point(|other| *other < place);
@@ -330,7 +332,7 @@ impl LazyDfa {
             counter as usize + usize::from(end.is_some_and(after))
         };
         add(places.clone(), n_steps, end, None)?;
-        // The next one is before all that came later.
+        // The next window opens before those of all later obligations.
         let range = section(n_steps, places.len());
         let (limit, longest) = match chain.links {
             Links::Owed { node, .. } => {
@@ -364,7 +366,7 @@ impl LazyDfa {
     }
 }
 
-/// The chain whose first window opens, and where the next one begins.
+/// The chain whose first window opens, and the start of the next window.
 struct Opens {
     queue: u32,
     timed: bool,
@@ -375,8 +377,8 @@ struct Opens {
 }
 
 impl Opens {
-    /// Returns the value in the extended region: of the obligations in the window the latest counts, which is the first of
-    /// the chain.
+    /// Returns the value in the extended region: of the obligations in the window the latest counts, which is the first of the
+    /// chain.
     fn value(&self, value: &Value) -> Value {
         match value {
             Value::Times(Times {
@@ -409,7 +411,7 @@ impl Opens {
             return vec![clause.to_vec()];
         };
         let first = Obligation {
-            // As a step leaves it.
+            // As after a step.
             lo: if self.timed { i128::MIN } else { 0 },
             chain: Chain::Alone,
             ..chain

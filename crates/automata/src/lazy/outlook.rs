@@ -1,12 +1,12 @@
 //! Whether a value can still be reached, for automata that are built while traces are read.
 //!
 //! A breadth-first search over regions looks for one that accepts, or for one that does not. If it ends without finding one,
-//! the verdict is final. From a region the clocks move on first: that in steps by one with every position, that in time by
-//! any number of units before it. Which places the counters come to is known up to the differences between them, and every
-//! possibility is followed, so that what is not found is not there.
+//! the verdict is final. Before each position the clock in time advances by any number of units, and the clock in steps by one.
+//! The places of the counters after that are known up to the differences between them. The search follows every possibility, so
+//! a region that it does not find is not reachable.
 //!
-//! For formulas whose counters do not meet (each bound has at most one that runs) the answer is exact whenever the search
-//! ends. It is a function of the region alone, whatever else was looked for before.
+//! For formulas whose counters do not meet (at most one counter is active for each bound) the answer is exact whenever the
+//! search ends. It depends on the region alone, not on earlier searches.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -21,7 +21,7 @@ use crate::verdict::Finality;
 const REACH: usize = 256;
 
 impl LazyDfa {
-    /// Whether what follows can change the value in a region.
+    /// Returns whether the rest of a trace can change the value in a region.
     pub(super) fn finality_of(&mut self, region: u32) -> Finality {
         let known = &self.regions[region as usize];
         if let Some(finality) = known.finality {
@@ -85,7 +85,7 @@ impl LazyDfa {
         Some(false)
     }
 
-    /// Adds the regions that one unit of time or one position leads to; `None` if that is too much.
+    /// Adds the regions that one unit of time or one position leads to; `None` if there are too many.
     fn follow(
         &mut self,
         region: u32,

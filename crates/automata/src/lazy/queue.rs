@@ -1,11 +1,11 @@
 //! Deadlines that come one after the other, in a queue that states share.
 //!
-//! A state is kept beside those that it came from, so a queue of thousands must not be copied with each: what was in it stays
-//! where it is, and to add one, to take the first, to copy and to hash take the same time however long it is, on average over
-//! the steps of a trace.
+//! A state is kept beside those that it came from, so a queue with thousands of entries must not be copied for each state. The
+//! entries are shared. Adding, taking the first, copying and hashing take constant time, on average over the steps of a trace.
 //!
 //! # Source
-//! The queue of two lists: R. Hood, R. Melville, "Real-time queue operations in pure LISP", 1981, without their haste.
+//! The queue of two lists: R. Hood, R. Melville, "Real-time queue operations in pure LISP", 1981, without their incremental
+//! reversal: here the times are amortised.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl Queue {
     /// Returns the numbers, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = i128> {
         let front = self.front[self.start..].iter().copied();
-        // The other list is turned when it is come to.
+        // The second list is reversed when the iterator reaches it.
         let back = std::iter::once(self.back.as_ref()).flat_map(reversed);
         front.chain(back)
     }
@@ -123,7 +123,7 @@ impl Queue {
     }
 }
 
-/// Returns a list, its last number last.
+/// Returns a list in order, its last number last.
 fn reversed(mut list: Option<&Arc<Node>>) -> Vec<i128> {
     let mut all = Vec::new();
     while let Some(node) = list {
@@ -136,7 +136,7 @@ fn reversed(mut list: Option<&Arc<Node>>) -> Vec<i128> {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // One by one: a long list would otherwise be dropped by a recursion as deep.
+        // Iterative, because dropping a long list recursively could overflow the stack.
         let mut next = self.before.take();
         while let Some(mut node) = next.and_then(Arc::into_inner) {
             next = node.before.take();

@@ -1,10 +1,10 @@
-//! The places of counters among the bounds of a formula: all that a step depends on.
+//! The places of counters among the bounds of a formula: a step depends on nothing else.
 //!
-//! A step compares counters with each other, with zero and with the bounds that new obligations begin with; it makes new
-//! ones from these bounds and lets the others run on. The order among the counters is that of their numbers in the shape.
-//! So whatever the values are, configurations of one shape whose counters have the same *places* among these constants take
-//! the same step: this is the region construction of timed automata (R. Alur, D. Dill, "A theory of timed automata",
-//! 1994) without the differences, which no step asks for.
+//! A step compares counters with each other, with zero and with the bounds that new obligations begin with; it makes new ones
+//! from these bounds and lets the others run on. The order among the counters is that of their numbers in the shape. So
+//! whatever the values are, configurations of one shape whose counters have the same *places* among these constants take the
+//! same step: this is the region construction of timed automata (R. Alur, D. Dill, "A theory of timed automata", 1994) without
+//! the differences of clocks, which no step depends on.
 
 use super::shape::Shape;
 use crate::program::{Core, NEVER, Program, Register};
@@ -27,7 +27,7 @@ impl Constants {
         let mut times = vec![0];
         let add_step = |steps: &mut Vec<i128>, bound: i128| {
             if bound != NEVER {
-                // A new obligation begins now or at the next position, where the others have one step less.
+                // A new obligation begins now or at the next position, where older obligations have one step less.
                 steps.extend([bound, bound.saturating_add(1)]);
             }
         };
@@ -40,7 +40,7 @@ impl Constants {
                     add_step(&mut steps, window.hi);
                 }
                 if let (Some(width), true) = (window.width(), window.lo > 0) {
-                    // Where a window ends that opens now.
+                    // The end of a window that opens now.
                     match window.timed {
                         true => times.push(width),
                         false => add_step(&mut steps, width),
@@ -55,7 +55,7 @@ impl Constants {
                     let list = if window.timed { &mut times } else { &mut steps };
                     list.push(-window.lo);
                     if !window.timed {
-                        // A position that is read is one step back from the next, and so is what comes into the window.
+                        // The current position is one step before the next one, as is a time that enters the window.
                         list.extend([-1, 1 - window.lo]);
                     }
                     if let Some(width) = window.width() {
@@ -77,12 +77,13 @@ impl Constants {
         }
     }
 
-    /// Returns those for distances from the time of a position.
+    /// Returns the constants for distances from the time of a position.
     pub(super) fn times(&self) -> &[i128] {
         &self.times
     }
 
-    /// Returns a time that is short against all bounds, so that it reads well: a thousandth of what divides them all.
+    /// Returns a unit of time that is small compared with all bounds and easy to read: a thousandth of their common
+    /// divisor.
     pub(super) fn grain(&self) -> i128 {
         let divisor = self.times.iter().fold(0i128, |mut a, &bound| {
             let mut b = bound.saturating_abs();
@@ -151,7 +152,7 @@ impl Constants {
                 (false, below) => {
                     let low = match below {
                         Some(below) => constants.get(below)?.saturating_add(1),
-                        // As far below the least constant as there are counters.
+                        // One unit below the least constant for each counter.
                         None => constants.first()?.saturating_sub(places.len() as i128),
                     };
                     before.map_or(low, |before| low.max(before.saturating_add(1)))
@@ -167,8 +168,8 @@ impl Constants {
         Some(distances)
     }
 
-    /// Returns all places that the counters of one clock may have when it has moved on by one unit. More may be said to be
-    /// possible than is, because the differences of counters are not known. `None` if there are too many.
+    /// Returns all places that the counters of one clock may have when it has moved on by one unit. The result may contain
+    /// impossible places, because the differences of counters are not known. `None` if there are too many.
     pub(super) fn moved(
         &self,
         shape: &Shape,
@@ -189,7 +190,7 @@ impl Constants {
             let moves = match below {
                 Some(below) if is_constant && constants[at] - below == 1 => Some(place - 2),
                 _ if is_constant => Some(place - 1),
-                // Of several in one gap only the lowest can come to its end.
+                // Of several counters in one gap only the lowest can reach its end.
                 Some(_) if counter == range.start || places[counter - 1] != place => {
                     Some(place - 1)
                 }

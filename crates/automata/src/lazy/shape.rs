@@ -1,15 +1,15 @@
-//! Configurations without their numbers: the obligations and the memory, and the counters that they name.
+//! Configurations without their numbers: obligations and registers that refer to counters.
 //!
-//! The bounds of an obligation, the steps for which an `O[0,n]` still holds and the times that a register keeps are all
-//! that may be large in a configuration. A [`Shape`] is a configuration whose numbers are replaced by *counters*, numbered
-//! in ascending order of what they hold, equal numbers by the same one. So a shape with the values of its counters is a
+//! The only large numbers in a configuration are the bounds of obligations, the steps for which an `O[0,n]` still holds, and
+//! the times that registers keep. A [`Shape`] is a configuration whose numbers are replaced by *counters*, numbered in
+//! ascending order of their values; equal numbers share a counter. So a shape with the values of its counters is a
 //! configuration, and configurations of one shape have their numbers in the same order.
 //!
-//! Obligations that wait for windows of one node may be a chain (`chain.rs`): then only the first has a counter, for where
-//! its window begins, and the others are a queue beside the counters.
+//! Obligations that wait for windows of one node may be a chain (`chain.rs`): then only the first has a counter, for the start
+//! of its window, and the others are a queue beside the counters.
 //!
-//! A counter in steps holds a distance from the next position, or as a *deadline* the position itself; a counter in time
-//! holds a time. Deadlines do not change while steps are read: that is why waiting costs nothing.
+//! A counter in steps holds a distance from the next position, or as a *deadline* the position itself; a counter in time holds
+//! a time. Deadlines do not change while steps are read: so waiting costs nothing.
 
 use super::chain::{Pieces, gather, width};
 use crate::limits::LimitError;
@@ -24,11 +24,11 @@ use crate::verdict::Finality;
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 pub(super) enum Number {
-    /// The same at all times.
+    /// A number that is the same at all times.
     Fixed(i128),
-    /// That of a counter.
+    /// The value of a counter.
     Counter(u32),
-    /// The end of a window that begins at a counter and is so long.
+    /// The end of a window of this length that begins at a counter.
     After(i128),
 }
 
@@ -45,22 +45,22 @@ pub(super) struct Owed {
     pub(super) chain: Chain,
 }
 
-/// The chain of a queue.
+/// The chain that belongs to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct Chained {
     pub(super) links: Links,
     /// The start of the window of its first obligation, or the first time.
     pub(super) counter: u32,
-    /// So long after that it is the turn of the next.
+    /// The next entry of the queue is due this long after that.
     pub(super) delay: i128,
 }
 
 /// The kind of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) enum Links {
-    /// Obligations of a node, with windows so long.
+    /// Obligations of a node with windows of this length.
     Owed { node: NodeId, width: i128 },
-    /// Times of a register; the counter is that of the next that is named.
+    /// Times of a register; the counter `next` is that of the next listed time.
     Held { register: u32, next: u32 },
 }
 
@@ -76,7 +76,7 @@ pub(super) enum Held {
 
 /// Registers, and clauses of obligations.
 type ShapePart = (Box<[Held]>, Box<[Box<[Owed]>]>);
-/// The same with numbers.
+/// The same part with numbers.
 pub(super) type Part = (Vec<Value>, Vec<Vec<Obligation>>);
 
 /// A configuration without its numbers.
@@ -84,7 +84,7 @@ pub(super) type Part = (Vec<Value>, Vec<Vec<Obligation>>);
 pub(super) struct Shape {
     /// Whether nothing was read yet.
     pub(super) fresh: bool,
-    /// For each way to guess, sorted.
+    /// One part for each combination of guesses, sorted.
     parts: Box<[ShapePart]>,
     /// Counters in steps come first.
     pub(super) n_steps: u32,
@@ -131,12 +131,12 @@ fn window(program: &Program, owed: &Obligation) -> Option<bool> {
     }
 }
 
-/// Whether what is so far back stays in a window in steps that has no end.
+/// Whether a time this far back stays in the window: a window in steps without an end.
 fn stays(window: Window, back: i128) -> bool {
     !window.timed && window.hi == NEVER && back <= -window.lo
 }
 
-/// Returns the shape of a configuration that is seen from the time `now`, with what its counters and queues hold.
+/// Returns the shape of a configuration relative to the time `now`, and the values of its counters and queues.
 pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shaped {
     let queues = gather(program, &mut parts, now);
     let mut numbers = Numbers {
@@ -148,7 +148,7 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
             match (value, register) {
                 (Value::Times(times), &Register::Within { window, .. }) => match window.timed {
                     true => numbers.times.extend_from_slice(&times.list),
-                    // One that stays in an endless window has no counter.
+                    // A time that stays in an endless window has no counter.
                     false => numbers
                         .steps
                         .extend(times.list.iter().filter(|&&back| !stays(window, back))),
@@ -257,7 +257,7 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
 }
 
 impl Shape {
-    /// Returns the shape from which every trace has this value.
+    /// Returns the shape whose traces all have this value.
     pub(super) fn settled(value: bool) -> Shape {
         let met: ShapePart = (Box::from([]), Box::from([Box::from([])]));
         Shape {
@@ -269,7 +269,7 @@ impl Shape {
         }
     }
 
-    /// Returns the chains of so many queues.
+    /// Returns the chains of this many queues.
     fn chained(&self, program: &Program, n: usize) -> Box<[Chained]> {
         let mut chains = vec![None; n];
         for owed in self.owed() {
@@ -308,7 +308,7 @@ impl Shape {
         chains.into_iter().flatten().collect()
     }
 
-    /// Returns the queue of the first chain whose first window is open by now, of counters with these values.
+    /// Returns the queue of the first chain whose first window is open by now, for these values of the counters.
     pub(super) fn due(&self, counters: &[i128], position: i128, time: i128) -> Option<usize> {
         self.chains.iter().position(|chain| {
             let now = match chain.counter < self.n_steps {
@@ -319,11 +319,11 @@ impl Shape {
         })
     }
 
-    /// Returns the finality that follows without further search.
+    /// Returns the finality that follows without a search.
     pub(super) fn finality(&self) -> Finality {
         let met = |(_, clauses): &ShapePart| clauses.iter().any(|clause| clause.is_empty());
         match &*self.parts {
-            // The empty trace has a value of its own, so what is owed decides nothing yet.
+            // The empty trace has its own value, so the obligations decide nothing yet.
             _ if self.fresh => Finality::Open,
             [] => Finality::FinalFalse,
             parts if parts.iter().any(met) => Finality::FinalTrue,
@@ -339,7 +339,7 @@ impl Shape {
             .any(|(_, clauses)| clauses.iter().any(|clause| weak(clause)))
     }
 
-    /// Returns the number of obligations and registers, a measure of what it costs.
+    /// Returns the number of obligations and registers: a measure of the cost of a step.
     pub(super) fn size(&self) -> usize {
         let sizes = self.parts.iter().map(|(held, clauses)| {
             held.len() + clauses.iter().map(|clause| clause.len()).sum::<usize>()
@@ -353,7 +353,7 @@ impl Shape {
         clauses.flat_map(|clause| clause.iter())
     }
 
-    /// Returns the configuration of these counters, which are as many as the shape names.
+    /// Returns the configuration with these counter values; there is one for each counter of the shape.
     pub(super) fn parts(&self, counters: &[i128]) -> Vec<Part> {
         let number = |number, lo| match number {
             Number::Fixed(value) => value,
@@ -390,7 +390,7 @@ impl Shape {
         self.parts.iter().map(part).collect()
     }
 
-    /// Whether it can be a shape of this program, for shapes that were written down.
+    /// Whether this can be a shape of the program; used for deserialised shapes.
     pub(super) fn fits(&self, program: &Program) -> bool {
         let counter = |counter: u32, timed: bool| {
             let range = if timed {
@@ -421,7 +421,7 @@ impl Shape {
             (Some(_), Chain::Alone) => is_fixed(&owed.lo) && is_fixed(&owed.hi),
             _ => false,
         };
-        // Each queue belongs to one chain, which is found again.
+        // Each queue belongs to one chain; the comparison recomputes the chains.
         let n_queues = self.chains.len();
         let in_range = |owed: &Owed| match owed.chain {
             Chain::Alone => true,
@@ -464,7 +464,7 @@ pub(super) fn parts(engine: &Engine, configuration: u32) -> Vec<Part> {
     engine.pairs(configuration).iter().map(part).collect()
 }
 
-/// Returns the configuration of an engine that is this.
+/// Returns the configuration of an engine with these parts.
 pub(super) fn configuration(engine: &mut Engine, parts: &[Part]) -> Result<u32, LimitError> {
     let mut pairs = Vec::with_capacity(parts.len());
     for (values, clauses) in parts {

@@ -7,9 +7,9 @@ use super::shape::{Chained, Shape};
 /// The source of the value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Source {
-    /// It runs on.
+    /// The counter of the previous state with this number.
     Old(u32),
-    /// It begins so far after the next position, or after the time of this one.
+    /// A new counter: this far after the next position, or after the time of this one.
     New(i128),
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Successor {
     pub(super) shape: u32,
     pub(super) sources: Box<[Source]>,
     pub(super) queues: Box<[Box<[Piece<Source>]>]>,
-    /// Whether the state stays as it is.
+    /// Whether the state does not change.
     pub(super) same: bool,
 }
 
@@ -29,7 +29,7 @@ impl Successor {
         self.queues.iter().map(|pieces| &**pieces)
     }
 
-    /// Whether counters and queues are those of the shape that is left.
+    /// Whether counters and queues are the same as those of the previous shape.
     pub(super) fn keeps(&self, before: &Shape) -> bool {
         let runs_on = |(counter, source): (usize, &Source)| *source == Source::Old(counter as u32);
         let stays =
@@ -40,7 +40,7 @@ impl Successor {
             && self.pieces().enumerate().all(stays)
     }
 
-    /// Returns the counters and queues of its shape, when `position` is the next one.
+    /// Returns the counters and queues of the successor; `position` is the next position.
     pub(super) fn apply(
         &self,
         shape: &Shape,

@@ -1,11 +1,11 @@
 //! Facts about all traces of an automaton with counters: the verdicts that some trace has, with examples.
 //!
-//! The regions are a finite graph that allows more than the automaton does, because it does not know the differences
-//! between counters. So whatever it excludes is impossible. Possibility is shown by a game: a region *certainly* reaches a
-//! goal if some letter leads to regions that all certainly do. Reading one letter until a counter reaches a bound, or
-//! letting time pass until then, is one move, whatever the bound is. The game does not know the lengths of queues: a strategy
-//! for the other obligations remains valid beside a queue that requires more, to violate the formula, and beside one that
-//! offers more, to satisfy it. Everything else is undecided.
+//! The regions form a finite graph that over-approximates the automaton, because it ignores the differences between counters.
+//! So behaviour that the graph excludes is impossible. Possibility is shown by a game: a region *certainly* reaches a goal if
+//! some letter leads to regions that all certainly do. Reading one letter until a counter reaches a bound, or letting time pass
+//! until then, is one move, whatever the bound is. The game ignores the lengths of queues: a strategy that violates the formula
+//! stays valid with a queue that requires more, and a strategy that satisfies it stays valid with a queue that offers more. All
+//! other cases are undecided.
 //!
 //! # Source
 //! D. Knuth, "A generalization of Dijkstra's algorithm", 1977, for the cheapest way through such a game.
@@ -23,20 +23,20 @@ use crate::formula::Atom;
 use crate::formula::Letter;
 use crate::verdict::Verdict;
 
-/// The known facts about all traces; `None` for what is not decided.
+/// The known facts about all traces; a field is `None` if it is not decided.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// Different states apart from the values of their counters, as far as they were looked at.
+    /// The number of visited states, apart from the values of their counters.
     pub n_states: usize,
     /// The most counters that a state has.
     pub n_counters: usize,
-    /// Whether all states were looked at.
+    /// Whether all states were visited.
     pub complete: bool,
     /// Whether after every prefix some continuation decides the formula.
     pub monitorable: Option<bool>,
-    /// A trace that satisfies the formula, a short one.
+    /// A short trace that satisfies the formula.
     pub good: Option<Vec<Run>>,
-    /// A prefix that violates it for good, or else a trace that violates it; a short one.
+    /// A short prefix that violates it for good, or else a short trace that violates it.
     pub bad: Option<Vec<Run>>,
     /// For each verdict in [`VERDICTS`], whether a trace of one position or more has it.
     reached: [Option<bool>; 4],
@@ -45,11 +45,11 @@ pub struct Survey {
 /// One letter, read again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The letter; an atom that is not named may have any value, the same all the time.
+    /// The letter; an atom that is not listed may have any value, the same in every repetition.
     pub letter: Letter,
     /// The number of times that it is read.
     pub times: u64,
-    /// When, for formulas with bounds in time.
+    /// The time of the readings, for formulas with bounds in time.
     pub at: Option<i128>,
 }
 
@@ -60,7 +60,7 @@ const VERDICTS: [Verdict; 4] = [
     Verdict::Violated,
 ];
 
-/// Regions that one survey visits.
+/// The greatest number of regions that one survey visits.
 const MOST: usize = 4_096;
 
 /// A move in a region, and the regions that it may lead to.
@@ -83,7 +83,7 @@ enum Act {
 
 /// The regions that were met, by number.
 struct Map {
-    /// When its numbers mean these regions.
+    /// The epoch of the tables in which the numbers of these regions are valid.
     epoch: u32,
     regions: IndexSet<u32, FxBuildHasher>,
     /// The regions whose moves are all known.
@@ -91,7 +91,8 @@ struct Map {
     accepts: Vec<bool>,
     fresh: Vec<bool>,
     moves: Vec<Move>,
-    /// From which regions more traces satisfy the formula than from others that were met, and from which fewer do.
+    /// Pairs of regions: more traces satisfy the formula from the second than from the first (`weaker`), or fewer
+    /// (`stronger`).
     weaker: Vec<(usize, usize)>,
     stronger: Vec<(usize, usize)>,
 }
@@ -105,7 +106,7 @@ impl Survey {
 }
 
 impl LazyDfa {
-    /// Looks at all states of the automaton, as far as they are not too many.
+    /// Examines all states of the automaton, up to a limit.
     ///
     /// ```
     /// use guard_automata::{Atom, Formulas, Interval, LazyDfa, Limits, Verdict};
@@ -125,13 +126,13 @@ impl LazyDfa {
         let complete = !map.explored.contains(&false);
         let all = |wanted: &dyn Fn(usize) -> bool| (0..n).map(wanted).collect::<Vec<bool>>();
         let (accepts, rejects) = (map.accepts.clone(), all(&|at| !map.accepts[at]));
-        // What satisfies the formula from where that is harder, does so here as well.
+        // A continuation that satisfies the formula from a harder region also satisfies it here.
         let (can_hold, can_fail) = (
             map.certain_by(&accepts, &map.stronger),
             map.certain_by(&rejects, &map.weaker),
         );
         let (may_hold, may_fail) = (map.possible(&accepts), map.possible(&rejects));
-        // Of each verdict: where it certainly is, and where it may be.
+        // For each verdict: the regions that certainly have it, and the regions that may have it.
         let verdicts = [
             (all(&|at| !may_fail[at]), all(&|at| !can_fail[at])),
             (
@@ -192,7 +193,7 @@ impl LazyDfa {
         }
     }
 
-    /// Returns the regions that can be met, the initial one first.
+    /// Returns the reachable regions, the initial one first.
     fn map(&mut self) -> Map {
         let initial = self.initial();
         let first = self.region_at(&initial, 0, 0);
@@ -206,7 +207,7 @@ impl LazyDfa {
             weaker: Vec::new(),
             stronger: Vec::new(),
         };
-        // Those with few counters first: if not all can be looked at, the simplest traces are among them.
+        // Regions with few counters first: if not all can be visited, the simplest traces are among them.
         let mut queue = BinaryHeap::new();
         for _ in 0..MOST {
             for at in map.explored.len()..map.regions.len() {
@@ -268,7 +269,7 @@ impl LazyDfa {
         Some(())
     }
 
-    /// Returns a cheap way from the initial region to a goal, as a trace.
+    /// Returns a cheap path from the initial region to a goal, as a trace.
     fn play(
         &mut self,
         map: &Map,
@@ -282,9 +283,9 @@ impl LazyDfa {
         let (mut state, mut runs) = (self.initial(), Vec::<Run>::new());
         let (mut position, mut time) = (0_i128, 0_i128);
         let timed = self.engine.program.timed;
-        // Whether the last move was to read: time that passes shows nothing before another position.
+        // Whether the last move read a position: the passing of time has no effect before another position.
         let mut has_read = false;
-        // The way through the game comes to each region at most once.
+        // A path through the game visits each region at most once.
         for _ in 0..=map.regions.len() {
             if position > 0 && done(&state) {
                 return Some(runs);
@@ -300,7 +301,7 @@ impl LazyDfa {
             if goal[at] && has_read {
                 return Some(runs);
             }
-            // In a goal that time alone has led to, any position shows it.
+            // If time alone has led to the goal, any position shows it.
             let read = |index: &usize| {
                 let step = &map.moves[*index];
                 step.from == at && !matches!(step.act, Act::Wait)
@@ -315,7 +316,7 @@ impl LazyDfa {
                     let opened = self.opened(&state, position, spot.until.1).ok()?;
                     let after = opened.as_ref().unwrap_or(&state);
                     let after = self.look_up(after, Spot::default(), position, spot.until.1);
-                    // At a bound the next region begins one unit later: some round time within it reads better.
+                    // At a bound the next region begins one unit later; a round time within it is easier to read.
                     let round = time.saturating_add(self.constants.grain());
                     let last = after.until.1.saturating_sub(1);
                     time = spot.until.1.max(round.min(last));
@@ -370,8 +371,8 @@ impl Map {
         self.regions.iter().map(shape)
     }
 
-    /// Returns the regions from which a goal is certainly come to, where the traces that do so from another region do so
-    /// from some as well.
+    /// Returns the regions that certainly reach a goal. For each pair in `others`, the traces that reach the goal from
+    /// the second region also reach it from the first.
     fn certain_by(&self, goal: &[bool], others: &[(usize, usize)]) -> Vec<bool> {
         let mut goal = goal.to_vec();
         loop {
@@ -388,7 +389,7 @@ impl Map {
         }
     }
 
-    /// Returns the regions that certainly reach a goal, and the move by which each does so most cheaply.
+    /// Returns the regions that certainly reach a goal, each with its cheapest move.
     fn certain(&self, goal: &[bool]) -> (Vec<bool>, FxHashMap<usize, usize>) {
         let mut entering: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         for (index, step) in self.moves.iter().enumerate() {
@@ -411,7 +412,7 @@ impl Map {
             }
             for &index in &entering[at] {
                 open[index] -= 1;
-                // The outcome that is settled last is the dearest one.
+                // The outcome that is settled last is the most expensive one.
                 if open[index] == 0 {
                     let step = &self.moves[index];
                     queue.push(Reverse((cost.saturating_add(step.cost), step.from, index)));

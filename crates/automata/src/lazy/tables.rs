@@ -1,4 +1,4 @@
-//! The tables of shapes, regions and successors: what is found in them, and what is built when it is not.
+//! The tables of shapes, regions and successors: lookup, and construction of missing entries.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl LazyDfa {
         self.region_number(shape)
     }
 
-    /// Returns the regions that a successor leads to where the counters have moved to one of these places.
+    /// Returns the regions of a successor for each of these places of the counters after time has moved on.
     pub(super) fn arrivals(&mut self, successor: u32, moved: &[Vec<Place>]) -> Vec<u32> {
         let successor = self.successors[successor as usize].clone();
         let n_steps = self.shapes[successor.shape as usize].n_steps;
@@ -135,7 +135,7 @@ impl LazyDfa {
         }
     }
 
-    /// Builds the successors of a region, for all letters at once if that is not too much.
+    /// Builds the successors of a region, for all letters at once if there are not too many.
     pub(super) fn build(&mut self, region: u32) -> Root {
         let root = match self.regions[region as usize].root {
             Root::Unbuilt => {
@@ -143,7 +143,7 @@ impl LazyDfa {
                 let made = self.successors_of(region);
                 let made = match made {
                     Err(_) if self.engine.meter.nodes() > 0 => {
-                        // Once more, with nothing in memory but this region.
+                        // Try again with no other region in memory.
                         self.engine = Engine::new(self.engine.program.clone(), &self.limits);
                         self.successors_of(region)
                     }
@@ -195,7 +195,7 @@ impl LazyDfa {
         Ok(root)
     }
 
-    /// Returns the successor that a configuration is, with the sources of what its counters and queues hold.
+    /// Returns the successor for a configuration, with the sources of the values of its counters and queues.
     pub(super) fn successor(
         &mut self,
         shaped: Shaped,
@@ -230,7 +230,7 @@ impl LazyDfa {
         self.successors.insert_full(successor).0 as u32
     }
 
-    /// Returns a diagram of the engine among those of the automaton, with other leaves.
+    /// Copies a diagram of the engine into the diagrams of the automaton, with other leaves.
     pub(super) fn copy(
         &mut self,
         from: Ref,
@@ -254,7 +254,7 @@ impl LazyDfa {
         made
     }
 
-    /// Empties the tables if they are full; states own what they need.
+    /// Empties the tables if they are full; states contain everything that they need.
     pub(super) fn tidy(&mut self) {
         if self.entries > self.limits.nodes / 4 {
             self.shapes.clear();
@@ -267,7 +267,7 @@ impl LazyDfa {
         }
     }
 
-    /// Starts the engine with empty tables when half of what they may hold is used.
+    /// Resets the engine when its tables are half full.
     pub(super) fn tidy_engine(&mut self) {
         if self.engine.meter.nodes() > (self.limits.nodes as u64 / 2).min(200_000) {
             self.engine = Engine::new(self.engine.program.clone(), &self.limits);

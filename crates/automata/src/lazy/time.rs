@@ -9,8 +9,8 @@ use crate::progress::Engine;
 use crate::verdict::Finality;
 
 impl LazyDfa {
-    /// Returns the state when time has passed to that of the moment without an event, or `None` if it does not change. The
-    /// position is that of the next event.
+    /// Returns the state at a later instant without an event, or `None` if the state does not change. The position is that of
+    /// the next event.
     ///
     /// # Errors
     /// As [`LazyDfa::step`].
@@ -28,7 +28,7 @@ impl LazyDfa {
         if self.ends(state).all(|(end, _)| now <= end) {
             return Ok(None);
         }
-        // Then a chain ends nowhere before now.
+        // After this no window of a chain ends before `now`.
         let opened = self.opened(state, position, now)?;
         let state = opened.as_ref().unwrap_or(state);
         let program = self.engine.program.clone();

@@ -1,8 +1,8 @@
 //! Traces with times: one that satisfies a formula, or the proof that there is none.
 //!
-//! That there is none is known by the search over regions (`outlook.rs`), which finds too much rather than too little. A trace
-//! is found by a breadth-first search over states with their counters, each read at the times at which something can change: at
-//! once, when a counter comes to a bound, and just after. Of states in one region the first is followed.
+//! The search over regions (`outlook.rs`) proves that there is none; it over-approximates. A trace is found by a breadth-first
+//! search over states with their counters, each read at the times at which something can change: at once, when a counter
+//! reaches a bound, and just after. Of several states in one region only the first is followed.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -33,14 +33,14 @@ struct Reached {
     letter: Letter,
 }
 
-/// States that one search may follow.
+/// The greatest number of states that one search follows.
 const MOST: usize = 4_096;
 
-/// Times at which one state is read.
+/// The greatest number of times at which one state is read.
 const MOST_TIMES: usize = 24;
 
 impl LazyDfa {
-    /// Returns a trace of one position or more that satisfies the formula, with as few as this search finds.
+    /// Returns a trace of one position or more that satisfies the formula: the shortest that this search finds.
     ///
     /// ```
     /// use guard_automata::{Atom, Formulas, Found, Interval, LazyDfa, Limits};
@@ -109,7 +109,7 @@ impl LazyDfa {
         times
     }
 
-    /// Returns a letter for each state that one position at this time leads to.
+    /// Returns a letter for each successor state of one position at this time.
     fn after(&mut self, state: &LazyState, position: u64, time: i128) -> Vec<(Letter, LazyState)> {
         let position = i128::from(position);
         let Ok(opened) = self.opened(state, position, time) else {

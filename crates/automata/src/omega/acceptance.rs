@@ -1,4 +1,4 @@
-//! Acceptance conditions: what marks an accepting run sees infinitely often.
+//! Acceptance conditions on the marks that a run sees infinitely often.
 
 use std::fmt;
 
@@ -85,8 +85,9 @@ impl Acceptance {
         }
     }
 
-    /// Returns the condition as alternatives, each of marks to be seen finitely often and of marks to be seen infinitely
-    /// often; those that no run meets are left out. `None` if there are more than `most` on the way.
+    /// Returns the condition as alternatives, each of marks to be seen finitely often and of marks to be seen
+    /// infinitely often; alternatives that no run satisfies are left out. `None` if more than `most` arise during the
+    /// computation.
     pub(super) fn alternatives(&self, most: usize) -> Option<Vec<(Marks, Marks)>> {
         let one = |fin, inf| Some(vec![(fin, inf)]);
         let mut found = match self {
@@ -119,7 +120,7 @@ impl Acceptance {
             }
         };
         found.retain(|(fin, inf)| fin.intersection(*inf).is_empty());
-        // What asks for more than another says nothing beside it.
+        // An alternative that requires more than another one is redundant.
         let all = found.clone();
         let more = |(fin, inf): &(Marks, Marks), (f, i): &(Marks, Marks)| {
             (f, i) != (fin, inf) && f.is_subset(*fin) && i.is_subset(*inf)

@@ -1,9 +1,9 @@
 //! The place of a formula in the hierarchy of temporal properties, over infinite words.
 //!
 //! # Source
-//! Z. Manna, A. Pnueli, "A hierarchy of temporal properties", 1990. Safety and co-safety by closure: B. Alpern,
-//! F. Schneider, "Recognizing safety and liveness", 1987. Recurrence and persistence by the priorities that a deterministic
-//! automaton cannot do without: K. Wagner, "On omega-regular sets", 1979.
+//! Z. Manna, A. Pnueli, "A hierarchy of temporal properties", 1990. Safety and co-safety by closure: B. Alpern, F. Schneider,
+//! "Recognizing safety and liveness", 1987. Recurrence and persistence by the priorities that every deterministic automaton for
+//! the language needs: K. Wagner, "On omega-regular sets", 1979.
 
 use super::buchi::Buchi;
 use super::compile::{parity, translate};
@@ -16,7 +16,7 @@ use crate::limits::{CompileError, LimitError, Limits};
 /// recurrence and persistence, and everything is reactivity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// A violation shows after finitely many steps. Of what is both safety and co-safety, this is named.
+    /// A violation shows after finitely many steps. A formula that is both safety and co-safety has this class.
     Safety,
     /// A satisfaction shows after finitely many steps.
     Cosafety,
@@ -62,7 +62,8 @@ pub fn class(
     if is_closed(&complement, &buchi, limits)? {
         return Ok(Class::Cosafety);
     }
-    // The sets of states of what is no obligation may be too many to find that out by them; the priorities tell as well.
+    // If the language is not an obligation, the subset construction may exceed the limits; the priorities then decide
+    // the class.
     if let Ok(Some(_)) = weak(&buchi, &complement, limits) {
         return Ok(Class::Obligation);
     }
@@ -81,8 +82,8 @@ fn is_closed(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<bool,
 }
 
 impl Buchi {
-    /// Returns the words all of whose beginnings some accepted word has. States from which nothing is accepted are expected
-    /// to have been taken out, as [`translate`] does.
+    /// Returns the words all of whose prefixes are prefixes of accepted words. States from which no word is accepted must have
+    /// been removed, as [`translate`] does.
     fn closure(&self) -> Buchi {
         let mut closure = self.clone();
         closure.n_marks = 0;

@@ -1,4 +1,4 @@
-//! The doors: from a formula to a small Büchi automaton, or to a deterministic one.
+//! Entry points: from a formula to a small Büchi automaton, or to a deterministic one.
 
 use super::buchi::Buchi;
 use super::deterministic::Deterministic;
@@ -48,7 +48,7 @@ pub fn translate(
         .and_then(|complement| Ok(smaller_deterministic(&buchi, &complement, &tight)?));
     match smaller {
         Ok(Some(smaller)) => Ok(smaller),
-        // There is none, or not at this price.
+        // There is no deterministic automaton, or not within the limits.
         _ => Ok(buchi),
     }
 }
@@ -60,7 +60,7 @@ fn smaller_deterministic(
     complement: &Buchi,
     limits: &Limits,
 ) -> Result<Option<Buchi>, LimitError> {
-    // What is no obligation can have too many sets of states to find that out.
+    // For a language that is not an obligation, the subset construction may exceed the limits.
     let found = match weak(buchi, complement, limits).unwrap_or_default() {
         Some(weak) => reduce(weak.to_buchi(limits)?)?,
         None => {
@@ -96,8 +96,8 @@ pub(super) fn parity(
 /// Returns a deterministic automaton of a formula.
 ///
 /// An obligation (a Boolean combination of safety and co-safety) has the minimal weak automaton. If the automaton of the
-/// formula or of its negation is deterministic as it is, it is taken. The parts of a Boolean combination are taken apart and
-/// put together again by a product. What is left is determinised to a parity automaton.
+/// formula or of its negation is already deterministic, it is used. The parts of a Boolean combination are compiled separately
+/// and combined by a product. All other formulas are determinised to a parity automaton.
 ///
 /// # Limits
 /// Doubly exponential in the formula at worst.
@@ -153,7 +153,8 @@ fn determined(
     Ok(parity(&buchi, &complement, limits)?)
 }
 
-/// Returns the smaller automaton of a simplified formula and of what becomes of it when parts of it wait.
+/// Returns the smaller one of two automata: of the simplified formula, and of the formula with parts moved under a
+/// waiting operator.
 fn reduced(
     formulas: &Formulas,
     formula: FormulaId,
@@ -179,7 +180,7 @@ fn reduced(
     })
 }
 
-/// Returns the limits for the test whether something is an obligation.
+/// Returns the limits for the test whether a formula is an obligation.
 fn tight(limits: &Limits) -> Limits {
     Limits {
         states: limits.states.min(1_000),

@@ -1,7 +1,7 @@
 //! From several marks to one, and from marks on edges to accepting states.
 //!
-//! A state of the new automaton is one of the old with a *level*: how many marks have been seen, in some order, since the
-//! last time all of them had been.
+//! A state of the new automaton is a state of the old one with a *level*: how many marks have been seen, in some order, since
+//! the last time all of them had been.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -16,7 +16,8 @@ use crate::states::StateId;
 impl Buchi {
     /// Returns an equivalent automaton with at most one mark, on edges.
     ///
-    /// A state is one of this automaton with the number of marks that were seen, in order, since the last time all had been.
+    /// A state is a state of this automaton with the number of marks that were seen, in order, since all of them had last been
+    /// seen.
     ///
     /// # Errors
     /// When there are more states than the limits allow.
@@ -89,8 +90,8 @@ impl Buchi {
         Ok(best.unwrap_or_else(|| self.clone()))
     }
 
-    /// Returns the automaton with the mark on all edges of the states whose edges have it anyway, if that keeps its words:
-    /// other edges with the mark must not be taken again before such a state.
+    /// Returns the automaton with the mark on all edges of the states all of whose edges inside a component carry it, if that
+    /// preserves the language: other edges with the mark must not be taken again before such a state.
     fn by_states(&self) -> Result<Option<Buchi>, LimitError> {
         if self.n_marks > 1 {
             return Ok(None);
@@ -125,8 +126,8 @@ impl Buchi {
         Ok(Some(made))
     }
 
-    /// Returns the automaton without the marks that every way around repeats elsewhere, as far as dropping them one after
-    /// the other finds them.
+    /// Returns the automaton without redundant marks: marks that another mark on every cycle implies. Marks are dropped one
+    /// after the other, so the result may not be minimal.
     fn with_few_marks(&self) -> Result<Buchi, LimitError> {
         let components = self.components()?;
         let mut made = self.clone();
@@ -154,8 +155,8 @@ impl Buchi {
         Ok(made)
     }
 
-    /// Returns the automaton of states with levels; those of the last level are accepting and continue as those of the
-    /// first.
+    /// Returns the automaton of states with levels. States of the last level are accepting and continue like those of
+    /// the first.
     fn leveled(&self, order: &[u32], limits: &Limits) -> Result<Buchi, LimitError> {
         let components = self.components()?;
         let last = order.len();
@@ -175,7 +176,7 @@ impl Buchi {
                     next += 1;
                 }
                 if !components.same(state.0, edge.target.0) {
-                    // Where a component is entered does not matter; a level that is known needs no new state.
+                    // The level at which a component is entered does not matter, so an existing level is reused.
                     let known = (0..=last)
                         .rev()
                         .find(|&level| states.contains(&(edge.target, level)));

@@ -46,7 +46,7 @@ use crate::states::StateId;
 #[derive(Clone, Debug)]
 pub struct Deterministic {
     pub(super) atoms: Box<[Atom]>,
-    /// Variables are the numbers of atoms, leaves are places in `leaves`.
+    /// Variables are the numbers of atoms; leaves are indices into `leaves`.
     pub(super) diagrams: Diagrams,
     /// State 0 is initial.
     pub(super) roots: Vec<Ref>,
@@ -77,7 +77,7 @@ impl Deterministic {
         &self.atoms
     }
 
-    /// Marks are less than this.
+    /// Returns the upper bound on the numbers of marks (exclusive).
     pub fn n_marks(&self) -> u32 {
         self.n_marks
     }
@@ -101,7 +101,7 @@ impl Deterministic {
         }
     }
 
-    /// Returns the different transitions of a state: where they lead and what they carry.
+    /// Returns the different transitions of a state: the target and the marks of each.
     pub fn successors(&self, state: StateId) -> impl Iterator<Item = (StateId, Marks)> {
         below(&self.diagrams, self.roots[state.index()])
             .filter_map(Ref::as_leaf)
@@ -145,7 +145,7 @@ impl Deterministic {
         for position in 0..stem {
             state = self.step(state, |atom| letter(position, atom)).0;
         }
-        // Where each turn of the cycle begins, and what it sees.
+        // The state at which each round of the cycle begins, and the marks seen in it.
         let mut turns: Vec<(StateId, Marks)> = Vec::new();
         loop {
             if let Some(first) = turns.iter().position(|&(begin, _)| begin == state) {
@@ -165,7 +165,7 @@ impl Deterministic {
         }
     }
 
-    /// Returns the automaton of one that is deterministic but for missing edges.
+    /// Returns a deterministic automaton from a Büchi automaton that is deterministic except for missing edges.
     pub(super) fn from_buchi(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
         let sink = StateId(buchi.len() as u32);
         let mut steps = Steps::new(buchi, limits);
@@ -184,7 +184,7 @@ impl Deterministic {
             };
             roots.push(builder.leaves_of(&steps.diagrams, lists, &mut cache, &mut change)?);
         }
-        // A run that stays in the sink must see too little.
+        // A run that stays in the sink must not be accepted.
         let n_marks = if incomplete {
             buchi.n_marks.max(1)
         } else {
@@ -209,7 +209,8 @@ impl Deterministic {
         Ok(automaton)
     }
 
-    /// Returns the automaton over words that end which accepts in these states; states beyond them reject.
+    /// Returns the automaton over finite words that accepts in the states for which `ends` is true; states beyond its
+    /// length reject.
     pub(super) fn to_dfa(&self, ends: &[bool]) -> Dfa {
         let (mut diagrams, mut cache) = (Diagrams::default(), Cache::default());
         let states = self.states().map(StateId::index);
@@ -224,7 +225,7 @@ impl Deterministic {
         Dfa::assemble(&diagrams, &roots, &accepting, 0, &self.atoms, Atom).minimized()
     }
 
-    /// Returns a diagram whose leaves are the states that it leads to, in another table.
+    /// Returns a diagram, in another table, whose leaves are the target states.
     fn targets(&self, root: Ref, into: &mut Diagrams, cache: &mut Cache) -> Ref {
         if let Some(leaf) = root.as_leaf() {
             return Ref::leaf(self.leaves[leaf as usize].0.0);
@@ -328,7 +329,7 @@ impl Deterministic {
             let stable = numbers.len() == n_classes;
             n_classes = numbers.len();
             if stable {
-                // Classes are numbered by their first states, so the roots speak of them rightly.
+                // Classes are numbered by their first states, so the leaves of the roots are valid class numbers.
                 let acceptance = self.acceptance.clone();
                 return Ok(builder.finish(&self.atoms, roots, self.n_marks, acceptance));
             }

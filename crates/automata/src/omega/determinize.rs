@@ -1,9 +1,10 @@
 //! From a Büchi automaton to a deterministic parity automaton.
 //!
-//! A state is a Safra tree, written as the states that the runs have reached, each with the path to its node: names of
-//! nodes, smaller for older ones. A run that takes an accepting edge moves into a new child of its node. When all states of
-//! a node have moved into its children, every run in it has taken another accepting edge: the children are removed and the
-//! node is *full*. A node that is full infinitely often and removed finitely often shows that a run is accepting.
+//! A state is a Safra tree, stored as the states that the runs have reached, each with the path to its node. A path is a list
+//! of node names; older nodes have smaller names. A run that takes an accepting edge moves into a new child of its node. When
+//! all states of a node have moved into its children, every run in it has taken another accepting edge: the children are
+//! removed and the node is *full*. A node that is full infinitely often and removed finitely often shows that a run is
+//! accepting.
 //!
 //! # Source
 //! S. Safra, "On the complexity of omega-automata", 1988; names and parity by N. Piterman, "From nondeterministic Büchi and
@@ -109,7 +110,7 @@ fn successor(
             }
         }
     }
-    // Which nodes are left, and which of them have states of their own.
+    // The nodes that remain, and the nodes that have states of their own.
     let mut full = None;
     loop {
         let mut inner = BTreeSet::new();
@@ -135,7 +136,7 @@ fn successor(
     let priority = match (full, removed) {
         (Some(full), None) => 2 * full,
         (Some(full), Some(removed)) if full < removed => 2 * full,
-        // The root is removed when no run is left, and then for good.
+        // The root is removed when no run is left; it is never created again.
         (_, Some(removed)) => (2 * removed).max(1) - u32::from(removed > 0),
         (None, None) => 2 * n_names + 1,
     };

@@ -1,15 +1,15 @@
-//! Emptiness: is there a run that sees every mark infinitely often, and which.
+//! Emptiness: search for a run that sees every mark infinitely often.
 //!
-//! [`find_run`] searches any graph that is given by its successors, so a product with an automaton is never built: it is
-//! explored as far as the answer needs.
+//! [`find_run`] searches any graph that is given by its successors, so a product with an automaton is not built but explored
+//! only as far as needed.
 //!
 //! **Invariant:** `roots` partitions the open vertices into components in the order of entry: a component has the open
 //! vertices from its `first` up to the `first` of the next root. `inside` has the marks of all explored edges within it. So a
 //! component whose `inside` has every mark contains an accepting cycle (Couvreur 1999), and the search may stop at
 //! the edge that completes it.
 //!
-//! The search keeps no labels and no edges of visited vertices: a run is written down at most once, and for that the edges of
-//! one component are asked again.
+//! The search stores no labels and no edges of visited vertices. A run is written at most once, and for it the edges of one
+//! component are computed again.
 
 use std::hash::Hash;
 
@@ -44,8 +44,8 @@ pub trait Graph {
     /// Ends the search.
     fn initial(&mut self) -> Result<Vec<Self::Vertex>, Self::Error>;
 
-    /// Returns the edges that leave a vertex. Asked once for each vertex that the search visits, and once more for those on
-    /// the way of the run that is found; the answer must be the same.
+    /// Returns the edges that leave a vertex. Called once for each visited vertex, and once more for the vertices on the path
+    /// of the run that is found; both calls must return the same edges.
     ///
     /// # Errors
     /// Ends the search.
@@ -68,7 +68,7 @@ pub type RunOf<G> = Run<<G as Graph>::Vertex, <G as Graph>::Label>;
 
 /// Returns a run that sees each of the marks `0..n_marks` infinitely often, or `None` if there is none.
 ///
-/// The stem is a shortest way to the component that was found first; the cycle takes a shortest way to each mark in turn.
+/// The stem is a shortest path to the component that was found first; the cycle takes a shortest path to each mark in turn.
 ///
 /// # Limits
 /// One visit of each vertex and edge in the search, and up to `n_marks + 1` of those of one component to write down the run.
@@ -121,9 +121,9 @@ struct Frame<V> {
     rest: std::vec::IntoIter<(Marks, V)>,
 }
 
-/// A component as far as it is known.
+/// The known part of a component.
 struct Root {
-    /// The vertex of it that was entered first.
+    /// The vertex of the component that was entered first.
     first: usize,
     /// The marks on the edge that led there.
     before: Marks,
@@ -164,7 +164,7 @@ impl<V: Clone + Eq + Hash> Search<V> {
         })
     }
 
-    /// Closes the component whose first vertex is left.
+    /// Closes a component after the search leaves its first vertex.
     fn leave(&mut self, vertex: usize) {
         if self.roots.last().is_some_and(|root| root.first == vertex) {
             self.roots.pop();
@@ -177,7 +177,8 @@ impl<V: Clone + Eq + Hash> Search<V> {
         }
     }
 
-    /// Takes all components from that of `target` on together, for an edge back to it; the marks inside the whole.
+    /// Merges all components from that of `target` on, because an edge leads back to it; `marks` are added to the
+    /// merged component.
     fn merge(&mut self, target: usize, marks: Marks) -> Marks {
         let mut marks = marks;
         while let Some(root) = self.roots.pop_if(|root| root.first > target) {
@@ -192,7 +193,7 @@ impl<V: Clone + Eq + Hash> Search<V> {
         }
     }
 
-    /// Returns a run into the open component that `first` belongs to, around in it over all marks.
+    /// Returns a run into the open component of `first` and around in it over all marks.
     fn run<G: Graph<Vertex = V>>(
         &self,
         graph: &mut G,
@@ -250,14 +251,14 @@ impl<V: Clone + Eq + Hash> Search<V> {
     }
 }
 
-/// A way as vertices with the label and the marks of the edge taken from each, and where it ends.
+/// A path as vertices with the label and marks of the edge taken from each, and its last vertex.
 type Way<G> = (
     Vec<(<G as Graph>::Vertex, <G as Graph>::Label, Marks)>,
     <G as Graph>::Vertex,
 );
 
-/// Returns a shortest way from one of `starts` through vertices `allowed`, which ends after the first edge that is `last`,
-/// or at the first vertex that is `wanted`.
+/// Returns a shortest path from one of `starts` through vertices `allowed`, which ends after the first edge that is `last`, or
+/// at the first vertex that is `wanted`.
 fn way<G: Graph>(
     graph: &mut G,
     starts: &[G::Vertex],
@@ -304,7 +305,7 @@ fn way<G: Graph>(
     Ok(None)
 }
 
-/// An automaton as a graph of its own.
+/// An automaton as a graph, without a system.
 struct Alone<'a>(&'a Buchi);
 
 impl Graph for Alone<'_> {
@@ -424,7 +425,7 @@ struct Both {
     initial: (StateId, StateId),
     sides: [Vec<Vec<Edge>>; 2],
     guards: Guards,
-    /// By how much the marks of the second are greater.
+    /// The offset of the marks of the second automaton.
     shift: u32,
     n_states: usize,
     limits: Limits,

@@ -1,8 +1,8 @@
 //! From any acceptance condition to that of a generalised Büchi automaton.
 //!
-//! A condition is a disjunction of conjunctions of `Fin` and `Inf`. A run that meets one of them sees its `Fin` marks no more
-//! from some edge on: the automaton guesses the conjunction and the edge, and goes on in a copy of itself without the edges
-//! that carry these marks, in which the `Inf` marks are counted.
+//! A condition is a disjunction of conjunctions of `Fin` and `Inf`. A run that satisfies one of them no longer sees its `Fin`
+//! marks after some edge: the automaton guesses the conjunction and the edge, and continues in a copy of itself without the
+//! edges that carry these marks, in which the `Inf` marks are counted.
 //!
 //! # Source
 //! C. Baier and others, "Generic emptiness check for fun and profit", 2019, section 2, for the construction by copies.
@@ -14,11 +14,11 @@ use super::reduce::{reduce, renumber};
 use crate::limits::{LimitError, Limits, Resource, check};
 use crate::states::StateId;
 
-/// Alternatives of one condition.
+/// The greatest number of alternatives of one condition.
 const MOST: usize = 4_096;
 
 impl Buchi {
-    /// Returns the words of an automaton that accepts by this condition on its marks, reduced.
+    /// Returns a reduced automaton for the words that an automaton accepts by this condition on its marks.
     ///
     /// # Errors
     /// When there are more states, or alternatives of the condition, than the limits allow.
@@ -47,7 +47,7 @@ impl Buchi {
             return reduce(made);
         }
         let most = alternatives.iter().map(|(_, inf)| inf.len()).max();
-        // One mark at least, which is not seen before the guess.
+        // At least one mark, which is not seen before the guess.
         let n_marks = most.unwrap_or(0).max(1);
         let copies = 1 + alternatives.len();
         let n_states = n.saturating_mul(copies) as u64;

@@ -1,8 +1,7 @@
-//! The fewest priorities that a deterministic parity automaton needs, and what they say about its language.
+//! The fewest priorities that a deterministic parity automaton needs, and the class of its language that follows from them.
 //!
 //! Inside a component, the transitions with the least priority decide all loops that take one of them; without these the
-//! component falls into smaller ones, and so on. What counts of the priorities is only whether they are even or odd along
-//! this nesting.
+//! component falls into smaller ones, and so on. Only the parity of the priorities along this nesting matters.
 //!
 //! # Source
 //! O. Carton, R. Maceiras, "Computing the Rabin index of a parity automaton", 1999, on transitions; that the nesting in any
@@ -18,10 +17,10 @@ use crate::limits::{LimitError, Limits};
 /// A transition as an edge of the graph of states, with its priority; its letters do not matter here.
 type Arc = (u32, u32, u32);
 
-/// A component of the graph, or of what is left of one without the least priorities.
+/// A component of the graph, or of the rest of a component without its least priorities.
 struct Nest {
     arcs: Vec<usize>,
-    /// Of all loops that take all its arcs.
+    /// Whether loops that take all arcs of the nest are accepted.
     accepting: bool,
     /// The nest around it.
     around: Option<usize>,
@@ -94,15 +93,15 @@ pub(super) fn alternations(automaton: &Deterministic) -> Result<(bool, bool), Li
     Ok((within(true), within(false)))
 }
 
-/// Returns the same automaton with as few priorities as its transitions allow; its complement if `shift` is 1. All
-/// transitions of a component in which all loops have one value then have one priority.
+/// Returns the same automaton with as few priorities as its transitions allow; its complement if `shift` is 1. If all
+/// loops of a component have one value, all its transitions then have one priority.
 pub(super) fn fewest_priorities(
     automaton: &Deterministic,
     shift: u32,
     limits: &Limits,
 ) -> Result<Deterministic, LimitError> {
     let (arcs, nests) = nests(automaton, shift)?;
-    // The least priorities from outside in, where those that accept begin at 0, and where they begin at 2.
+    // The least priorities from outside in, for numberings in which accepting priorities begin at 0 and at 2.
     let values = |first: u32| {
         let mut values: Vec<u32> = Vec::with_capacity(nests.len());
         for nest in &nests {
@@ -126,7 +125,7 @@ pub(super) fn fewest_priorities(
             of[arc] = Some(value);
         }
     }
-    // The greatest priority, if odd, says the same as no mark at all.
+    // The greatest priority, if odd, has the same effect as no mark.
     let greatest = greatest(&values);
     let n_marks = if greatest % 2 == 1 {
         greatest

@@ -27,8 +27,8 @@ pub(super) fn reduce(buchi: Buchi) -> Result<Buchi, LimitError> {
 
 /// As [`reduce`], keeping the marks in this form.
 ///
-/// What leaves its component is seen finitely often, so it may carry marks or not; one and the other lets different states
-/// look alike, so both are tried.
+/// An edge that leaves its component is taken finitely often, so it may carry any marks. Full and empty marks make different
+/// states equivalent, so both are tried.
 pub(super) fn reduce_as(buchi: Buchi, form: Form) -> Result<Buchi, LimitError> {
     let mut best = trim(buchi, form, false)?;
     loop {
@@ -94,7 +94,7 @@ pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi,
     Ok(buchi)
 }
 
-/// Adds each mark to the edges that cannot be taken again before an edge with it: edges look more alike then.
+/// Adds each mark to the edges that cannot be taken again before an edge with that mark: more edges become equal.
 fn add_marks(buchi: &mut Buchi, components: &Components) -> Result<(), LimitError> {
     for mark in 0..buchi.n_marks {
         let inside = |state: usize, edge: &Edge| components.same(state as u32, edge.target.0);
@@ -161,8 +161,8 @@ fn drop_marks(buchi: &mut Buchi, components: &Components, accepting: &[bool]) {
     buchi.n_marks = place.len() as u32;
 }
 
-/// Edges that differ in their guard only become one, and of edges between the same states those with more marks take the
-/// letters that they share.
+/// Edges that differ in their guard only become one, and of several edges between the same states the one with more
+/// marks keeps the shared letters.
 fn join_edges(buchi: &mut Buchi) -> Result<(), LimitError> {
     for edges in &mut buchi.edges {
         let mut guards: BTreeMap<(StateId, Marks), Guard> = BTreeMap::new();

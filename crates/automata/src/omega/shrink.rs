@@ -1,8 +1,8 @@
-//! Merging states of a deterministic Büchi automaton that no simulation shows to be alike.
+//! Merging states of a deterministic Büchi automaton that simulation does not show to be equivalent.
 //!
-//! There is no canonical automaton for the languages of deterministic Büchi automata, and finding a smallest one is hard.
-//! But for small automata it costs little to try: all edges into one state are led to another, and the change stays if the
-//! automaton still accepts the same words.
+//! There is no canonical automaton for the languages of deterministic Büchi automata, and finding a smallest one is hard. For
+//! small automata an attempt is cheap: all edges into one state are led to another, and the change stays if the automaton still
+//! accepts the same words.
 
 use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
@@ -11,7 +11,7 @@ use super::reduce::{Form, trim};
 use crate::limits::{LimitError, Limits};
 use crate::states::StateId;
 
-/// States beyond which nothing is tried; every pair of states is.
+/// The greatest number of states for which merging is tried; the search tries every pair of states.
 const MAX_STATES: usize = 20;
 
 /// Returns a deterministic automaton of the same words with no more states. `same` accepts the words of `buchi`, which is

@@ -1,10 +1,10 @@
 //! Laws of infinite words that make formulas smaller, or their automata.
 //!
-//! A formula is *eventual* when, being true at a position, it is true at all earlier ones, and *universal* when it is true
-//! at all later ones. `F f` is eventual, `G f` universal, and `G F f` and `F G f` are both: they say the same at every position, so they
-//! move out of any operator that looks ahead.
+//! A formula is *eventual* when, being true at a position, it is true at all earlier ones, and *universal* when it is true at
+//! all later ones. `F f` is eventual, `G f` universal, and `G F f` and `F G f` are both: they have the same value at every
+//! position, so they can be moved out of any future operator.
 //!
-//! None of these laws holds of finite words, where `X` may have no next position.
+//! None of these laws holds on finite words, where `X` may have no next position.
 //!
 //! # Source
 //! K. Etessami, G. Holzmann, "Optimizing Büchi automata", 2000; F. Somenzi, R. Bloem, "Efficient Büchi automata from LTL
@@ -17,7 +17,7 @@ use crate::formula::{FormulaId, Formulas, Interval, Node};
 /// Returns an equivalent formula for infinite words, in the same arena.
 ///
 /// # Limits
-/// Polynomial in the formula. One that is nested deeper than [`DEPTH`] is left as it is, because the laws look into it
+/// Polynomial in the formula. A formula nested deeper than [`DEPTH`] is not changed, because the laws are applied
 /// recursively.
 pub(super) fn simplify(formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
     let parts = formulas.parts(formula);
@@ -63,9 +63,9 @@ pub(super) fn simplify(formulas: &mut Formulas, formula: FormulaId) -> FormulaId
     made[formula.index()]
 }
 
-/// Returns a whole formula for which waiting may save a state: disjuncts that say the same everywhere wait with one that is
-/// eventual, as in `F (f | G F g)` for `F f | G F g`, and a whole that says the same everywhere waits itself. Below a
-/// conjunction that would multiply states.
+/// Returns a formula in which waiting may save a state. Disjuncts with the same value at every position are moved into an
+/// eventual disjunct, as in `F (f | G F g)` for `F f | G F g`; a whole formula with the same value at every position is put
+/// under `F`. Only applied at the top, because below a conjunction it would multiply states.
 pub(super) fn gathered(formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
     Rules::new(formulas).gathered(formula)
 }
@@ -98,7 +98,7 @@ impl<'a> Rules<'a> {
         let waits = |formulas: &Formulas, part: &FormulaId| {
             matches!(formulas.node(*part), Node::Eventually(Interval::ALL, _))
         };
-        // `F G g` is both; one of those will do.
+        // `F G g` is both stable and an `F` formula, so it may be the waiting part if there is no other one.
         let place = rest.iter().position(|part| waits(self.formulas, part));
         let waiting = match place {
             Some(place) => rest.swap_remove(place),
@@ -278,7 +278,7 @@ impl<'a> Rules<'a> {
         for &part in &flat {
             match self.formulas.node(part) {
                 Node::Next(f) => nexts.push(f),
-                // `F G f` stays by itself: it says the same everywhere, which `F (G f | g)` would hide.
+                // `F G f` stays separate: it has the same value at every position, which `F (G f | g)` would hide.
                 Node::Eventually(Interval::ALL, f) if !self.is_stable(part) => finally.push(f),
                 _ => rest.push(part),
             }
@@ -325,7 +325,7 @@ impl<'a> Rules<'a> {
         self.formulas.any(rest)
     }
 
-    /// `G f | F (!f & e)`, where `e` is eventual, speaks of the first place where `f` ends: `f W (!f & e)`.
+    /// `G f | F (!f & e)`, where `e` is eventual, constrains the first position at which `f` ends: `f W (!f & e)`.
     fn first_ends(&mut self, finally: &mut Vec<FormulaId>, rest: &mut [FormulaId]) {
         let mut index = 0;
         while index < finally.len() {
@@ -379,7 +379,8 @@ impl<'a> Rules<'a> {
         });
     }
 
-    /// Returns the parts of a conjunction or disjunction that say the same at every position, and the others.
+    /// Returns the parts of a conjunction or disjunction that have the same value at every position, and the other
+    /// parts.
     fn stable(&mut self, f: FormulaId, conjunction: bool) -> (Vec<FormulaId>, Vec<FormulaId>) {
         let parts = self.operands(f, conjunction);
         parts.into_iter().partition(|&part| self.is_stable(part))
@@ -403,7 +404,8 @@ impl<'a> Rules<'a> {
         parts
     }
 
-    /// Whether the formula, being true, was true at all earlier positions; `F f` is then `f`. May miss some.
+    /// Whether the formula, being true, was true at all earlier positions; `F f` is then `f`. The test is sufficient,
+    /// not necessary.
     fn is_eventual(&mut self, f: FormulaId) -> bool {
         if let Some(&known) = self.eventual.get(&f) {
             return known;
@@ -421,7 +423,8 @@ impl<'a> Rules<'a> {
         found
     }
 
-    /// Whether the formula, being true, stays true at all later positions; `G f` is then `f`. May miss some.
+    /// Whether the formula, being true, stays true at all later positions; `G f` is then `f`. The test is sufficient,
+    /// not necessary.
     fn is_universal(&mut self, f: FormulaId) -> bool {
         if let Some(&known) = self.universal.get(&f) {
             return known;

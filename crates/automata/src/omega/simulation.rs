@@ -1,9 +1,9 @@
 //! Reduction by simulation.
 //!
 //! A state simulates another when it can match each of its edges, letter by letter, with edges that carry at least the same
-//! marks and lead to states that simulate again. States that simulate each other are merged ([`merge`]), and an edge is
+//! marks and lead to states that simulate the targets. States that simulate each other are merged ([`merge`]), and an edge is
 //! dropped where another one of its state leads, with no fewer marks, to a state that simulates its target ([`prune`]).
-//! Backward the same is said of edges that enter a state.
+//! Backward simulation is the same for edges that enter a state.
 //!
 //! # Source
 //! K. Etessami, R. Wilke, R. Schuller, "Fair simulation relations, parity games, and state space reduction for Büchi
@@ -25,7 +25,7 @@ pub(super) enum Direction {
     Backward,
 }
 
-/// Pairs of states beyond which simulation is not tried; it is quadratic in them.
+/// The greatest number of pairs of states for which simulation is tried; its cost is quadratic in them.
 const MAX_STATES: usize = 400;
 
 /// Returns the automaton with the states merged that simulate each other in one direction.
@@ -35,7 +35,7 @@ pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, Lim
     }
     let game = Game::new(&buchi, direction);
     let simulates = game.solve(&mut buchi)?;
-    // The first state of each class stands for it.
+    // The first state of each class represents it.
     let class = |state: usize| {
         let same = |&other: &usize| simulates[state][other] && simulates[other][state];
         (0..=state).find(same).unwrap_or(state)
@@ -53,7 +53,7 @@ pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, Lim
     Ok(buchi)
 }
 
-/// Returns the automaton without the edges for which another one of their state is as good in one direction.
+/// Returns the automaton without the edges that another edge of the same state covers in one direction.
 pub(super) fn prune(mut buchi: Buchi, direction: Direction) -> Result<Buchi, LimitError> {
     if buchi.len() > MAX_STATES {
         return Ok(buchi);
@@ -128,8 +128,8 @@ impl Game {
                 }
             }
         }
-        // A pair is looked at again when a pair that its edges lead to has gone. States are numbered as a search from the
-        // first one meets them, so that in this order most are looked at once.
+        // A pair is examined again when a pair that its edges lead to has been removed. States are numbered in the order of a
+        // search from the first one, so in this order most pairs are examined once.
         let mut queue: VecDeque<(u32, u32)> = VecDeque::new();
         for p in 0..n as u32 {
             queue.extend((0..n as u32).filter(|q| *q != p).map(|q| (p, q)));
@@ -199,7 +199,7 @@ impl Game {
                     let (from, to) = (edge.target.index(), by.target.index());
                     let covered = i != j && simulates[from][to] && edge.marks.is_subset(by.marks);
                     if covered {
-                        // What remains of the other edge is what counts, so that of two equals one stays.
+                        // Only the rest of the other edge's guard counts, so that one of two equal edges is kept.
                         guards[i] = buchi.guards.minus(guards[i], guards[j])?;
                     }
                 }

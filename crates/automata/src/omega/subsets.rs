@@ -1,4 +1,4 @@
-//! Steps of sets of states: what all runs of a nondeterministic automaton do on a letter, as a diagram.
+//! Steps of sets of states: all runs of a nondeterministic automaton on a letter, as a diagram.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::limits::{LimitError, Limits, Meter};
 pub(super) struct Steps {
     pub(super) diagrams: Diagrams,
     pub(super) meter: Meter,
-    /// The list before it, and the source and the place of its last edge.
+    /// The number of the preceding list, and the source and index of its last edge.
     lists: IndexSet<(u32, u32, u32), FxBuildHasher>,
     /// Per state the diagram of its edges alone.
     of: FxHashMap<u32, Ref>,

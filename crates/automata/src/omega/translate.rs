@@ -1,9 +1,9 @@
 //! From a formula to a generalised Büchi automaton.
 //!
-//! A state is a *clause*: a set of obligations on the rest of the word, with the registers that they look back into. Reading
-//! a letter gives clauses again, each with the *promises* that it makes: an edge promises to fulfil `g` later when it puts
-//! off the witness `g` of an `Until`. An edge carries the mark of `g` when it does not promise `g`, so a run that sees
-//! each mark infinitely often puts nothing off forever.
+//! A state is a *clause*: a set of obligations on the rest of the word, with the registers that they read. Reading a letter
+//! gives clauses again, each with the *promises* that it makes: an edge promises to fulfil `g` later if it postpones the
+//! witness `g` of an `Until`. An edge carries the mark of `g` if it does not promise `g`, so a run that sees each mark
+//! infinitely often postpones no witness forever.
 //!
 //! For every letter the clauses are an antichain of the implication that syntax shows, promises included, and within a
 //! clause an obligation that another one implies is dropped. Neither loses a word (a run that keeps only what is true, and
@@ -31,7 +31,7 @@ use crate::progress::{Engine, Reading};
 use crate::registers::NO_REGISTERS;
 use crate::states::StateId;
 
-/// As constructed: nothing is simplified or reduced but what the construction itself does not make.
+/// Translates a formula without simplifying it first and without reducing the automaton afterwards.
 ///
 /// # Errors
 /// [`CompileError::Timed`] if an operator is bounded by time, [`CompileError::Limit`] if the limits do not suffice.
@@ -74,7 +74,8 @@ impl Construction {
         let n_marks = self.engine.program.n_promises;
         let initial = self.engine.initial()?;
         let mut buchi = Buchi::empty(&atoms, limits);
-        // One clause, because the formula is one obligation and conjunctions are taken apart; none if it is false.
+        // The formula is one obligation and conjunctions are taken apart, so there is one clause; there is none if the
+        // formula is false.
         let pairs = self.engine.pairs(initial);
         let Some(&(registers, residual)) = pairs.first() else {
             return Ok(buchi);

@@ -1,9 +1,9 @@
 //! Obligations: languages that a deterministic automaton decides by the component in which the run stays.
 //!
-//! Such an automaton is minimal in one way only, like that of a finite-word language, and is found from a nondeterministic
-//! one by the subset construction alone: every set of states stands for one language of continuations, so in each component
-//! all loops must have one value, and one word per component tells which. Whether the formula is an obligation at all is
-//! then decided by comparing the result with the automata of the formula and of its negation.
+//! As for languages of finite words, the minimal automaton is unique, and the subset construction alone yields it from a
+//! nondeterministic one: every set of states represents one language of continuations, so in each component all loops must have
+//! one value, and one word per component determines it. Whether the formula is an obligation at all is then decided by
+//! comparing the result with the automata of the formula and of its negation.
 //!
 //! # Source
 //! C. Dax, J. Eisinger, F. Klaedtke, "Mechanizing the powerset construction for restricted classes of omega-automata", 2007;
@@ -34,7 +34,7 @@ pub(super) fn weak(
     let subsets = subsets(buchi, limits)?;
     let accepting = values(&subsets, buchi)?;
     let automaton = subsets.colored(&accepting, limits)?.merged(limits)?;
-    // The subset construction is right for obligations and wrong for all else.
+    // The subset construction is correct for obligations only.
     let wrong = |automaton: &Deterministic, other: &Buchi| -> Result<bool, LimitError> {
         Ok(automaton
             .to_buchi(limits)?
@@ -51,7 +51,7 @@ pub(super) fn weak(
     Ok(Some(automaton))
 }
 
-/// Returns the sets of states that words lead to.
+/// Returns the sets of states that are reached by reading words.
 fn subsets(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
     let mut steps = Steps::new(buchi, limits);
     let mut builder = Builder::new(limits);
@@ -165,7 +165,7 @@ impl Deterministic {
         const TOP: u32 = u32::MAX - 1;
         let components = self.components()?;
         let mut order: Vec<StateId> = self.states().collect();
-        // What follows has a smaller number.
+        // Successors have a smaller number.
         order.sort_by_key(|state| components.of[state.index()]);
         let mut colors: Vec<Option<u32>> = vec![None; components.len];
         let mut index = 0;

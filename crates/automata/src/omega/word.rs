@@ -1,4 +1,4 @@
-//! Infinite words that repeat themselves in the end, and the value of formulas on them, straight from the definitions.
+//! Ultimately periodic words, and the value of formulas on them, computed directly from the definitions.
 
 use crate::formula::{Atom, FormulaId, Formulas, Interval, Node};
 use crate::formula::{Letter, Word};
@@ -13,7 +13,7 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    /// Returns the letter at a position; the cycle stands for all positions after the stem.
+    /// Returns the letter at a position; positions after the stem repeat the cycle.
     pub fn letter(&self, position: usize) -> &Letter {
         let n = self.stem.len();
         match self.stem.get(position) {
@@ -30,7 +30,7 @@ impl Lasso {
 
 /// Returns the value of a formula at the first position of the infinite word `stem cycle cycle …`.
 ///
-/// `letter(position, atom)` says what holds at each of the first `stem + cycle` positions. `X` and `N` mean the same.
+/// `letter(position, atom)` is the value of an atom at each of the first `stem + cycle` positions. `X` and `N` mean the same.
 /// Windows in time see every position at the same time.
 ///
 /// # Limits
@@ -100,8 +100,9 @@ pub fn eval(
 
 /// Returns the length of the word to write out so that every part of the formula repeats with the cycle from there on.
 ///
-/// What a past operator says depends on where its operands begin to repeat: `Y` one position later, `S` and its like one
-/// cycle later (over one cycle, what they were becomes a constant or itself), bounds after what they look back over.
+/// The value of a past operator begins to repeat after its operands do: one position later for `Y`, one cycle later for
+/// `S` and similar operators (over one cycle, the previous value becomes a constant or stays), and after the length of
+/// the window for bounds.
 fn unrolled(formulas: &Formulas, formula: FormulaId, stem: usize, cycle: usize) -> usize {
     let mut turn = stem;
     for part in formulas.parts(formula) {
@@ -119,7 +120,7 @@ fn unrolled(formulas: &Formulas, formula: FormulaId, stem: usize, cycle: usize) 
     turn
 }
 
-/// A word of `len` positions after the last of which comes `turn`.
+/// A word of `len` positions that continues at position `turn` after the last one.
 struct Unrolled {
     turn: usize,
     len: usize,

@@ -1,4 +1,4 @@
-//! The automata of a program: properties of one form, such as the uses of a template, share theirs.
+//! The automata of a program. Properties of one form, such as the uses of a template, share an automaton.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::monitor::{Automaton, Status};
 use crate::hir::Spec;
 use guard_automata::{Atom, Dfa, FormulaId, Formulas, LimitError, Node};
 
-/// The automata of a spec as another process made them within the usual limits: to build them takes most of the time in which a
-/// spec is compiled.
+/// The automata of a spec as built by another process within the default limits. Building them takes most of the time of
+/// compiling a spec.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KeptAutomata {
     all: Vec<(Form, KeptAutomaton)>,
@@ -27,11 +27,11 @@ struct KeptAutomaton {
 }
 
 impl KeptAutomata {
-    /// Returns the automata of a spec that is beyond no limit.
+    /// Builds the automata of a spec. Automata beyond the default limits are left out.
     pub fn of(spec: &Arc<Spec>) -> KeptAutomata {
         let limits = Limits::default();
         let mut automata = Automata::new(&limits, &KeptAutomata::default());
-        // One that is beyond a limit is built, or refused, by whoever judges.
+        // A formula beyond a limit is compiled, or rejected, by the process that judges.
         let _ = compile(Arc::clone(spec), &[], &limits, true, &mut automata);
         let kept = |(form, automaton): (Form, Arc<Automaton>)| match &*automaton {
             Automaton::Dfa {
@@ -72,18 +72,18 @@ impl KeptAutomaton {
     }
 }
 
-/// The automata so far, by the nodes of the formula.
+/// The automata built so far, by the nodes of their formulas.
 #[derive(Debug)]
 pub(super) struct Automata<'l> {
     limits: &'l Limits,
     known: FxHashMap<Form, Arc<Automaton>>,
 }
 
-/// An arena and a formula of it, which recurs if there is an atom that starts it.
+/// An arena, a formula in it, and the start atom if the formula is monitored again after violations.
 type Form = (Box<[Node]>, FormulaId, Option<Atom>);
 
 impl<'l> Automata<'l> {
-    /// `kept`: those that need not be made, if the limits are those that they were made within.
+    /// Returns an empty set of automata, or those of `kept` if `limits` are the limits under which they were built.
     pub(super) fn new(limits: &'l Limits, kept: &KeptAutomata) -> Automata<'l> {
         let usual = Limits::default();
         let same = limits.unrolled == usual.unrolled && limits.automata == usual.automata;

@@ -1,20 +1,20 @@
-//! Partly bound tuples: the keys under which instances and values of tracks are kept.
+//! Partly bound tuples: the keys of instances and of track values.
 //!
-//! A place that is not bound stands for every value that has not been seen there. What holds for a tuple is what is
-//! kept under the most informative key that agrees with it.
+//! An unbound place represents every value that has not been seen there. The entry for a tuple is the one under the
+//! most informative key that agrees with it.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::value::Value;
 
-/// One value per place; none: any value not seen in that place. Shared between a map and its indexes.
+/// One value per place, or `None` for any value not seen in that place. Shared between a map and its indexes.
 pub(super) type Key = Arc<[Option<Value>]>;
 
 /// A set of places of a key, as bits. Keys have at most as many places as there are bits.
 pub(super) type Places = u32;
 
-/// Returns the set of this one place; empty where there is no such place.
+/// Returns the set of this one place; empty if there is no such place.
 pub(super) fn place(index: usize) -> Places {
     u32::try_from(index)
         .ok()
@@ -37,7 +37,7 @@ pub(super) fn compatible(lhs: &[Option<Value>], rhs: &[Option<Value>]) -> bool {
         .all(|(lhs, rhs)| lhs.is_none() || rhs.is_none() || lhs == rhs)
 }
 
-/// Returns the key of the tuples that agree with both, which are compatible.
+/// Returns the key of the tuples that agree with both keys, which must be compatible.
 pub(super) fn join(lhs: &[Option<Value>], rhs: &[Option<Value>]) -> Key {
     lhs.iter()
         .zip(rhs)
@@ -56,8 +56,8 @@ pub(super) fn in_order(keys: &mut Vec<Key>) {
     }
 }
 
-/// Returns all keys that bind these places, and at least one place, each to one of these values for it, less informative ones
-/// first.
+/// Returns all keys that bind these places, and at least one place, each to one of its values in `values`, less informative
+/// keys first.
 pub(super) fn matches(values: &[impl Deref<Target = [Value]>], needed: Places) -> Vec<Key> {
     let is_needed = |index| needed & place(index) != 0;
     if values
@@ -65,7 +65,7 @@ pub(super) fn matches(values: &[impl Deref<Target = [Value]>], needed: Places) -
         .enumerate()
         .all(|(index, values)| is_needed(index) && values.len() < 2)
     {
-        // The common case: at most one.
+        // The common case: at most one value for each place.
         let is_match = values.iter().all(|values| !values.is_empty()) && !values.is_empty();
         let key = || {
             values
@@ -90,7 +90,8 @@ pub(super) fn matches(values: &[impl Deref<Target = [Value]>], needed: Places) -
     keys
 }
 
-/// Adds the joins of keys, of these and of what is added, that are not among them yet. Whole keys have no others.
+/// Adds the joins of all pairs of keys that are not present yet, including joins of added keys. Complete keys have no
+/// further joins.
 pub(super) fn close(keys: &mut Vec<Key>) {
     in_order(keys);
     let is_partial = |key: &&Key| key.iter().any(Option::is_none);

@@ -23,7 +23,7 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
     if builtin == Builtin::Below && args.iter().any(Value::is_null) {
         return Ok(Value::Bool(false));
     }
-    // An element that is null is an element; any other operand that is null leaves nothing to say.
+    // Null as an element is an element; any other null operand makes the result null.
     if first.is_null() || (!builtin.takes_elements() && rest.iter().any(Value::is_null)) {
         return Ok(Value::Null);
     }

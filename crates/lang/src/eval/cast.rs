@@ -1,4 +1,4 @@
-//! `e as T`: the value seen as one of the type, or why it is none.
+//! `e as T`: converts a value to a type, or returns the reason why it cannot be converted.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::ops::{Fault, kind_of};
 use crate::types::Type;
 use crate::value::{EnumValue, Instant, Number, Object, Value};
 
-/// Returns the value as one of the type. A nullable type takes null where the value has another type; a number that is too
-/// large for a float is an error also then, since a default in its place would make it small.
+/// Returns the value converted to the type. With a nullable type, a value of another type becomes null. A number that is too
+/// large for a float is an error even then, because a default in its place would hide a large number.
 pub(super) fn cast(value: &Value, ty: &Type) -> Result<Value, Fault> {
     match ty {
         Type::Nullable(inner)

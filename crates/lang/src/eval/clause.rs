@@ -1,4 +1,4 @@
-//! `enforce` clauses as a live run asks them.
+//! `enforce` clauses, compiled for live runs.
 
 use rustc_hash::FxHashSet;
 
@@ -14,7 +14,7 @@ use crate::translate::translate;
 use guard_automata::{Atom, Formulas as AFormulas, Interval};
 
 impl ClauseCode {
-    /// Lowers what clauses say, and adds to the properties those that watch `G φ` on after a violation.
+    /// Compiles the clauses, and adds a property for each `G φ` that is monitored again after violations.
     pub(super) fn new(
         spec: &Spec,
         properties: &mut Vec<PropertyCode>,
@@ -65,7 +65,7 @@ impl ClauseCode {
     }
 }
 
-/// Compiles `G φ` to be watched after violations; `None` for formulas of another form.
+/// Compiles `G φ` for monitoring after violations; returns `None` for formulas of another form.
 fn again(
     spec: &Spec,
     property: PropertyId,
@@ -108,7 +108,7 @@ fn letters(spec: &Spec, property: PropertyId) -> Vec<ExprId> {
         .collect()
 }
 
-/// Returns all that a clause may depend on.
+/// Returns everything that a clause may depend on.
 fn depends(spec: &Spec, watched: &Watched) -> Depends {
     let mut roots: Vec<ExprId> = spec.filter.step.into_iter().collect();
     match watched {

@@ -1,4 +1,4 @@
-//! Time along one trace: the clock field, and windows that look back.
+//! The time along one trace: the clock field, and windows into the past.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Comes to a step that was read before, at this time of its own.
+    /// Moves to a step that was read before, with its time.
     pub(super) fn come(&mut self, position: usize, time: Option<i128>) {
         self.now = time;
         self.latest = time.or(self.latest);
@@ -39,13 +39,13 @@ impl Clock {
     }
 }
 
-/// When something was seen: a position, and between which times.
+/// One occurrence: its position and the interval of possible times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Occurrence {
     position: u64,
-    /// Not before and, where that is known by now, not after.
+    /// The earliest possible time, and the latest if it is already known.
     between: (i128, Option<i128>),
-    /// Whether it was seen for certain.
+    /// Whether the condition certainly held.
     certain: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Occurrences {
     seen: VecDeque<Occurrence>,
 }
 
-/// Whether a past step lies in a window.
+/// Returns whether a past step lies in a window.
 fn within(sighting: &Occurrence, window: Window, clock: &Clock) -> Truth {
     match window {
         Window::Steps(lo, hi) => {
@@ -67,7 +67,7 @@ fn within(sighting: &Occurrence, window: Window, clock: &Clock) -> Truth {
                 return Truth::from(lo <= 0 && hi >= 0);
             }
             let (from, to) = sighting.between;
-            // The least and the greatest distance that the times allow.
+            // The least and the greatest distance that are possible.
             let latest = clock.now.or(clock.latest);
             let least = match (latest, to) {
                 (Some(now), Some(to)) => now.saturating_sub(to).max(0),
@@ -118,8 +118,8 @@ impl Occurrences {
         }
     }
 
-    /// Returns the number of steps of the window that satisfy it certainly, and the number that may; `now`: whether this
-    /// step does.
+    /// Returns the number of steps in the window that certainly satisfy the condition, and the number that may. `now`
+    /// is the value at this step.
     pub(super) fn count(&self, now: Truth, window: Window, clock: &Clock) -> (u64, u64) {
         let (mut certain, mut possible) = (0, 0);
         let mut add = |held: Truth| {
@@ -147,7 +147,7 @@ impl Occurrences {
         self.seen.clear();
     }
 
-    /// Whether something may have been seen, or not when.
+    /// Whether some occurrence is uncertain, or its time is.
     pub(super) fn is_doubtful(&self) -> bool {
         let doubtful = |seen: &Occurrence| !seen.certain;
         self.seen.iter().any(doubtful)
@@ -160,7 +160,7 @@ impl Occurrences {
             .for_each(|sighting| sighting.certain = false);
     }
 
-    /// Returns the same sightings with positions counted from this step back, to compare traces of different length.
+    /// Returns the same occurrences with positions relative to this step, to compare traces of different length.
     pub(super) fn relative_to(&self, position: u64) -> Occurrences {
         let mut seen = self.seen.clone();
         seen.iter_mut()
@@ -169,7 +169,7 @@ impl Occurrences {
     }
 }
 
-/// Whether a sighting can be in the window at no later step.
+/// Whether an occurrence can no longer be in the window at any later step.
 fn past(sighting: &Occurrence, window: Window, clock: &Clock) -> bool {
     match window {
         Window::Steps(_, hi) => clock.position.saturating_sub(sighting.position) >= u64::from(hi),

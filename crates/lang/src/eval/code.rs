@@ -1,7 +1,7 @@
-//! Expressions as the evaluator runs them: one table of nodes, typical shapes specialised.
+//! Compiled expressions: one table of nodes, with special nodes for common forms.
 //!
-//! Nodes differ from [`Expr`](crate::hir::Expr)s in one more respect: an expression that reads tracks means one thing
-//! within updates of tracks and another everywhere else, and is two nodes.
+//! Nodes differ from [`Expr`](crate::hir::Expr)s in one more respect: an expression that reads tracks has one meaning
+//! in updates of tracks and another elsewhere, so it becomes two nodes.
 
 pub(super) mod symbols;
 
@@ -38,7 +38,7 @@ pub(super) enum Node {
     Var(u32),
     Local(u32),
     Member(NodeId, SmolStr),
-    /// `json(text).name`, where few ask for other parts of it: the text, `json(text)`, and the name.
+    /// `json(text).name`, if only a few other members of the text are read: the text, `json(text)`, and the name.
     JsonMember(NodeId, NodeId, SmolStr),
     Index(NodeId, NodeId),
     Not(NodeId),
@@ -116,8 +116,8 @@ impl Reads {
     pub(super) const PARAM: Reads = Reads(2);
     pub(super) const LOCAL: Reads = Reads(4);
     pub(super) const TRACK: Reads = Reads(8);
-    /// A track whose arguments read a parameter or a variable, or a variable's value otherwise than to ask which terms have it:
-    /// which tuple it is makes a difference, beyond the terms that have its values.
+    /// A track whose arguments read a parameter or a variable, or a value of a variable that is used for more than a comparison
+    /// with terms: the result depends on the tuple itself, not only on which terms have its values.
     pub(super) const KEYED: Reads = Reads(16);
     /// A register whose state belongs to an instance or to a key.
     pub(super) const FRAME: Reads = Reads(32);
@@ -136,7 +136,7 @@ pub(super) struct Info {
     pub(super) reads: Reads,
     /// Whether the value is kept for the rest of the step.
     pub(super) memo: bool,
-    /// All values of the node's type, where they can be listed.
+    /// All values of the node's type, if the type is finite.
     pub(super) finite: Option<Arc<[Value]>>,
     /// The expression that it was compiled from.
     pub(super) expr: ExprId,
@@ -145,9 +145,9 @@ pub(super) struct Info {
 #[derive(Clone, Debug)]
 pub(super) struct RegisterCode {
     pub(super) kind: RegisterKind,
-    /// Place among the registers of the trace; `None` if each instance or key has its own.
+    /// The index among the registers of the trace; `None` if each instance or key has its own.
     pub(super) slot: Option<u32>,
-    /// Whether an operand reads tracks as they were before the event.
+    /// Whether an operand reads tracks in their state before the event.
     pub(super) early: bool,
 }
 
@@ -167,20 +167,20 @@ pub(super) enum RegisterKind {
 pub(super) struct TrackCode {
     pub(super) name: SmolStr,
     pub(super) n_params: usize,
-    /// Per parameter: the terms that it is compared with.
+    /// For each parameter: the terms that it is compared with.
     pub(super) compared: Vec<Vec<NodeId>>,
-    /// Per parameter: the constants that it is compared with.
+    /// For each parameter: the constants that it is compared with.
     pub(super) constants: Vec<Vec<Value>>,
-    /// `None` if no property or observation reads the track, which is then not followed.
+    /// The update; `None` if no property or observation reads the track. Such a track is not updated.
     pub(super) update: Option<NodeId>,
-    /// The parameters that must have the value of a compared term: without, the track keeps the value of the key, if all terms
-    /// of them are known.
+    /// The parameters that must be equal to a compared term for the update to change the value. If all compared terms are known
+    /// and none is equal, the track keeps its value for the key.
     pub(super) needed: Places,
     /// The nodes of the update that read other tracks by a parameter.
     pub(super) keyed: Box<[NodeId]>,
-    /// All values of its type, where the track holds sets of values.
+    /// All values of the type, if the track holds sets of values.
     pub(super) finite: Option<Arc<[Value]>>,
-    /// The registers that each key has.
+    /// The registers of each key.
     pub(super) frame: Box<[u32]>,
 }
 
@@ -207,7 +207,7 @@ impl Code {
         &self.info[id.index()]
     }
 
-    /// Whether a node is the value that a track has for its own parameters.
+    /// Whether a node reads the value of the track for its own parameters.
     pub(super) fn is_own_value(&self, track: u32, node: NodeId) -> bool {
         let Node::Track(other, args) = self.node(node) else {
             return false;
@@ -259,7 +259,7 @@ impl Code {
         }
     }
 
-    /// Whether evaluation of a node meets no error, whatever the data are.
+    /// Whether evaluation of a node can meet no error for any data.
     pub(super) fn is_total(&self, id: NodeId) -> bool {
         match self.node(id) {
             Node::Const(_)

@@ -1,4 +1,4 @@
-//! From a checked spec to what judges traces.
+//! Compiles a checked spec for judging traces.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +28,7 @@ use guard_automata::{
     Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Node, PathChecker,
 };
 
-/// Compiles a spec; `live`: with its `enforce` clauses.
+/// Compiles a spec, with its `enforce` clauses if `live`.
 pub(super) fn compile(
     spec: Arc<Spec>,
     observed: &[ExprId],
@@ -148,7 +148,7 @@ pub(super) fn compile(
     })
 }
 
-/// Returns the tracks that something reads which is judged or looked at, and those that these read.
+/// Returns the tracks that judged properties or observed expressions read, directly or through other tracks.
 fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId> {
     let values = |text: &Text| -> Vec<ExprId> {
         let parts = text.parts.iter();
@@ -190,7 +190,7 @@ fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId
     reads(spec, roots).tracks
 }
 
-/// Returns the initial values of all tracks; they read no event.
+/// Returns the initial values of all tracks. They must not read an event.
 fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError> {
     let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
     let roots: Result<Vec<NodeId>, LimitError> = spec
@@ -256,7 +256,7 @@ fn automaton(
     })
 }
 
-/// Returns a property that is followed by this automaton.
+/// Returns the code of a property with this automaton.
 pub(super) fn property_code(
     spec: &Spec,
     property: &Property,
@@ -337,7 +337,7 @@ pub(super) fn property_code(
 }
 
 impl PropertyCode {
-    /// The formula of the property as explanations read it.
+    /// Returns the formula of the property for explanations.
     pub(super) fn judged(&self, spec: &Spec, property: &Property) -> &Judged {
         self.judged.get_or_init(|| {
             let (formulas, whole) = formula_of(spec, property);
@@ -353,7 +353,7 @@ impl PropertyCode {
         })
     }
 
-    /// Returns the automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
+    /// Returns the automaton of `G (s -> φ)` if the formula is `G φ`; `s` is the letter after the others.
     pub(super) fn started(
         &self,
         spec: &Spec,
@@ -376,7 +376,8 @@ impl PropertyCode {
         self.started.get_or_init(make).as_ref()
     }
 
-    /// Checks recorded traces against the automaton of the negation; `None` for bounds in time and beyond the limits.
+    /// Checks recorded traces against the automaton of the negation; `None` for bounds in time, and if the formula
+    /// exceeds the limits.
     pub(super) fn checker(
         spec: &Spec,
         property: &Property,
@@ -387,8 +388,8 @@ impl PropertyCode {
     }
 }
 
-/// Whether some bound of the spec is in time. Without one nothing depends on the order of times, and a clock that runs back
-/// is not reported.
+/// Whether the spec has bounds in time. Otherwise no result depends on the order of times, and a clock that runs back is not
+/// reported.
 fn reads_clock(spec: &Spec) -> bool {
     let timed = |window: &Option<Window>| matches!(window, Some(Window::Time(..)));
     (0..spec.formulas.len()).any(|id| match spec.formulas.get(FormulaId::new(id)) {

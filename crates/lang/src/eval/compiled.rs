@@ -1,7 +1,7 @@
-//! A spec made ready to judge traces: code only, which nothing changes once it is made.
+//! A spec compiled for judging traces: immutable code.
 //!
-//! What is compiled here is read by all that steps traces; [`compile`](super::compile) makes it, and
-//! [`Program`](super::Program) has the pools of caches beside it.
+//! Everything that steps traces reads this code; [`compile`](super::compile) builds it, and [`Program`](super::Program)
+//! adds the pools of caches.
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,17 +24,17 @@ pub(super) struct Compiled {
     pub(super) spec: Arc<Spec>,
     pub(super) limits: Limits,
     pub(super) code: Code,
-    /// Those of the spec, and after them what watches some of them on after violations.
+    /// The properties of the spec, followed by those that monitor some of them again after violations.
     pub(super) properties: Vec<PropertyCode>,
-    /// The clauses of `enforce`; empty except for live runs.
+    /// The clauses of `enforce`; empty unless compiled for live runs.
     pub(super) clauses: ClauseCode,
     pub(super) filter: FilterCode,
-    /// Expressions that are looked at after each step, by [`Program::observing`](super::Program::observing).
+    /// Expressions that are observed after each step, see [`Program::observing`](super::Program::observing).
     pub(super) observed: Vec<NodeId>,
     /// The values of tracks before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
-    /// By expression, what reads it, as text for messages.
+    /// For each expression, its readers as text for messages.
     pub(super) readers: OnceLock<Vec<String>>,
 }
 
@@ -43,7 +43,7 @@ impl Compiled {
         &self.spec
     }
 
-    /// Returns those of some properties that are not stepped as one.
+    /// Returns those of the given properties that are not in the product.
     pub(super) fn stepped_alone(
         &self,
         ids: impl IntoIterator<Item = u32>,
@@ -76,7 +76,7 @@ pub(super) struct FilterCode {
     pub(super) id: Option<Message>,
 }
 
-/// A text with values in it.
+/// A message template with values.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) parts: Vec<MessagePart>,
@@ -104,7 +104,7 @@ pub(super) struct PropertyCode {
     pub(super) message: Option<Message>,
     /// The registers that each instance has.
     pub(super) frame: Box<[u32]>,
-    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is evaluated.
+    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks the positions at which φ is evaluated.
     pub(super) started: OnceLock<Option<Automaton>>,
     /// See [`Compiled::explained`].
     pub(super) explained: OnceLock<Explained>,
@@ -119,17 +119,17 @@ pub(super) struct PropertyCode {
 pub(super) struct Judged {
     pub(super) formulas: Formulas,
     pub(super) whole: FormulaId,
-    /// Of `G φ`: φ.
+    /// φ, if the formula is `G φ`.
     pub(super) each: Option<FormulaId>,
 }
 
 /// The expressions that an explanation of a property reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
-    /// A bit for each field, as far as there are bits, that the letters or the message read at a step itself. Tracks and
-    /// registers read no more of a step than they did when it was judged.
+    /// One bit for each field (up to the number of bits) that the letters or the message read at the step itself.
+    /// Tracks and registers read only fields that were already read when the step was judged.
     pub(super) fields: u64,
-    /// Whether they read tracks or registers, or the condition on steps does.
+    /// Whether the letters, the message or the condition on steps read tracks or registers.
     pub(super) past: bool,
 }
 
@@ -137,24 +137,24 @@ pub(super) struct Explained {
 pub(super) struct QuantifiedCode {
     pub(super) universal: bool,
     pub(super) vars: Vec<VarCode>,
-    /// Bits of the variables that have a range.
+    /// Bits of the variables that are restricted to a range.
     pub(super) ranged: u32,
     pub(super) release: Release,
-    /// The letters, the trigger, and what registers of instances count: all by which values of variables tell instances
-    /// apart.
+    /// The letters, the trigger, and the conditions that registers of instances count: instances differ only by the
+    /// effect of their values on these.
     pub(super) conditions: Box<[Condition]>,
-    /// The nodes of those that read tracks by a variable.
+    /// The nodes of the conditions that read tracks by a variable.
     pub(super) keyed: Box<[NodeId]>,
-    /// Whether one of them depends on which value a variable has, and not only on the terms that have it.
+    /// Whether a condition depends on the value of a variable itself, not only on the terms that have it.
     pub(super) by_value: bool,
-    /// Whether a register of the instance counts such a condition: it then depends on the value at every event.
+    /// Whether a register of the instance counts such a condition; it then depends on the value at every event.
     pub(super) counted_by_value: bool,
-    /// `None` if more than terms says which instances an event touches, or if they are many.
+    /// `None` if the instances that an event touches depend on more than terms, or if there are too many terms.
     pub(super) only_terms: Option<OnlyTerms>,
-    /// The combinations of values seen that are distinguished; beyond, an unknown key may be any of them.
+    /// The greatest number of combinations of seen values that are distinguished; beyond it, an unknown key may be any
+    /// of them.
     pub(super) combinations: usize,
-    /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
-    /// nothing has.
+    /// Whether the occurrence of a value has an effect on its own: the trigger may hold for values that no term has.
     pub(super) counts_values: bool,
 }
 
@@ -166,18 +166,18 @@ pub(super) struct VarCode {
     pub(super) range: Option<NodeId>,
 }
 
-/// The terms that variables are compared with, if they alone say which instances an event touches.
+/// The terms that variables are compared with, if the touched instances depend on these terms only.
 #[derive(Debug)]
 pub(super) struct OnlyTerms {
-    /// Each variable with a term. Sets of them are bits of a byte.
+    /// The terms, each with its variable. Sets of terms are bits of a byte.
     pub(super) terms: Box<[(u32, NodeId)]>,
-    /// Some of several variables, whose values may tell tuples apart without those of the others: the variables, and the bits
-    /// of their terms.
+    /// Proper subsets of several variables whose values alone may distinguish tuples: the variables, and the bits of their
+    /// terms.
     pub(super) parts: Box<[(Places, u8)]>,
 }
 
 impl OnlyTerms {
-    /// Returns the terms of a property whose other parts are known.
+    /// Returns the terms of a property, or `None` if the touched instances depend on more than terms.
     pub(super) fn of(quantified: &QuantifiedCode) -> Option<OnlyTerms> {
         let vars = &quantified.vars;
         let only = vars
@@ -207,19 +207,19 @@ impl OnlyTerms {
     }
 }
 
-/// Combinations of values that an unknown key may stand for, if it matters which there are.
+/// The greatest number of combinations that an unknown key may represent, if the existing combinations matter.
 const COMBINATIONS: usize = 100_000;
 
-/// The same if it does not matter.
+/// The same limit if they do not matter.
 const FEW_COMBINATIONS: usize = 4;
 
 impl QuantifiedCode {
-    /// Returns how many combinations of values have to be distinguished.
+    /// Returns the number of combinations of values that have to be distinguished.
     ///
-    /// If every condition on the values needs all of them, no tuple but those that are kept differs from one of unseen values: an
-    /// event with an unknown key leads a part of the tuples to all that it leads the root to, and perhaps to more. So an unknown
-    /// key may be any value if the root and the bindings of fewer variables satisfy the property, whichever values there are. Of
-    /// 10^5 pairs with one first value, the second ones took five times the memory of the pairs.
+    /// If every condition needs the values of all variables, only tuples that are kept differ from a tuple of unseen values: an
+    /// event with an unknown key leads some tuples to the same states as the root, and perhaps to more. So an unknown key may
+    /// be any value if the root and the bindings of fewer variables satisfy the property, whichever values there are. Of 10^5
+    /// pairs with one first value, the second ones took five times the memory of the pairs.
     pub(super) fn needed_combinations(&self, n_registers: usize) -> usize {
         let mut reading = self.conditions.iter().filter(|of| of.reads != 0);
         let needs_all = reading.all(|of| of.needs.count_ones() as usize == self.vars.len());
@@ -234,28 +234,29 @@ impl QuantifiedCode {
 /// The dependence of a condition on the variables of a property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Condition {
-    /// The variables that it reads.
+    /// The variables that the condition reads.
     pub(super) reads: Places,
-    /// The variables that must have the value of a compared term: without, it is false, if all terms of them are known.
+    /// The variables that must be equal to a compared term. If all their compared terms are known and none is equal,
+    /// the condition is false.
     pub(super) needs: Places,
-    /// Whether it depends on which values they have, and not only on the terms that have them.
+    /// Whether the condition depends on the values themselves, not only on the terms that have them.
     pub(super) by_value: bool,
 }
 
 impl Condition {
-    /// Whether it may tell tuples that have an event's values in these places from those that do not have them in the `new`
-    /// ones of them. `unknown`: the variables of which a compared term is unknown.
+    /// Whether the condition may distinguish tuples that have an event's values in `places` from tuples that lack them in the
+    /// places `new`. `unknown` are the variables with an unknown compared term.
     pub(super) fn tells_apart(&self, places: Places, new: Places, unknown: Places) -> bool {
         self.reads & new != 0 && self.needs & !unknown & !places == 0
     }
 }
 
-/// Whether an instance in the state of the root may be forgotten.
+/// Whether an instance in the same state as the root may be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Release {
-    /// Yes: while only unseen values are read, the root never has a value that decides the property.
+    /// It may: the root never has a verdict that decides the property while only unseen values are read.
     Neutral,
-    /// No: at the end each value that occurred may be reported.
+    /// It may not: at the end, each value that occurred may be reported.
     Never,
 }
 
@@ -273,10 +274,10 @@ pub(super) struct ClauseCode {
 /// The property or claim of a clause.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WatchedCode {
-    /// A property, and the place of the one that stands for it after violations.
+    /// A property, and the index of the one that monitors it after violations.
     Property(PropertyId, Option<usize>),
     When(NodeId),
-    /// A claim about a model: the caller that follows the state of the run evaluates it.
+    /// A claim about a model: the caller, which tracks the position on the model, evaluates it.
     Elsewhere,
 }
 
@@ -287,7 +288,7 @@ pub(super) struct ArmTexts {
     pub(super) args: Vec<(Option<SmolStr>, NodeId)>,
 }
 
-/// All that what a clause watches may depend on.
+/// Everything on which a clause's property, query or condition may depend.
 #[derive(Debug, Default)]
 pub(super) struct Depends {
     /// Positions of fields, of the event and of the record.
@@ -296,6 +297,6 @@ pub(super) struct Depends {
     /// Tracks, by number.
     pub(super) tracks: Vec<usize>,
     pub(super) exprs: FxHashSet<ExprId>,
-    /// Whether it carries history in expressions.
+    /// Whether an expression reads registers.
     pub(super) history: bool,
 }

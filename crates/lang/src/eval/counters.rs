@@ -1,7 +1,7 @@
 //! State sets of formulas whose automaton has counters: long bounds, bounds in time, and automata that are too large
 //! to be built as a whole.
 //!
-//! Counters are deadlines, so a state set stays what it is, and keeps its number, while a trace only waits.
+//! Counters are deadlines, so a state set and its number do not change while a trace only waits.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -15,7 +15,8 @@ use guard_automata::{Atom, Finality, Instant, LazyDfa, LazyState, Next, Spot, St
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct CounterState {
     state: LazyState,
-    /// Of a recurring formula: what is remembered, and whether it was violated at the last position.
+    /// For a recurring formula: the state that only remembers the past, and whether the formula was violated at the
+    /// last position.
     again: Option<(LazyState, bool)>,
 }
 
@@ -37,7 +38,8 @@ impl CounterState {
         }
     }
 
-    /// Joins the obligations and the memory of a recurring formula after a position.
+    /// Returns the state of a recurring formula after a position, from the state that has the obligations and the one
+    /// that remembers the past.
     fn again(asked: LazyState, remembered: LazyState) -> CounterState {
         let violated = asked.finality() == Finality::FinalFalse;
         CounterState {
@@ -47,15 +49,15 @@ impl CounterState {
     }
 }
 
-/// The state sets of one formula that traces have met, with the automaton that leads from one to another.
+/// The state sets of one formula that traces have reached, and the automaton that connects them.
 #[derive(Clone, Debug)]
 pub(super) struct CounterStates {
     lazy: LazyDfa,
     /// For a recurring formula: the atom that starts it.
     start: Option<Atom>,
-    /// For a state set that is one state of a formula that does not recur: its position in the automaton.
+    /// The state sets. For a single state of a formula that does not recur, also its index in the automaton.
     states: IndexMap<Box<[CounterState]>, Spot, FxBuildHasher>,
-    /// Whether the formula grew beyond the limits.
+    /// Whether the formula exceeded the limits.
     pub(super) overflow: bool,
 }
 
@@ -71,7 +73,7 @@ impl CounterStates {
         counted
     }
 
-    /// Forgets the state sets, not the automaton.
+    /// Drops the state sets and keeps the automaton.
     pub(super) fn reset(&mut self) {
         let state = self.lazy.initial();
         let again = self.start.map(|_| (state.clone(), false));
@@ -106,14 +108,14 @@ impl CounterStates {
                     let followed = CounterState { state, again: None };
                     return self.states.insert_full([followed].into(), spot).0 as u32;
                 }
-                // The letter is partly unknown, or something is wrong: with more care.
+                // The letter is partly unknown, or the step failed: use the general path.
                 Ok(Next::Any(_)) | Err(_) => {}
             }
         }
         self.step_each(state_set, clock, letter)
     }
 
-    /// Reads one position in all ways that the state set and the letter leave open.
+    /// Reads one position for every state of the set and every completion of the letter.
     #[cold]
     fn step_each(
         &mut self,
@@ -188,7 +190,7 @@ impl CounterStates {
         let mut after: Vec<CounterState> = Vec::new();
         for followed in before {
             let mut tick = |state: &LazyState| {
-                // Where it cannot be said what time does, nothing is said.
+                // If the effect of time on a state cannot be computed, the result is unknown.
                 let advanced = self.lazy.tick(state, moment).ok()?;
                 Some(advanced.unwrap_or_else(|| state.clone()))
             };
@@ -231,7 +233,7 @@ impl CounterStates {
         self.each(state_set).map(CounterState::violated)
     }
 
-    /// Whether a state set leaves open where the trace is.
+    /// Whether a state set contains more than one state.
     pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         self.each(state_set).count() != 1
     }
@@ -242,7 +244,7 @@ impl CounterStates {
         Some(followed.clone())
     }
 
-    /// Whether something that was written down can be a state set here.
+    /// Whether deserialised contents can be a state set here.
     pub(super) fn fits(&self, followed: &[CounterState]) -> bool {
         let fits = |each: &CounterState| {
             let again = each.again.as_ref().map(|(remembered, _)| remembered);
@@ -260,19 +262,19 @@ impl CounterStates {
         self.insert(followed.to_vec())
     }
 
-    /// Forgets all numbers once there are many; only while no trace uses one.
+    /// Drops all numbers if there are many. May be called only while no trace uses one.
     pub(super) fn forget_numbers(&mut self) {
         if self.states.len() > MOST_KEPT {
             self.reset();
         }
     }
 
-    /// Whether so many state sets are numbered that those no longer met should be dropped.
+    /// Whether there are so many numbered state sets that unused ones should be dropped.
     pub(super) fn is_crowded(&self, n_met: usize) -> bool {
         self.states.len() > MOST_KEPT + 4 * n_met
     }
 
-    /// Numbers anew what `met` yields and forgets the rest.
+    /// Renumbers the state sets that `met` yields and drops the others.
     pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut StateSetId>) {
         let old = std::mem::take(&mut self.states);
         for state_set in met {
@@ -283,7 +285,8 @@ impl CounterStates {
     }
 }
 
-/// Returns a step. Any time serves for one without a time if it makes no difference: no obligation or memory has a deadline.
+/// Returns the instant of a step. If a step has no time, any time is correct as long as no obligation or memory has a
+/// deadline.
 fn step_at(
     lazy: &mut LazyDfa,
     state: &LazyState,

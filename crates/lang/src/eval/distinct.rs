@@ -1,4 +1,4 @@
-//! Values without repetitions, in the order in which they came.
+//! Distinct values in insertion order.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::value::Value;
 
-/// Up to so many values are compared one by one, which is faster than to hash them: most events have one.
+/// Up to this many values are compared one by one, which is faster than hashing: most events have one.
 const FEW: usize = 16;
 
 /// Distinct values in the order of insertion. Insertion and lookup take constant time on average: one event may bind a

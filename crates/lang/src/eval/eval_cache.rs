@@ -1,4 +1,4 @@
-//! The state of evaluating one step, besides the data: kept values, bound variables, choices, and the errors met.
+//! The mutable state of evaluating one step: cached values, bound variables, choices, and errors.
 
 use super::binding::Key;
 use super::classes::{Demands, MatchSet, TransitionCache};
@@ -14,13 +14,13 @@ use crate::value::{Cell, Truth, Value};
 #[derive(Clone, Debug)]
 pub(super) struct RawFault {
     pub(super) step: Option<u32>,
-    /// None: the clock ran back.
+    /// The expression and its error; `None` if the clock ran back.
     pub(super) at: Option<(NodeId, Fault)>,
-    /// The operands that the expression met, each with its value as text.
+    /// The operands that the expression read, each with its value as text.
     pub(super) met: Vec<(NodeId, String)>,
 }
 
-/// A track that has several possible values, and the one that is looked at.
+/// A track that has several possible values, and the index of the chosen one.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) track: u32,
@@ -43,24 +43,24 @@ pub(super) struct EvalCache {
     pub(super) transitions: Option<PoolGuard<TransitionCache>>,
     /// The class of the event.
     class: Option<u32>,
-    /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
+    /// Whether all events of the trace are read with the same tables, so that class numbers stay valid.
     pub(super) keeps_tables: bool,
     /// The remaining work of the step.
     work_left: u64,
     work_most: u64,
-    // Errors.
+    // Errors:
     step: Option<u32>,
     step_number: u64,
     reported: Vec<u64>,
-    /// Off while a trace is read again to explain it.
+    /// False while a trace is read again for an explanation.
     pub(super) reporting: bool,
     pub(super) faults: Vec<RawFault>,
     pub(super) faults_more: u64,
     faults_most: usize,
     pub(super) json: json::Room,
-    /// Instances and keys of tracks that events were found to touch, or were compared with.
+    /// The number of instances and keys of tracks that events touched or were compared with.
     pub(super) work: u64,
-    /// While properties are stepped: how many faults there were before.
+    /// The number of errors before properties were stepped; `None` outside of that phase.
     faults_before: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ impl EvalCache {
         }
     }
 
-    /// Forgets a trace.
+    /// Resets the cache for another trace.
     pub(super) fn reset(&mut self) {
         self.forget();
         self.transitions = None;
@@ -107,7 +107,7 @@ impl EvalCache {
         self.faults_more = 0;
     }
 
-    /// Begins a new step of the trace: values cached before belong to an earlier one.
+    /// Begins a new step of the trace; values that were cached before become invalid.
     pub(super) fn begin_step(&mut self, step: Option<u32>) {
         self.step = step;
         self.step_number += 1;
@@ -145,14 +145,14 @@ impl EvalCache {
         Some((self.transitions.as_deref_mut()?, self.class?))
     }
 
-    /// Returns the truth of a condition that follows from the class of the event, whatever variables are.
+    /// Returns the truth of a condition if the class of the event determines it for all values of variables.
     #[inline]
     pub(super) fn by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
         let (transitions, class) = self.class()?;
         transitions.truth(code, class, node)
     }
 
-    /// Returns the same where variables have values that nothing has.
+    /// Returns the same for variables whose values no term has.
     #[inline]
     pub(super) fn unseen_by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
         let (transitions, class) = self.class()?;
@@ -188,7 +188,7 @@ impl EvalCache {
         transitions.next_of_matched(code, class, id, property, match_set, state_set)
     }
 
-    /// Whether the trigger may hold for that value.
+    /// Whether the trigger may hold for a value that these compared terms have.
     #[inline]
     pub(super) fn triggered_of_matched(
         &mut self,
@@ -202,27 +202,27 @@ impl EvalCache {
         transitions.triggered_of_matched(code, class, id, property, match_set, trigger)
     }
 
-    /// Whether it follows from the class of the event that no compared term has a value.
+    /// Whether the class of the event implies that no compared term has a value.
     #[inline]
     pub(super) fn is_blank(&mut self, code: &Code, id: usize, quantified: &QuantifiedCode) -> bool {
         self.class()
             .is_some_and(|(transitions, class)| transitions.is_blank(code, class, id, quantified))
     }
 
-    /// Whether it follows from the class of the event that a track without parameters stays as it is.
+    /// Whether the class of the event implies that a track without parameters does not change.
     #[inline]
     pub(super) fn keeps_track(&mut self, code: &Code, track: u32) -> bool {
         self.class()
             .is_some_and(|(transitions, class)| transitions.keeps(code, class, track))
     }
 
-    /// Forgets cached values for another reading of the same step.
+    /// Drops cached values before the same step is read again.
     pub(super) fn forget(&mut self) {
         self.epoch += 1;
         self.work_left = self.work_most;
     }
 
-    /// Counts work; false beyond the limit of a step.
+    /// Counts work; returns false if it exceeds the limit of a step.
     #[inline]
     pub(super) fn spend(&mut self, work: u64) -> bool {
         match self.work_left.checked_sub(work) {
@@ -255,7 +255,7 @@ impl EvalCache {
         self.values[node.index()] = (self.epoch, value);
     }
 
-    /// Notes an error, once for each expression of a step; returns its place among the errors, if it is kept.
+    /// Records an error, once for each expression of a step. Returns its index, if it is kept.
     pub(super) fn fault(&mut self, node: NodeId, fault: Fault) -> Option<usize> {
         if !self.reporting || self.reported[node.index()] == self.step_number {
             return None;
@@ -266,26 +266,26 @@ impl EvalCache {
         (self.faults.len() > before).then_some(before)
     }
 
-    /// Adds what the expression of an error met.
+    /// Adds the operands that the expression of an error read.
     pub(super) fn fault_met(&mut self, place: usize, met: Vec<(NodeId, String)>) {
         if let Some(fault) = self.faults.get_mut(place) {
             fault.met = met;
         }
     }
 
-    /// Notes that the clock ran back.
+    /// Records that the clock ran back.
     pub(super) fn clock_ran_back(&mut self) {
         if self.reporting {
             self.note(None);
         }
     }
 
-    /// Properties are stepped from here on, in whatever order is fast.
+    /// Marks the start of stepping properties, whose order depends on performance only.
     pub(super) fn begin_properties(&mut self) {
         self.faults_before = Some(self.faults.len());
     }
 
-    /// Puts the errors that they met into an order that does not depend on theirs.
+    /// Sorts the errors of the properties, so that their order does not depend on the order of stepping.
     pub(super) fn end_properties(&mut self) {
         let Some(before) = self.faults_before.take() else {
             return;

@@ -1,7 +1,7 @@
-//! The values of variables that a property distinguishes, and the instances that may be forgotten.
+//! The values of variables that a property distinguishes, and the instances that may be dropped.
 //!
-//! An instance in the state of the root needs no memory if the root's value can never decide the property: its values are
-//! then never reported. A walk of the automaton with the letters that compare a value false decides this.
+//! An instance in the state of the root needs no memory if the root's value can never decide the property: values in that state
+//! are then never reported. A walk of the automaton with the letters that compare a value false decides this.
 
 use rustc_hash::FxHashSet;
 
@@ -12,7 +12,7 @@ use super::monitor::Automaton;
 use crate::hir::Quantified;
 use crate::value::{Truth, Value};
 
-/// Whether bindings that lack a value can ever have a value that decides the property.
+/// Whether instances that lack a value can ever decide the property.
 pub(super) fn release(
     automaton: &Automaton,
     letters: &[LetterCode],
@@ -23,7 +23,7 @@ pub(super) fn release(
         .iter()
         .map(|letter| vars_below(code, letter.node))
         .collect();
-    // A letter may hold anyhow if it can hold for a value that nothing is equal to, such as `x != y`.
+    // A letter may hold for an unseen value if it can hold for a value that nothing is equal to, such as `x != y`.
     let free = |missing: u32, letter: u32| {
         let letter = letter as usize;
         !reads[letter].contains(&missing) || !false_if_unseen(code, letters[letter].node, missing)
@@ -67,7 +67,7 @@ pub(super) fn condition(code: &Code, node: NodeId) -> Condition {
     }
 }
 
-/// Returns the parameters of a track without whose value an event leaves it as it is, if all terms that they are compared with
+/// Returns the parameters that must be equal to a compared term for an event to change the track, if all their compared terms
 /// are known.
 pub(super) fn needed(code: &Code, track: u32) -> Places {
     fn walk(code: &Code, track: u32, node: NodeId) -> Places {
@@ -84,8 +84,9 @@ pub(super) fn needed(code: &Code, track: u32) -> Places {
     update.map_or(Places::MAX, |update| walk(code, track, update))
 }
 
-/// The variables or parameters without whose value the expression is false, if all terms that they are compared with are known. Of
-/// membership in a list that is not written out nothing follows: a value that is no list is an error in the data.
+/// Returns the variables or parameters that must be equal to a compared term for the expression to be true, if all their
+/// compared terms are known. Membership in a list that is not a literal is not used: a value that is not a list is an error in
+/// the data.
 fn needs(code: &Code, node: NodeId) -> Places {
     let var = |node: NodeId| match code.node(node) {
         Node::Var(var) | Node::Param(var) => place(*var as usize),
@@ -104,7 +105,7 @@ fn needs(code: &Code, node: NodeId) -> Places {
     }
 }
 
-/// Whether a Boolean expression is false for certain where the variable has a value that nothing has.
+/// Whether a Boolean expression is certainly false for a value of the variable that nothing has.
 pub(super) fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
     let is_var = |node: &NodeId| matches!(code.node(*node), Node::Var(other) if *other == var);
     match code.node(node) {

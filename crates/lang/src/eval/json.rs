@@ -1,4 +1,4 @@
-//! `json(s)`: a text within the data read as JSON, or one member of it.
+//! `json(s)`: parses a text in the data as JSON, or one member of it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::input::quick;
 use crate::input::scan::Key;
 use crate::value::{Number, Object, Value};
 
-/// The deepest nesting that is read.
+/// The greatest nesting depth that is parsed.
 const DEPTH: usize = 128;
 
 enum Failure {
@@ -79,7 +79,7 @@ fn read(jiter: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Failur
     })
 }
 
-/// Memory for looking for members, kept from step to step.
+/// Buffers for searching members, kept from step to step.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     keys: OpenKeys,
@@ -119,12 +119,12 @@ pub(super) fn member(text: &str, name: &str, room: &mut Room) -> Option<Value> {
     }
 }
 
-/// A walk over plain JSON: what is odd ends it.
+/// A pass over plain JSON. Unusual syntax ends it without a result.
 struct Pass<'t, 'r> {
     text: &'t str,
     bytes: &'t [u8],
     room: &'r mut Room,
-    /// The key that is looked for, in the outermost object.
+    /// The key that is searched in the outermost object.
     wanted: Option<&'t str>,
     /// The range of its value.
     found: Option<(usize, usize)>,
@@ -147,7 +147,7 @@ impl Pass<'_, '_> {
             _ => {
                 let end = quick::number(self.bytes, at)?;
                 let digits = self.bytes.get(at..end)?;
-                // Any of these can be kept; of others that is for the parser to say.
+                // Numbers of this form are always valid; others are left to the parser.
                 let plain = digits.len() < 100 && !digits.iter().any(|b| matches!(b, b'e' | b'E'));
                 plain.then_some(end)
             }

@@ -1,4 +1,4 @@
-//! Whole records.
+//! Judging of whole records.
 
 use smol_str::SmolStr;
 
@@ -19,7 +19,7 @@ impl Program {
         self.judge_for(record, Deferred::NONE, Wanted::ALL)
     }
 
-    /// Returns the same for a record some of whose texts are deferred; only what is wanted is explained.
+    /// Returns the same for a record with deferred texts; only the explanations in `wanted` are produced.
     pub fn judge_for(
         &self,
         record: Record,
@@ -80,7 +80,7 @@ impl Program {
         Some(self.outside(meta, |eval| eval.letter(node)))
     }
 
-    /// Evaluates something over a record alone.
+    /// Evaluates an expression over a record without events.
     pub(super) fn outside<T>(
         &self,
         meta: &[Cell],

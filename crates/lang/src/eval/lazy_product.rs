@@ -1,19 +1,19 @@
-//! Properties without variables, stepped as one.
+//! The product of all properties without variables, which is stepped as one automaton.
 //!
-//! The states of their automata together are a state of a product, which is made as traces come there. A step at an event
-//! whose class says everything is one look at a table. What the class leaves open is asked as the automata would ask it one
-//! after the other, and the answers lead through a tree that is kept with the state and the class: no letter is asked
-//! twice, and none that stepping each property alone would not ask.
+//! A state of the product consists of the states of all automata and is created when a trace reaches it. If the class of an
+//! event determines all letters, a step is one table lookup. Otherwise the open letters are evaluated in the order in which the
+//! automata would read them, and their values lead through a decision tree that is kept for the state and the class. No letter
+//! is evaluated twice, and none that stepping each property alone would not evaluate.
 //!
-//! A property that an unknown letter leads to several states leaves the product and is stepped alone until it is in one
-//! state again. What the product says is written to the watches of the world, which remain the truth: the product may be
-//! dropped at any time, and is, where it grows beyond [`Limits::joint_bytes`](super::Limits::joint_bytes).
+//! A property that an unknown letter leads to several states leaves the product and is stepped alone until it is in one state
+//! again. The results are written to the watches of the world, which hold the authoritative state. So the product may be
+//! dropped at any time, and it is dropped when it grows beyond [`Limits::joint_bytes`](super::Limits::joint_bytes).
 //!
-//! What it saves, counted over the 5,308 events of tau-bench with the 23 properties of `benches/airline.guard`: 94,429 steps of
-//! single properties are 5,308 walks through a product of 644 leaves and 951 tests. No property had to leave it.
+//! Measured over the 5,308 events of tau-bench with the 23 properties of `benches/airline.guard`: 94,429 steps of single
+//! properties become 5,308 walks through a product of 644 leaves and 951 tests. No property had to leave the product.
 //!
 //! # Source
-//! States made as they are met, in bounded memory that is given up where it does not pay: the lazy automata of A. Gallant's
+//! States created on demand in bounded memory, abandoned where it does not pay: the lazy automata of A. Gallant's
 //! `regex-automata` (`hybrid`), after K. Thompson, *Regular expression search algorithm*, 1968.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,10 +26,10 @@ use super::compiled::{Compiled, PropertyCode};
 use super::monitor::{Automaton, StateSetId, StateSetInterner};
 use crate::value::Truth;
 
-/// Automata with more states are stepped alone: counting would multiply the states of the product.
+/// Automata with more states are stepped alone, because counters would multiply the states of the product.
 pub(super) const MOST_STATES: usize = 16;
 
-/// A product is given up that has grown too large after fewer steps than this for each leaf that was made.
+/// A product that fills its memory after fewer steps than this for each leaf is abandoned.
 const LEAST_USE: u64 = 16;
 
 /// The number of products made by this process. Each has a number of its own, so that a world can check whether its state
@@ -48,13 +48,13 @@ impl ProductState {
     pub(super) const NONE: ProductState = ProductState { stamp: 0, state: 0 };
 }
 
-/// The state of a world for one property: a state of its automaton, whether its trigger held, and whether no event changes
-/// anything any more.
+/// The state of a world for one property: a state of its automaton, whether its trigger held, and whether the property is
+/// settled, so that no event can change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ComponentState(u32);
 
 impl ComponentState {
-    /// In no single state: stepped alone.
+    /// The property is not in a single state and is stepped alone.
     const ALONE: ComponentState = ComponentState(u32::MAX);
 
     fn new(state_set: StateSetId, triggered: bool, gone: bool) -> ComponentState {
@@ -74,7 +74,7 @@ impl ComponentState {
     }
 }
 
-/// The target of an edge: not known yet, a test, or a leaf.
+/// The target of an edge: unknown, a test, or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge(u32);
 
@@ -108,7 +108,7 @@ impl Edge {
     }
 }
 
-/// A letter that is open, and what follows its truth values.
+/// A letter that is evaluated, and the edges for its truth values.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     letter: NodeId,
@@ -127,49 +127,49 @@ fn branch(truth: Truth) -> usize {
 #[derive(Clone, Debug)]
 struct Leaf {
     next: u32,
-    /// Properties whose part changes.
+    /// Properties whose state changes.
     changes: Box<[(u32, ComponentState)]>,
     /// Those whose verdict may have become final.
     settled: Box<[u32]>,
-    /// Those that are stepped alone.
+    /// Properties that are stepped alone.
     alone: Box<[u32]>,
 }
 
-/// A product, as far as it was met.
+/// The part of a product that has been reached.
 #[derive(Debug, Default)]
 pub(super) struct LazyProductDfa {
-    /// Zero before anything was made.
+    /// Zero before the first state was created.
     stamp: u64,
-    /// The parts of each state, and behind them whether (0 or 1) nothing was read yet.
+    /// The component states of each state, followed by 1 if nothing was read yet, otherwise 0.
     states: IndexSet<Box<[ComponentState]>, FxBuildHasher>,
-    /// By state and class.
+    /// Edges by state and class.
     rows: Vec<Vec<Edge>>,
     tests: Vec<Test>,
     leaves: Vec<Leaf>,
     bytes: usize,
     n_steps: u64,
-    /// It does not pay.
+    /// Whether the product was abandoned because it does not pay.
     given_up: bool,
-    /// The answers of a step, to be used again.
+    /// A buffer for the answers of a step.
     answers: Vec<(usize, Truth)>,
 }
 
 /// The evaluation that a property needs for its step.
 enum Need {
     Letter(NodeId),
-    /// To be stepped alone.
+    /// The property has to be stepped alone.
     Alone,
 }
 
 /// The questions of a step about the event.
 pub(super) trait Letters {
-    /// Returns the truth of a letter that the class of the event leaves open.
+    /// Returns the truth of a letter that the class of the event does not determine.
     fn open_letter(&mut self, node: NodeId) -> Truth;
 
-    /// Returns the truth of a letter as far as it follows from the class of the event.
+    /// Returns the truth of a letter if the class of the event determines it.
     fn by_class(&mut self, node: NodeId) -> Option<Truth>;
 
-    /// Whether nothing was read before this event.
+    /// Whether this event is the first one.
     fn is_first(&self) -> bool;
 }
 
@@ -226,7 +226,7 @@ impl LazyProductDfa {
         Some(Step(leaf))
     }
 
-    /// Returns the state that a world is in.
+    /// Returns the product state of a world.
     fn enter(
         &mut self,
         program: &Compiled,
@@ -264,7 +264,7 @@ impl LazyProductDfa {
         self.states.insert_full(components).0 as u32
     }
 
-    /// Forgets all that was made; false where it is given up.
+    /// Drops all states; returns false if the product is abandoned.
     fn forget(&mut self) -> bool {
         let given_up = self.n_steps < LEAST_USE * self.leaves.len() as u64;
         *self = LazyProductDfa {
@@ -316,7 +316,7 @@ impl LazyProductDfa {
         Some(edge)
     }
 
-    /// Steps all properties by the answers; the letter that is needed first and was not asked.
+    /// Steps all properties with the known answers. Returns the first letter that is needed and has no answer yet.
     fn follow(
         &mut self,
         program: &Compiled,
@@ -370,8 +370,7 @@ impl LazyProductDfa {
 pub(super) struct Step<'p>(&'p Leaf);
 
 impl<'p> Step<'p> {
-    /// Properties whose state changes: the state, whether the trigger has held, and whether no event changes anything any
-    /// more.
+    /// The properties whose state changes: the state, whether the trigger has held, and whether the property is settled.
     pub(super) fn changes(&self) -> impl Iterator<Item = (u32, StateSetId, bool, bool)> + use<'p> {
         let changes = self.0.changes.iter();
         changes.map(|(id, to)| (*id, to.state_set(), to.triggered(), to.gone()))

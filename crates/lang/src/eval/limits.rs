@@ -6,22 +6,24 @@ use thiserror::Error;
 /// The caps on judging. All are inclusive and may be changed freely.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The limits of the automaton of one formula; beyond them its states are built when a trace reaches them.
+    /// The limits of the automaton of one formula. Beyond them its states are built when a trace reaches them.
     pub automata: guard_automata::Limits,
-    /// The greatest bound in steps for which an automaton has states of its own; a greater one is counted. States are
-    /// faster than counters, and take longer to build.
+    /// The greatest bound in steps for which an automaton has states of its own; greater bounds use counters. States
+    /// are faster than counters, and take longer to build.
     pub unrolled: u32,
-    /// Ways to read a trace at once, where `where` is unknown. Beyond it every verdict is unknown.
+    /// The greatest number of readings of a trace that are followed at once if `where` is unknown. Beyond it every
+    /// verdict is unknown.
     pub worlds: usize,
     /// Combinations of values of tracks for which one expression is evaluated. Beyond it its value is unknown.
     pub combinations: usize,
-    /// Elements of lists that the conditions of one step look at. Of texts, 16 bytes that a function or regular expression
-    /// reads count as one, and 256 bytes that are searched for a part. Beyond it their values are unknown.
+    /// The greatest number of list elements that the conditions of one step may read. For texts, 16 bytes read by a function or
+    /// regular expression count as one element, as do 256 bytes of a substring search. Beyond it the values of the conditions
+    /// are unknown.
     pub step_work: u64,
-    /// Instances of one quantified property, or keys of one track, that are kept at once.
+    /// The greatest number of instances of one quantified property, or of keys of one track, that are kept at once.
     pub instances: usize,
-    /// Bytes, about, of the product of all properties without variables that each thread makes as traces come there;
-    /// beyond it is made anew, and where that does not pay each property is stepped alone.
+    /// The approximate size in bytes of the product of all properties without variables, for each thread. A larger
+    /// product is rebuilt; if that does not pay, each property is stepped alone.
     pub joint_bytes: usize,
     /// Bytes of steps that are kept to explain violations; beyond it only `at` is reported.
     pub history_bytes: usize,
@@ -54,7 +56,7 @@ impl Default for Limits {
 /// A spec that cannot be compiled for judging.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LimitError {
-    /// A formula is too large even to be followed state by state.
+    /// A formula is too large even for stepwise evaluation.
     #[error("the formula of `{property}` {error}")]
     Formula {
         /// The property.

@@ -1,8 +1,8 @@
-//! Live traces: their state between events, steps that happen, and steps that are only proposed.
+//! Live traces: their state between events, and the evaluation of events that happened or are proposed.
 //!
-//! Many traces share one [`StepCache`], which holds all that stepping needs besides. A trace at rest owns what it is: its
-//! state sets are kept by what they are, not by a number of the step cache, so that a trace can also be written down and
-//! continued by another process.
+//! Many traces share one [`StepCache`], which holds everything else that stepping needs. Between events a trace owns the
+//! contents of its state sets instead of numbers of the step cache, so that it can be serialised and continued by another
+//! process.
 
 use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
@@ -19,13 +19,13 @@ use crate::verdict::Verdict;
 #[derive(Clone, Debug)]
 pub struct Live {
     pub(super) run: Run,
-    /// The contents of state sets that are more than a state of an automaton.
+    /// The contents of state sets that are not single states of an automaton.
     pub(super) kept: Vec<ExternalState>,
-    /// One cell per meta field: of each the first value that is known.
+    /// One cell per meta field: the first known value.
     pub(super) meta: Box<[Cell]>,
 }
 
-/// The contents of the state set of this number, for this property.
+/// The contents of the state set with this number, for this property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ExternalState {
     pub(super) property: usize,
@@ -42,7 +42,7 @@ pub struct StepCache {
 }
 
 impl Live {
-    /// Returns a trace of which nothing was read.
+    /// Returns a trace without events.
     pub fn new(program: &Program) -> Live {
         Live {
             run: Run::new(program.first_world(), program.compiled.properties.len()),
@@ -51,7 +51,7 @@ impl Live {
         }
     }
 
-    /// Returns a copy that shares what neither of the two changes.
+    /// Returns a copy that shares everything that neither trace changes.
     pub fn fork(&mut self, program: &Program) -> Live {
         for world in &mut self.run.worlds {
             world.share(&program.compiled);
@@ -73,7 +73,7 @@ impl Live {
         &self.meta
     }
 
-    /// Forgets what an event said that did not happen.
+    /// Restores the facts about the record after an event that did not happen.
     pub(crate) fn set_meta(&mut self, meta: Vec<Cell>) {
         self.meta = meta.into();
     }
@@ -104,7 +104,7 @@ impl StepCache {
         }
     }
 
-    /// Records an event that happened. Returns whether it is a step; if so, `look` receives it.
+    /// Records an event that happened. Returns whether it is a step; if so, `look` is called with it.
     pub fn happened(
         &mut self,
         program: &Program,
@@ -206,7 +206,7 @@ impl StepCache {
         });
     }
 
-    /// Returns how many instances of properties and keys of tracks the steps so far, proposed ones included, have touched, or
+    /// Returns how many instances of properties and keys of tracks the steps so far, proposed ones included, have touched or
     /// were compared with: the part of the cost that can grow with the values seen.
     pub fn work(&self) -> u64 {
         self.cache.eval_cache.work
@@ -229,7 +229,7 @@ impl StepCache {
             .min()
     }
 
-    /// Gives the state sets of a trace the numbers that they have here.
+    /// Replaces the contents of a trace's state sets by their numbers in this cache.
     fn intern(&mut self, live: &mut Live) {
         if live.kept.is_empty() {
             return;
@@ -259,7 +259,7 @@ impl StepCache {
         }
     }
 
-    /// Keeps what the state sets of a trace are.
+    /// Replaces the numbers of a trace's state sets by their contents.
     fn externalize(&mut self, live: &mut Live) {
         live.kept.clear();
         for (property, state_sets) in self.cache.state_sets.iter_mut().enumerate() {
@@ -289,7 +289,7 @@ impl StepCache {
     }
 }
 
-/// A moment without an event.
+/// A change without an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peek {
     /// A later time, on the clock of the trace.

@@ -14,7 +14,7 @@ use crate::value::{EnumValue, Value};
 pub(super) struct Lower<'a> {
     spec: &'a Spec,
     pub(super) code: Code,
-    /// Whether an expression reads a track, not counting what updates read.
+    /// For each expression, whether it reads a track; reads inside updates do not count.
     reads_track: Vec<bool>,
     known: FxHashMap<(ExprId, bool), NodeId>,
     uses: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Lower<'a> {
 
 /// Returns all values of a finite type, in order.
 pub(super) fn values_of(ty: &Type) -> Option<Arc<[Value]>> {
-    // Beyond this a set of values says too little for what it costs.
+    // Larger sets of values cost more than they are worth.
     const MOST: usize = 64;
     let mut values = if ty.may_be_null() {
         vec![Value::Null]
@@ -76,14 +76,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the node of an expression that something outside of expressions evaluates; `early`: within updates of tracks.
+    /// Returns the node of an expression that is evaluated as a whole; `early` is true within updates of tracks.
     pub(super) fn root(&mut self, expr: ExprId, early: bool) -> Result<NodeId, LimitError> {
         let node = self.lower(expr, early)?;
         self.uses[node.index()] += 1;
         Ok(node)
     }
 
-    /// Returns the table, once all roots are in it.
+    /// Returns the table. All roots must have been lowered.
     pub(super) fn finish(mut self) -> Code {
         self.project_json();
         for (index, info) in self.code.info.iter_mut().enumerate() {
@@ -111,7 +111,8 @@ impl<'a> Lower<'a> {
         self.code
     }
 
-    /// If only a few members of `json(text)` are read, looks for each by itself, without building a tree.
+    /// Replaces reads of `json(text)` by reads of single members if only a few members are read, so that no tree is
+    /// built.
     fn project_json(&mut self) {
         const MOST: u32 = 3;
         let mut members: FxHashMap<NodeId, u32> = FxHashMap::default();
@@ -180,7 +181,7 @@ impl<'a> Lower<'a> {
             }
             reads = reads.with(below);
         }
-        // A bound variable is free only below its quantifier. Nested ones are told apart by `locals_below`.
+        // A bound variable is free only below its quantifier. `locals_below` handles nested quantifiers.
         if matches!(self.code.nodes[id.index()], Node::Quantifier { .. }) && !self.locals_below(id)
         {
             reads = Reads(reads.0 & !Reads::LOCAL.0);
@@ -189,7 +190,7 @@ impl<'a> Lower<'a> {
         id
     }
 
-    /// Whether a node uses the value of a variable, its operand, otherwise than to ask whether a term has it.
+    /// Whether a node uses the value of a variable (`operand`) for more than a comparison with a term.
     fn uses_value(&self, id: NodeId, operand: NodeId) -> bool {
         let asks = match self.code.node(id) {
             Node::Eq(..) | Node::In(..) | Node::InConst(..) | Node::Track(..) => true,
@@ -202,7 +203,7 @@ impl<'a> Lower<'a> {
         matches!(self.code.node(operand), Node::Var(_)) && !asks
     }
 
-    /// Whether a quantifier reads a variable that another one binds.
+    /// Whether a quantifier reads a variable that an outer quantifier binds.
     fn locals_below(&self, id: NodeId) -> bool {
         let mut bound = Vec::new();
         let mut read = Vec::new();
@@ -230,7 +231,8 @@ impl<'a> Lower<'a> {
         Ok(match spec.exprs.get(expr) {
             Expr::Const(value) => Node::Const(value.clone()),
             Expr::Unknown | Expr::Todo(_) => Node::Unknown,
-            // Only said of states of models and systems; the checker lets none of them into what events are asked.
+            // These occur only in expressions over states of models and systems; the checker rejects them in
+            // expressions over events.
             Expr::State(_)
             | Expr::Next(_)
             | Expr::Label(_)
@@ -400,7 +402,7 @@ impl<'a> Lower<'a> {
             position(self.code.slots.len() - 1)
         });
         self.code.registers.push(RegisterCode { kind, slot, early });
-        // Its operands are read once every step, whatever else happens.
+        // A register reads its operands once every step.
         for operand in self.code.registers[id as usize].kind.operands() {
             self.uses[operand.index()] += 1;
         }

@@ -5,12 +5,12 @@
 //!                                    └──open──▶ TraceState ──push──▶ … ──finish──▶ TraceReport
 //! ```
 //!
-//! An expression is evaluated when an automaton asks for it, at most once a step; an automaton asks only for the letters
-//! on the path that it takes. What is not known is followed: unknown letters lead to sets of states, tracks of finite
-//! type hold sets of values, and an event that may be no step splits the trace into *worlds*.
+//! An expression is evaluated when an automaton needs it, at most once a step; an automaton needs only the letters on
+//! its path. Unknown values are followed: unknown letters lead to sets of states, tracks of finite type hold sets of
+//! values, and an event that may be no step splits the trace into *worlds*.
 //!
-//! What it does not do: it reads no files, decides nothing about exit codes, and knows no probabilities. The meaning of
-//! every construct is defined, slowly, in `reference`.
+//! The module reads no files, sets no exit codes and computes no probabilities. `crates/reference` defines the meaning
+//! of every construct by a slow interpreter.
 
 mod automata;
 mod binding;

@@ -1,8 +1,8 @@
-//! The automaton of one property, and where a trace is in it.
+//! The automaton of one property, and the state of a trace in it.
 //!
-//! Where a trace is, is a *state set*: one state, or all the states that the completions of unknown letters lead
-//! to. It is a number, so that many instances can share it and be compared; sets of states, and states with counters
-//! (`counted.rs`), are numbered as a trace meets them.
+//! That state is a *state set*: one state, or all states that the completions of unknown letters lead to. State sets
+//! are numbers, so that instances can share and compare them. Sets of states, and states with counters (`counters.rs`),
+//! are numbered when a trace reaches them.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -17,18 +17,18 @@ use guard_automata::{
     LazyDfa, Recurring, StateId, StateSet,
 };
 
-/// The state of a trace: a state of the automaton, or above those, a number given by [`StateSetInterner`].
+/// The number of a state set: a state of the automaton or, above those, a number given by [`StateSetInterner`].
 pub(super) type StateSetId = u32;
 
-/// A state set of which nothing is known, and nothing will be.
+/// A state set about which nothing is known or ever will be.
 pub(super) const LOST: StateSetId = u32::MAX;
 
-/// The value of a formula on what has been read.
+/// The value of a formula on the trace read so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Status {
     /// Its value if the trace ended now.
     pub(super) now: Truth,
-    /// Whether nothing that follows changes that.
+    /// Whether no continuation can change the value.
     pub(super) fixed: bool,
 }
 
@@ -38,7 +38,7 @@ impl Status {
         fixed: true,
     };
 
-    /// Returns the verdict; a trace that is complete leaves nothing open.
+    /// Returns the verdict; for a complete trace it is final.
     pub(super) fn verdict(self, complete: bool) -> Verdict {
         match (self.now, self.fixed || complete) {
             (Truth::True, true) => Verdict::Satisfied,
@@ -56,7 +56,7 @@ impl Status {
         }
     }
 
-    /// Returns the status of a formula that has one of two statuses.
+    /// Returns the common status of two possible ones.
     pub(super) fn join(self, other: Status) -> Status {
         let now = if self.now == other.now {
             self.now
@@ -80,8 +80,8 @@ pub(super) enum Automaton {
         /// By state: whether the formula is violated there.
         violated: Box<[bool]>,
     },
-    /// With counters, and states that are made when a trace comes there. Of `G (s -> φ)`, where `s` is the atom: `G φ`
-    /// watched on after violations.
+    /// An automaton with counters, whose states are built when a trace reaches them. If there is an atom `s`, the
+    /// formula is `G (s -> φ)`, and `G φ` is monitored after violations.
     CounterStates(Box<LazyDfa>, Option<Atom>),
 }
 
@@ -113,8 +113,7 @@ impl Automaton {
         }
     }
 
-    /// Compiles `G (start -> φ)`: `G φ`, watched after violations. A violation is then not an end, and nothing that is
-    /// violated is final.
+    /// Compiles `G (start -> φ)`, to monitor `G φ` after violations. A violation is then not final.
     pub(super) fn recurring(
         formulas: &AFormulas,
         formula: AFormulaId,
@@ -143,12 +142,12 @@ impl Automaton {
         Ok(Automaton::CounterStates(Box::new(lazy), Some(start)))
     }
 
-    /// Whether what follows may depend on the number of events that were read.
+    /// Whether the state may depend on the number of events read.
     pub(super) fn counts(&self) -> bool {
         matches!(self, Automaton::CounterStates(..))
     }
 
-    /// Whether it may be decided before anything is read, which is reported at the first step.
+    /// Whether the formula may be decided before the first event. That is reported at the first step.
     pub(super) fn is_decided(&self) -> bool {
         match self {
             Automaton::Dfa { statuses, .. } => statuses
@@ -158,14 +157,14 @@ impl Automaton {
         }
     }
 
-    /// Whether every state after the first that can be reached while the letters that are not `free` are false has this
-    /// value; `None` if that is not known.
+    /// Whether every later state that can be reached while all letters except `free` ones are false has this value;
+    /// `None` if that is not known.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {
         let (dfa, statuses) = match self {
             Automaton::Dfa { dfa, statuses, .. } => (dfa, statuses),
             Automaton::CounterStates(lazy, start) => {
                 let value = value.known()?;
-                // Of a formula that recurs every position is one at which it is asked for.
+                // In a recurring formula the start atom holds at every position.
                 let letter = |atom: Atom| match *start {
                     Some(start) if start == atom => Some(true),
                     _ if free(atom.0) => None,
@@ -196,7 +195,7 @@ impl Automaton {
     }
 }
 
-/// Returns the minimal automaton, unless it has to count far.
+/// Returns the minimal automaton, unless it needs counters.
 fn unrolled(
     formulas: &AFormulas,
     formula: AFormulaId,
@@ -213,14 +212,14 @@ fn unrolled(
     guard_automata::compile(formulas, formula, &limits.automata)
 }
 
-/// A state set without regard to its number.
+/// The contents of a state set, without its number.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Content {
     Set(Box<[u32]>),
     CounterStates(Box<[CounterState]>),
 }
 
-/// The state sets that one trace has met, beyond single states of an automaton.
+/// The state sets of one trace that are not single states of an automaton.
 #[derive(Clone, Debug)]
 pub(super) struct StateSetInterner {
     n_states: u32,
@@ -228,7 +227,7 @@ pub(super) struct StateSetInterner {
     counted: Option<Box<CounterStates>>,
 }
 
-/// State sets beyond single states are dropped when so many are numbered.
+/// When this many state sets are numbered, unused ones are dropped.
 pub(super) const MOST_KEPT: usize = 4096;
 
 impl StateSetInterner {
@@ -248,7 +247,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Forgets what a trace has met.
+    /// Drops the state sets of a trace.
     pub(super) fn reset(&mut self) {
         match &mut self.counted {
             Some(counted) => counted.reset(),
@@ -257,14 +256,14 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether the formula grew beyond the limits.
+    /// Whether the formula exceeded the limits.
     pub(super) fn overflow(&self) -> bool {
         self.counted
             .as_ref()
             .is_some_and(|counted| counted.overflow)
     }
 
-    /// Before anything is read.
+    /// The state before the first event.
     pub(super) const INITIAL: StateSetId = 0;
 
     /// Reads one position.
@@ -328,7 +327,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Returns the state set when time has reached `now` without an event; `position` is that of the next one.
+    /// Returns the state set after time has advanced to `now` without an event; `position` is that of the next event.
     pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         match &mut self.counted {
             Some(counted) => counted.tick(state_set, position, now),
@@ -336,7 +335,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether the formula has counters: only then does time alone change anything.
+    /// Whether the formula has counters. Otherwise time alone changes nothing.
     pub(super) fn counts(&self) -> bool {
         self.counted.is_some()
     }
@@ -361,8 +360,8 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether the formula is violated in this state set: for good or, if it is watched after violations, at the last
-    /// position. Unknown if some values of unknown letters violate it, and if the state itself is unknown.
+    /// Whether the formula is violated in this state set: for good or, if it is monitored after violations, at the last
+    /// position. Returns unknown if only some values of unknown letters violate it, or if the state itself is unknown.
     pub(super) fn violated(&self, automaton: &Automaton, state_set: StateSetId) -> Truth {
         let all = |each: &mut dyn Iterator<Item = bool>| {
             let first = each.next().map(Truth::from);
@@ -410,12 +409,12 @@ impl StateSetInterner {
         each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
-    /// Whether every state set that was met is one state.
+    /// Whether every state set of the trace is a single state.
     pub(super) fn is_plain(&self) -> bool {
         self.counted.is_none() && self.sets.is_empty()
     }
 
-    /// Whether a state set leaves open where the trace is.
+    /// Whether a state set contains more than one state.
     pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         match &self.counted {
             None => state_set >= self.n_states,
@@ -432,7 +431,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether something that was written down can be a state set here.
+    /// Whether deserialised contents can be a state set here.
     pub(super) fn fits(&self, content: &Content) -> bool {
         match (content, &self.counted) {
             (Content::Set(set), None) => {
@@ -460,7 +459,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Forgets all numbers once there are many; only while no trace uses one.
+    /// Drops all numbers if there are many. May be called only while no trace uses one.
     pub(super) fn forget_numbers(&mut self) {
         if self.sets.len() > MOST_KEPT {
             self.sets.clear();
@@ -470,13 +469,13 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether so many state sets are numbered that those no longer met should be dropped.
+    /// Whether there are so many numbered state sets that unused ones should be dropped.
     pub(super) fn is_crowded(&self, n_met: usize) -> bool {
         let counted = self.counted.as_ref();
         counted.is_some_and(|counted| counted.is_crowded(n_met))
     }
 
-    /// Numbers anew what `met` yields and forgets the rest.
+    /// Renumbers the state sets that `met` yields and drops the others.
     pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut StateSetId>) {
         if let Some(counted) = &mut self.counted {
             counted.renumber(met);

@@ -1,4 +1,4 @@
-//! Looking at values step by step: what an abstraction of states needs, on the same tables as judging.
+//! Observation of values step by step, for abstractions of states, with the same code as judging.
 
 use super::program::Program;
 use super::report;
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::Verdict;
 
-/// A trace that is read, not judged. Its properties are followed, so that their monitors can be looked at.
+/// A trace that is observed, not judged. Its properties are stepped, so that the states of their monitors can be read.
 #[derive(Debug)]
 pub struct Observer<'p> {
     state: TraceState<'p>,
@@ -28,21 +28,21 @@ pub struct Observation<'a, 'g> {
 pub enum Observed<T> {
     /// `where` is false: the event is not a step, and nothing has changed.
     NoStep,
-    /// It may be a step or not, or the trace may be read in several ways.
+    /// It is unknown whether the event is a step, or the trace has several readings.
     Ambiguous,
-    /// It is a step, and this was seen.
+    /// The event is a step, with this observation.
     Step(T),
 }
 
 impl Program {
-    /// Returns a trace of which nothing has been read, to be looked at.
+    /// Begins the observation of a trace.
     pub fn observe(&self, source: TraceSource) -> Observer<'_> {
         Observer {
             state: self.open(source),
         }
     }
 
-    /// Returns the value of an observed expression before the first event, where it reads no event.
+    /// Returns the value of an observed expression before the first event, if it reads no event.
     pub fn initially(&self, place: usize, meta: &[Cell]) -> Cell {
         match self.compiled.observed.get(place) {
             Some(node) => self.outside(meta, |eval| eval.cell(*node)),
@@ -52,7 +52,7 @@ impl Program {
 }
 
 impl Observer<'_> {
-    /// Reads a step and looks at what is then so.
+    /// Reads an event and observes the state after it.
     pub fn step<T>(
         &mut self,
         step: &Step,
@@ -76,12 +76,12 @@ impl Observer<'_> {
         seen.map_or(Observed::Ambiguous, Observed::Step)
     }
 
-    /// Lets other traces use the tables until the next step.
+    /// Returns the tables to the pool until the next step.
     pub fn rest(&mut self) {
         self.state.rest();
     }
 
-    /// Adds what was wrong with the data.
+    /// Adds problems of the data.
     pub fn note(&mut self, problems: impl IntoIterator<Item = Problem>) {
         self.state.note(problems);
     }
@@ -91,14 +91,14 @@ impl Observer<'_> {
         self.state.name()
     }
 
-    /// Ends the trace; gives what was wrong with its data.
+    /// Ends the trace and returns the problems of its data.
     pub fn finish(mut self) -> Vec<Problem> {
         report::problems(&mut self.state)
     }
 }
 
 impl<'a, 'g> Observation<'a, 'g> {
-    /// Looks at a step; `None` if the trace may be read in several ways.
+    /// Observes a step; returns `None` if the trace has several readings.
     pub fn new(view: &'a mut StepView<'g>) -> Option<Observation<'a, 'g>> {
         (view.run.worlds.len() == 1).then_some(Observation { view })
     }
@@ -122,7 +122,7 @@ impl<'a, 'g> Observation<'a, 'g> {
             .with_eval(&[], |eval| eval.with_value(*node, read))
     }
 
-    /// Returns the state of the automaton of a property, or `None` if an unknown letter leaves it open.
+    /// Returns the state of a property's automaton, or `None` if an unknown letter leaves several states.
     pub fn monitor(&self, property: usize) -> Option<u32> {
         let watch = self.view.run.worlds.first()?.watches.get(property)?;
         let Watch::Plain { state_set, .. } = watch else {

@@ -1,4 +1,4 @@
-//! Operators on known values. Null and wrong types are decided here, unknown operands before.
+//! Operators on known values. They handle null and wrong types; unknown operands are handled before.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use crate::value::{Instant, Number, Truth, Value};
 /// The reason why an expression has no value: a data error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// An operator met a value of a type that it does not take.
+    /// An operator received a value of a type that it does not accept.
     WrongType(&'static str, &'static str),
     /// Two values have no order.
     NoOrder(&'static str, &'static str),
@@ -23,7 +23,7 @@ pub(super) enum Fault {
     Cast(String, &'static str),
     DuplicateKey(String),
     NoShell(crate::shell::ShellError),
-    /// The result of a function is beyond the limits of texts and lists.
+    /// The result of a function exceeds the limits of texts and lists.
     TooLong(&'static str),
     /// The step takes more than [`Limits::step_work`](super::Limits::step_work).
     TooMuchWork,
@@ -100,7 +100,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Result<bool, Fau
     })
 }
 
-/// Returns the elements of a list or set; none for null. Returns `None` for anything else.
+/// Returns the elements of a list or set, no elements for null, and `None` for any other value.
 pub(super) fn elements(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
     match value {
         Value::Null => Some(Box::new(std::iter::empty())),
@@ -126,17 +126,17 @@ pub(super) fn has_element(
 /// Lists of at least this many elements are looked up by hash from the second lookup on.
 const LONG_LIST: usize = 64;
 
-/// The number of them that are kept on each thread: a condition may test several lists in turn.
+/// The number of long lists kept on each thread: a condition may test several lists in turn.
 const KEPT_LISTS: usize = 8;
 
-/// A long list that was asked lately on this thread: itself, and its elements once it was asked twice.
+/// A long list that was searched recently on this thread: the list, and its elements once it was searched twice.
 struct KeptList {
     list: Weak<[Value]>,
     elements: Option<FxHashSet<Value>>,
 }
 
-/// Whether a list has an element. Instances of one quantified property ask the same list once for each of its elements,
-/// which without a table would take time quadratic in its length.
+/// Whether a list has an element. Instances of one quantified property search the same list once for each of its
+/// elements; without a table that would take time quadratic in its length.
 fn list_contains(list: &Arc<[Value]>, item: &Value) -> bool {
     thread_local! {
         static KEPT: RefCell<VecDeque<KeptList>> = const { RefCell::new(VecDeque::new()) };
@@ -312,7 +312,7 @@ fn numbers(op: Arith, lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
             Arith::Sub => int(lhs.checked_sub(*rhs)),
             Arith::Mul => int(lhs.checked_mul(*rhs)),
             Arith::Div if *rhs == 0 => Err(Fault::DivisionByZero),
-            // An exact quotient keeps all its digits until it becomes a float.
+            // An exact quotient is computed on integers, so that it is rounded only once.
             Arith::Div => match (lhs.checked_rem(*rhs), lhs.checked_div(*rhs)) {
                 (Some(0), Some(quotient)) => float(quotient as f64),
                 _ => float(*lhs as f64 / *rhs as f64),
@@ -345,7 +345,7 @@ pub(super) fn negate(value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// Returns a Boolean where one is needed. Null is neither true nor false.
+/// Returns the truth of a Boolean value. Null is neither true nor false.
 pub(super) fn truth_of(value: &Value) -> Result<Truth, Fault> {
     match value {
         Value::Null => Ok(Truth::Unknown),

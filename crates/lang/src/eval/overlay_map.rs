@@ -1,8 +1,8 @@
-//! Maps from bindings that are cheap to fork, and find the keys that agree with a binding by index.
+//! Maps keyed by bindings. They are cheap to fork, and find the keys that agree with a binding by index.
 //!
-//! A proposal steps a fork of a trace, which may have very many instances, and drops it. So before a fork the map becomes
-//! shared, and each side writes its changes to a layer of its own. When the fork is gone, the trace takes its map back. An
-//! instance that no event touches is never copied, and a map without forks is a plain hash table.
+//! A proposal steps a fork of a trace, which may have very many instances, and then drops the fork. So before a fork the map
+//! becomes shared, and each side writes its changes to its own layer. After the fork is dropped, the trace owns its map again.
+//! An instance that no event touches is never copied, and a map without forks is a plain hash table.
 //!
 //! **Invariant:** `above` of a shared map holds only keys that changed since [`OverlayMap::freeze`], and `shapes` counts the
 //! members that both layers give together.
@@ -34,13 +34,13 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub(super) struct OverlayMap<T> {
     layers: Layers<T>,
-    /// The number of keys that bind exactly these places, most places first. Few sets occur.
+    /// The number of keys that bind exactly these places, most places first. Few combinations occur.
     shapes: Vec<(Places, usize)>,
 }
 
 #[derive(Clone, Debug)]
 enum Layers<T> {
-    /// Nobody else has it.
+    /// The map is not shared.
     Own(Table<T>),
     /// The shared map, and the changes since it was shared: `None` for a removed entry.
     Shared {
@@ -53,17 +53,17 @@ enum Layers<T> {
 #[derive(Debug)]
 struct Table<T> {
     members: FxHashMap<Key, T>,
-    /// Those that were asked for. Behind a lock, since a fork may be the first that asks.
+    /// The indexes that have been used. Behind a lock, because a fork may be the first to use one.
     indexes: RwLock<Vec<Arc<Index>>>,
 }
 
-/// The keys of one shape by what they have in some places.
+/// The keys of one shape by their values in some places.
 #[derive(Clone, Debug)]
 struct Index {
     shape: Places,
     /// A part of `shape`.
     part: Places,
-    /// By the hash of the values in `part`: whoever asks compares values anyway.
+    /// Keys by the hash of the values in `part`; callers compare the values anyway.
     keys: FxHashMap<u64, Bucket>,
 }
 
@@ -213,7 +213,7 @@ impl<T: Clone> Clone for Table<T> {
 }
 
 impl<T: Clone> OverlayMap<T> {
-    /// Makes ready for forks: from now on, copies cost what has changed since.
+    /// Prepares for forks: from now on, the cost of a copy is the number of changes since.
     pub(super) fn freeze(&mut self) {
         self.thaw();
         if let Layers::Own(table) = &mut self.layers
@@ -227,7 +227,7 @@ impl<T: Clone> OverlayMap<T> {
         }
     }
 
-    /// Takes the map back where no fork is left, or where so much has changed since that a copy costs no more.
+    /// Takes the map back if no fork is left, or if so much has changed that a copy costs no more.
     pub(super) fn thaw(&mut self) {
         let Layers::Shared { below, above } = &mut self.layers else {
             return;
@@ -247,7 +247,7 @@ impl<T: Clone> OverlayMap<T> {
         self.layers = Layers::Own(table);
     }
 
-    /// Whether a fork of it may be left.
+    /// Whether a fork of the map may exist.
     pub(super) fn is_shared(&self) -> bool {
         matches!(self.layers, Layers::Shared { .. })
     }
@@ -273,18 +273,18 @@ impl<T: Clone> OverlayMap<T> {
 
     /// Returns the entry under the most informative key properly below this one.
     ///
-    /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
-    /// key will do.
+    /// INVARIANT (joined): if two keys below a third have different values, their join is kept too, so any maximal key has the
+    /// right value.
     #[inline]
     pub(super) fn below(&self, key: &[Option<Value>]) -> Option<&T> {
-        // With one place nothing is below but the empty key, which is not kept.
+        // With one place, only the empty key is below, and it is not kept.
         if key.len() < 2 {
             return None;
         }
         self.all_below(key).next()
     }
 
-    /// All that is kept under keys properly below this one, most informative first.
+    /// Returns all entries under keys properly below this one, most informative first.
     pub(super) fn all_below(&self, key: &[Option<Value>]) -> impl Iterator<Item = &T> {
         let own = bound(key);
         let shapes = self.shapes.iter().map(|(shape, _)| *shape);
@@ -293,8 +293,7 @@ impl<T: Clone> OverlayMap<T> {
             .filter_map(|shape| self.get(&restricted(key, shape)))
     }
 
-    /// The keys that bind a wanted set of places and that some tuple agrees with which also agrees with this one, in no
-    /// order.
+    /// Returns the compatible keys that bind a wanted set of places, in no particular order.
     pub(super) fn compatible(
         &self,
         with: &[Option<Value>],
@@ -331,7 +330,8 @@ impl<T: Clone> OverlayMap<T> {
         }
     }
 
-    /// Leaves a member out of what [`OverlayMap::compatible`] finds by index: for members that are not looked for any more.
+    /// Removes a member from the indexes, so that [`OverlayMap::compatible`] no longer finds it. The member itself
+    /// stays.
     pub(super) fn remove_from_indexes(&mut self, key: &[Option<Value>]) {
         if let Layers::Own(table) = &mut self.layers {
             let shape = bound(key);
@@ -341,7 +341,7 @@ impl<T: Clone> OverlayMap<T> {
         }
     }
 
-    /// Sets a value; gives the one before.
+    /// Sets a value; returns the previous one.
     pub(super) fn insert(&mut self, key: &[Option<Value>], value: T) -> Option<T> {
         let before = match &mut self.layers {
             Layers::Own(table) => table.insert(key, value),
@@ -353,7 +353,7 @@ impl<T: Clone> OverlayMap<T> {
         before
     }
 
-    /// Removes a value; gives it.
+    /// Removes a value and returns it.
     pub(super) fn remove(&mut self, key: &[Option<Value>]) -> Option<T> {
         let before = match &mut self.layers {
             Layers::Own(table) => table.remove(key),
@@ -391,7 +391,7 @@ impl<T: Clone> OverlayMap<T> {
         before
     }
 
-    /// Returns all members, in no order.
+    /// Returns all members, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
         let (own, shared) = match &self.layers {
             Layers::Own(table) => (Some(table.members.iter()), None),
@@ -416,7 +416,7 @@ impl<T: Clone> OverlayMap<T> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Takes all members out, in no order.
+    /// Removes and returns all members, in no particular order.
     pub(super) fn take(&mut self) -> Vec<(Key, T)> {
         self.thaw();
         match std::mem::take(self) {
@@ -432,7 +432,7 @@ impl<T: Clone> OverlayMap<T> {
     }
 }
 
-/// The key with the values of these places only.
+/// Returns the key restricted to the values of these places.
 fn restricted(key: &[Option<Value>], places: Places) -> Vec<Option<Value>> {
     let values = key.iter().enumerate();
     values
@@ -460,7 +460,7 @@ impl<T: Clone + PartialEq> PartialEq for OverlayMap<T> {
     }
 }
 
-/// In the order of their keys, so that equal states have equal bytes.
+/// Serialises in the order of the keys, so that equal states have equal bytes.
 impl<T: Clone + Serialize> Serialize for OverlayMap<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut members: Vec<(&Key, &T)> = self.iter().collect();

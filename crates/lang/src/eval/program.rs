@@ -13,17 +13,17 @@ use crate::ids::{ExprId, PropertyId};
 use crate::pool::{Pool, PoolGuard};
 use guard_automata::Dfa;
 
-/// Caches that are kept for later traces; more are in use at once only while traces are spread over lines.
+/// The greatest number of caches kept for later traces. More are in use at once only if traces are spread over lines.
 const MOST_CACHES: usize = 64;
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
 ///
-/// Compiled once and shared between threads: nothing of it changes while traces are judged. What stepping keeps is in a
-/// [`Cache`] for each trace and a [`TransitionCache`] for each thread that steps, both from pools.
+/// Compiled once and shared between threads; immutable while traces are judged. The mutable state of stepping is in a
+/// [`Cache`] for each trace and a [`TransitionCache`] for each thread, both from pools.
 #[derive(Debug)]
 pub struct Program {
     pub(super) compiled: Compiled,
-    /// A trace of which nothing was read.
+    /// A trace without events.
     first: OnceLock<World>,
     /// Caches of event classes, for the next thread that steps; about one for each thread.
     transitions: Pool<TransitionCache>,
@@ -35,13 +35,13 @@ impl Program {
     /// Compiles a spec.
     ///
     /// # Errors
-    /// [`LimitError`], where a formula is beyond all limits.
+    /// [`LimitError`], if a formula exceeds all limits.
     pub fn compile(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
         let spec = Arc::new(spec.clone());
         Program::new(spec, &[], limits, false, &KeptAutomata::default())
     }
 
-    /// Returns the same, with expressions that can be looked at after each step (see [`Program::observe`]).
+    /// Compiles a spec with expressions that are observed after each step (see [`Program::observe`]).
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -53,7 +53,7 @@ impl Program {
         Program::new(spec, observed, limits, false, &KeptAutomata::default())
     }
 
-    /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions to be [looked](super::Observation) at.
+    /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions for [observations](super::Observation).
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -65,7 +65,7 @@ impl Program {
         Program::compile_live_with(spec, observed, limits, &KeptAutomata::default())
     }
 
-    /// Returns the same, with automata that need not be built.
+    /// Compiles as [`Program::compile_live`], with automata that were built before.
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -99,7 +99,7 @@ impl Program {
         self.transitions.get(TransitionCache::default)
     }
 
-    /// Returns a cache for one trace, as new.
+    /// Returns a reset cache for one trace.
     pub(super) fn cache(&self) -> PoolGuard<Cache> {
         self.caches.get(|| Cache::new(&self.compiled))
     }
@@ -109,12 +109,12 @@ impl Program {
         &self.compiled.limits
     }
 
-    /// Returns the spec that it was made from.
+    /// Returns the spec that was compiled.
     pub fn spec(&self) -> &Spec {
         &self.compiled.spec
     }
 
-    /// Returns a trace of which nothing was read; what events do not change is shared between traces.
+    /// Returns a trace without events. Traces share everything that events do not change.
     pub(super) fn first_world(&self) -> World {
         self.first
             .get_or_init(|| World::new(&self.compiled))

@@ -1,4 +1,4 @@
-//! The history that `before`, `count` and past operators in expressions carry from step to step.
+//! The state that `before`, `count` and past operators in expressions carry from step to step.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::value::{Cell, Truth, Value};
 /// The value of one register between steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Register {
-    /// The value at the step before; `None` if it is unknown.
+    /// The value at the previous step; `None` if it is unknown.
     Before(Option<Value>),
-    /// Of `previously`: the value at the step before; of `once`, `since` and their duals: the value so far.
+    /// For `previously`: the value at the previous step. For `once`, `since` and their duals: the value so far.
     Truth(Truth),
     /// Least and greatest count so far.
     Count(u64, u64),
@@ -96,7 +96,7 @@ impl Register {
         }
     }
 
-    /// Takes notice of this step.
+    /// Updates the register with this step.
     pub(super) fn advance(&mut self, kind: &RegisterKind, operands: Operands, clock: &Clock) {
         let counted = match &operands {
             Operands::Truths(of, since) => self.counted(*of, *since),
@@ -156,7 +156,7 @@ impl Register {
         }
     }
 
-    /// Whether what it holds is not known for certain.
+    /// Whether the register holds uncertain values.
     pub(super) fn is_doubtful(&self) -> bool {
         match self {
             Register::Before(value) => value.is_none(),
@@ -166,7 +166,7 @@ impl Register {
         }
     }
 
-    /// Returns the same with positions counted back from `position`.
+    /// Returns the same register with positions relative to `position`.
     pub(super) fn relative_to(&self, position: u64) -> Register {
         match self {
             Register::Window(seen) => Register::Window(seen.relative_to(position)),

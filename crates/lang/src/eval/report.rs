@@ -1,4 +1,4 @@
-//! From the end of a trace to its report.
+//! The report on a trace after its end.
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -19,7 +19,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict, Why};
 
-/// Returns the report on a trace. The `texts` that its history lacks are decoded where it is read again.
+/// Returns the report on a trace. Deferred `texts` of the history are decoded when it is read again.
 pub(super) fn report(
     mut state: TraceState<'_>,
     complete: bool,
@@ -192,7 +192,8 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
         });
     }
     let mut common = common.unwrap_or_default();
-    // What is violated before anything is read is so at the first event, even if that is no step. Constants are there.
+    // A violation before the first event is reported at the first event, even if that is not a step. Constants are
+    // already instances.
     if let (true, 0, Some((_, first))) = (
         state.run.worlds.len() > 1,
         quantified.ranged,
@@ -223,7 +224,7 @@ fn problem(
     Problem::new(kind, &origin.file, origin.line, message).in_trace(Some(trace.clone()))
 }
 
-/// Returns everything that was wrong with the data, in order of steps.
+/// Returns all problems of the data, in order of steps.
 pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
     let faults = std::mem::take(&mut state.cache.eval_cache.faults);
@@ -231,7 +232,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let origin = &state.source.origin;
     let mut known = FxHashSet::default();
     for fault in faults {
-        // Several expressions that read the same value met the same fault of the data.
+        // Several expressions that read the same value report the same fault once.
         let item = fault.step.map(|step| state.item(step));
         if !fault.met.is_empty() && !known.insert((item, fault.met.clone())) {
             continue;
@@ -240,7 +241,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
         problems.push(base.at_step(item, field));
     }
-    // Problems without a step are of the whole record.
+    // Problems without a step concern the whole record and come first.
     problems.sort_by_key(|problem| problem.step);
     let mut last = |kind, message| problems.push(problem(origin, &state.name, kind, message));
     if n_unlisted > 0 {
@@ -290,13 +291,13 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Bytes of the text of an operand in a message.
+/// The greatest number of bytes of an operand's text in a message.
 const TERM: usize = 80;
 
-/// Properties and tracks that a message names.
+/// The greatest number of properties and tracks that a message names.
 const READERS: usize = 3;
 
-/// Returns the field, where there is but one, and what was wrong.
+/// Returns the field, if there is only one, and the description of the fault.
 pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
     let fields = &program.spec.schema.fields;
     match &fault.at {

@@ -1,4 +1,4 @@
-//! The state of a trace that is read: all readings of it, and the verdicts so far.
+//! The state of a trace that was read so far: all readings of it, and its final verdicts.
 
 use super::compiled::Compiled;
 use super::monitor::{StateSetInterner, Status};
@@ -26,13 +26,13 @@ pub(super) struct Run {
     /// Index of the last step.
     pub(super) last: Option<u32>,
     pub(super) n_steps: u64,
-    /// More ways to read the trace than the limit allows.
+    /// Whether the trace has more readings than the limit allows.
     pub(super) overflow: bool,
-    /// By property: the verdict that is final, and since when.
+    /// For each property, the final verdict and its step.
     pub(super) decided: Box<[Option<(Verdict, u32)>]>,
 }
 
-/// A step that was judged and has not been left: the first way to read the trace still sees it.
+/// A step that was judged and has not been left: the first reading of the trace is still at the step.
 #[derive(Debug)]
 pub struct StepView<'a> {
     pub(super) program: &'a Compiled,
@@ -40,18 +40,18 @@ pub struct StepView<'a> {
     pub(super) cache: &'a mut Cache,
     pub(super) cells: &'a [Cell],
     pub(super) meta: &'a [Cell],
-    /// Conditions of `enforce when`, over the other ways to read the trace.
+    /// Conditions of `enforce when`, joined over the other readings of the trace.
     pub(super) elsewhere: Vec<Truth>,
     /// The state before the step, if requested.
     pub(super) before: Option<Before<'a>>,
-    /// Whether the trace is looked at as if it ended here.
+    /// Whether the trace is judged as if it ended here.
     pub(super) complete: bool,
 }
 
-/// The trace before a step.
+/// The state of a trace before a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Before<'a> {
-    /// All of it.
+    /// The whole state.
     Run(&'a Run),
     /// Whether the property of each `enforce` clause was violated: this suffices for events that happened. A copy of the
     /// whole state would prevent changing instances in place.
@@ -70,7 +70,8 @@ impl Run {
         }
     }
 
-    /// Reads one event. Returns whether it is a step. `look` receives the step before it is left, and `before`.
+    /// Reads one event. Returns whether it is a step. `look` is called before the step is left, with the step and
+    /// `before`.
     pub(super) fn advance(
         &mut self,
         program: &Compiled,
@@ -85,7 +86,7 @@ impl Run {
         self.classified(program, meta, cache, step, before, look)
     }
 
-    /// As [`advance`](Self::advance), for a step that has begun and whose class is known.
+    /// As [`advance`](Self::advance), for a step that has begun and whose class was already determined.
     pub(super) fn classified(
         &mut self,
         program: &Compiled,
@@ -111,7 +112,7 @@ impl Run {
         }
         self.n_steps += 1;
         self.last = Some(step.index);
-        // An event that may be no step is followed as both.
+        // If it is unknown whether an event is a step, both cases are followed.
         let without = if is_step == Truth::Unknown {
             self.worlds.clone()
         } else {
@@ -119,7 +120,7 @@ impl Run {
         };
         let mut elsewhere = Vec::new();
         let n_ways = self.worlds.len() + without.len();
-        // The first way comes last, so that it can still be looked at.
+        // The first reading is stepped last, so that it can still be observed.
         for world in self.worlds.iter_mut().skip(1) {
             world.step(program, cells, meta, step.index, cache);
             program.note_conditions(world, cells, meta, cache, &mut elsewhere);
@@ -163,7 +164,7 @@ impl Run {
         self.overflow = self.worlds.len() > program.limits.worlds;
     }
 
-    /// Notes the verdicts that became final.
+    /// Records the verdicts that became final.
     fn decide(&mut self, program: &Compiled, cache: &Cache, index: u32) {
         let all: Vec<u32>;
         let settled = if self.worlds.len() == 1 {
@@ -184,7 +185,7 @@ impl Run {
         }
     }
 
-    /// Drops state sets that are met no longer.
+    /// Drops state sets that are no longer used.
     fn renumber(&mut self, cache: &mut Cache) {
         for &id in &cache.machines {
             let state_sets = &mut cache.state_sets[id];
@@ -203,7 +204,7 @@ impl Run {
         }
     }
 
-    /// Returns the value of a property over all ways to read the trace.
+    /// Returns the value of a property over all readings of the trace.
     pub(super) fn status(
         &self,
         program: &Compiled,
@@ -230,7 +231,7 @@ impl Run {
         status
     }
 
-    /// Whether a property is violated over all ways to read the trace.
+    /// Whether a property is violated over all readings of the trace.
     pub(super) fn violated(
         &self,
         program: &Compiled,

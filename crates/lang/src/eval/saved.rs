@@ -1,6 +1,6 @@
-//! Live traces written down, and read by another process.
+//! Serialisation of live traces.
 //!
-//! What is as it was before the first event is left out, and shared again when it is read.
+//! Parts that are the same as before the first event are left out, and shared again when the state is restored.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::world::{Watch, World};
 use crate::value::Cell;
 use crate::verdict::Verdict;
 
-/// The state of a live trace as it is written down.
+/// The serialised state of a live trace.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Saved {
     worlds: Vec<SavedWorld>,
@@ -67,7 +67,7 @@ impl Live {
         }
     }
 
-    /// Restores a written state. Returns `None` if it cannot be the state of a trace of this program.
+    /// Restores a serialised state. Returns `None` if it cannot be the state of a trace of this program.
     pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
         let (first, program) = (program.first_world(), &program.compiled);
         let state_sets: Vec<StateSetInterner> = program
@@ -173,7 +173,7 @@ fn restore_world(
 }
 
 impl Watch {
-    /// Whether two are the same by their looks, without looking into instances.
+    /// Whether two watches are identical. Instances are compared by address, not by value.
     fn is(&self, other: &Watch) -> bool {
         match (self, other) {
             (

@@ -1,7 +1,7 @@
-//! Expressions over the values that make up a state, in place of events.
+//! Evaluation of expressions on states instead of events.
 //!
-//! What a state holds stands in the place of the expression that it is the value of, like a field of an event; the same
-//! tables evaluate it then. Below [`Expr::Next`] the values are those of the next state.
+//! Each component of a state replaces the expression of which it is the value, like a field of an event, so the same
+//! code evaluates it. Below [`Expr::Next`] the values are those of the next state.
 
 use rustc_hash::FxHashMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct StateCode {
     limits: Limits,
 }
 
-/// Evaluates a [`StateCode`]; one for each thread.
+/// The evaluator of a [`StateCode`]; one for each thread.
 #[derive(Debug)]
 pub(crate) struct StateEval<'c> {
     of: &'c StateCode,
@@ -39,7 +39,7 @@ pub(crate) struct StateLayout {
     pub values: FxHashMap<ExprId, usize>,
     /// The cell that records whether a property has been violated.
     pub violated: FxHashMap<PropertyId, usize>,
-    /// The number of cells that a state has; those of the next state follow them.
+    /// The number of cells of a state; those of the next state follow them.
     pub len: usize,
 }
 
@@ -47,7 +47,7 @@ impl StateCode {
     /// Compiles expressions. An expression that reads neither a place nor a constant is unknown.
     ///
     /// # Errors
-    /// [`LimitError`], for history of bound variables.
+    /// [`LimitError`], for past operators over bound variables.
     pub(crate) fn new(
         spec: &Spec,
         places: &StateLayout,
@@ -84,7 +84,7 @@ impl StateCode {
 }
 
 impl StateEval<'_> {
-    /// Returns the truth of a root in a state. `cells`: those of the state, then those of the next one.
+    /// Returns the truth of a root in a state. `cells` are those of the state, followed by those of the next one.
     pub(crate) fn truth(&mut self, root: usize, cells: &[Cell]) -> Truth {
         self.with(root, cells, |eval, node| eval.letter(node))
             .unwrap_or(Truth::Unknown)

@@ -1,4 +1,4 @@
-//! The view that `enforce` clauses have of a step before it is left.
+//! The view of a step that `enforce` clauses are judged on, before the step is left.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -19,36 +19,36 @@ use guard_automata::{Atom, Path, Traces, eval_partial, why_false, why_pending};
 /// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClauseStatus {
-    /// Of `when`: whether the condition holds. Of a property: whether this step violates it; unknown where that depends
-    /// on what is not known.
+    /// For `when`: whether the condition holds. For a property: whether this step violates it; unknown if that depends
+    /// on unknown values.
     pub fires: Truth,
-    /// Whether the property was violated before, and stays so.
+    /// Whether the property was violated before and remains violated.
     pub lasts: bool,
-    /// The verdict that the clause uses: of `G φ` after a violation, that of `G φ` from the next step on.
+    /// The verdict for the clause. For `G φ` after a violation it is the verdict on `G φ` from the next step on.
     pub verdict: Verdict,
 }
 
 /// The reason why it is unknown whether a property is violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// It depends on what the action will bring about.
+    /// It depends on the outcome of the action.
     Outcome,
-    /// Something could not be read or evaluated.
+    /// A value could not be read or evaluated.
     Error(String),
 }
 
 /// A pending obligation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obligation {
-    /// By which property.
+    /// The property that requires it.
     pub property: PropertyId,
-    /// For which values.
+    /// The values of the quantified variables.
     pub instance: Vec<(SmolStr, Value)>,
-    /// Within how many steps, where steps are counted.
+    /// The number of steps left, if the bound is in steps.
     pub steps: Option<u32>,
-    /// Until when on the clock of the trace (attoseconds), where time counts.
+    /// The deadline on the clock of the trace (attoseconds), if the bound is in time.
     pub until: Option<i128>,
-    /// The letters that would discharge it soonest, as the author wrote them.
+    /// The letters that would discharge the obligation soonest, as written in the spec.
     pub wants: Vec<SmolStr>,
 }
 
@@ -144,7 +144,7 @@ impl StepView<'_> {
         };
         let status = self.run.status(self.program, state_sets, again, false);
         let violated = if self.complete {
-            // What was violated at the last step was told there.
+            // A violation at the last step was reported there.
             match (
                 status.now,
                 self.run.violated(self.program, state_sets, again),
@@ -199,7 +199,7 @@ impl StepView<'_> {
         })
     }
 
-    /// Returns a field that is not known, and not because the action has not happened.
+    /// Returns the description of an unknown field, other than fields that exist only after the action.
     fn unknown_field(&self, depends: &Depends, awaited: &[usize]) -> Option<String> {
         let schema = &self.program.spec.schema;
         let clock = self.program.clock;
@@ -216,7 +216,7 @@ impl StepView<'_> {
         Some(format!("`meta.{}` is unknown", field.name))
     }
 
-    /// Whether it was open before this step where the trace is.
+    /// Returns an explanation if the state of the trace was already uncertain before this step.
     fn earlier(&self, clause: usize, depends: &Depends) -> Option<String> {
         let Some(Before::Run(run)) = self.before else {
             return None;
@@ -249,7 +249,7 @@ impl StepView<'_> {
         doubtful(run).then(|| "an earlier step could not be read or evaluated".to_owned())
     }
 
-    /// Returns the values for which the property of a clause is violated at this step; of several, the least.
+    /// Returns the values for which the property of a clause is violated at this step; if there are several, the least.
     pub fn instance(&self, clause: usize) -> Vec<Option<Value>> {
         let WatchedCode::Property(property, again) = self.program.clauses.watched[clause] else {
             return Vec::new();
@@ -294,8 +294,8 @@ impl StepView<'_> {
             .collect()
     }
 
-    /// The conditions at this step that speak against a clause for these values, with what they read. What earlier steps
-    /// contribute is not kept, so it is not among them.
+    /// Returns the conditions at this step that count against a clause for these values, with the values that they
+    /// read. Earlier steps are not kept, so their conditions are not included.
     pub fn reasons(
         &mut self,
         clause: usize,
@@ -434,7 +434,7 @@ impl StepView<'_> {
                 .collect(),
             (Watch::Parametric(_), None) => Vec::new(),
         };
-        // What has just been violated is owed no longer.
+        // An obligation that was just violated is no longer pending.
         at.into_iter()
             .filter(|(_, state_set)| {
                 state_sets.violated(&code.automaton, *state_set) != Truth::True
@@ -448,7 +448,7 @@ impl StepView<'_> {
             .collect()
     }
 
-    /// Returns the index of the automaton that watches a property after violations.
+    /// Returns the index of the property that monitors a property after violations.
     fn again(&self, property: PropertyId) -> Option<usize> {
         self.program
             .clauses
@@ -504,7 +504,7 @@ impl StepView<'_> {
         obligations
     }
 
-    /// Evaluates something at this step.
+    /// Evaluates a closure at this step.
     pub(super) fn with_eval<T>(
         &mut self,
         values: &[Option<Value>],

@@ -1,4 +1,4 @@
-//! Texts with values in them, and values as people read them.
+//! Message templates, and values as readable text.
 
 use super::code::Code;
 use super::compiled::{Message, MessagePart};
@@ -6,7 +6,7 @@ use super::expr::Eval;
 use crate::hir::print;
 use crate::value::{Cell, Number, Value};
 
-/// The longest text of a value in evidence.
+/// The greatest number of characters of a value in evidence.
 pub(super) const EVIDENCE: usize = 80;
 
 /// Returns the text of a message at a step.
@@ -68,7 +68,7 @@ pub(super) fn quoted(code: &Code, value: &Value) -> String {
     print::value(value, &code.enums)
 }
 
-/// Returns a text cut to so many characters.
+/// Returns a text cut to this many characters.
 pub(super) fn cut(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -76,7 +76,7 @@ pub(super) fn cut(text: String, most: usize) -> String {
     }
 }
 
-/// A text in quotes, cut to about so many characters around a byte of it.
+/// Returns a text in quotes, cut to about this many characters around a byte offset.
 pub(super) fn excerpt(text: &str, around: usize, most: usize) -> String {
     if text.len() <= most {
         return format!("{text:?}");

@@ -23,7 +23,7 @@ use crate::verdict::TraceReport;
 pub struct TraceSource {
     /// The origin.
     pub origin: Origin,
-    /// The name that it gives itself.
+    /// The identifier that the trace gives itself.
     pub id: Option<SmolStr>,
     /// One cell per meta field of the schema.
     pub meta: Box<[Cell]>,
@@ -41,9 +41,9 @@ pub struct TraceState<'p> {
     pub(super) cache: PoolGuard<Cache>,
     pub(super) history: History,
     pub(super) problems: Vec<Problem>,
-    /// The items of the recording that the steps came from; empty if the indices of steps tell them apart. Until the report is
-    /// made, steps are their positions: reading the trace again must find the step that a verdict is about, and not another one
-    /// of the same message.
+    /// The index in the recording of each step; empty if the steps' own indices are distinct. Until the report is made, steps
+    /// are identified by their positions: reading the trace again must find the step of a verdict, not another step of the same
+    /// message.
     items: Vec<u32>,
 }
 
@@ -52,12 +52,12 @@ pub struct TraceState<'p> {
 pub(super) struct History {
     pub(super) steps: Vec<Step>,
     bytes: usize,
-    /// Whether steps were dropped for the limit.
+    /// Whether steps were dropped because of the limit.
     pub(super) cut: bool,
 }
 
 impl Program {
-    /// Returns a trace of which nothing has been read.
+    /// Returns a trace without steps.
     pub fn open(&self, source: TraceSource) -> TraceState<'_> {
         let name = self.name(&source);
         TraceState {
@@ -75,7 +75,7 @@ impl Program {
 }
 
 impl TraceState<'_> {
-    /// Numbers the steps of a whole trace by their positions, unless their indices ascend.
+    /// Numbers the steps of a whole trace by position, unless their indices are ascending.
     pub(super) fn number(&mut self, steps: &mut [Step]) {
         if !steps.windows(2).all(|pair| pair[0].index < pair[1].index) {
             let items = steps.iter_mut().zip(0..);
@@ -90,7 +90,7 @@ impl TraceState<'_> {
         self.items.get(step as usize).copied().unwrap_or(step)
     }
 
-    /// Whether the indices of steps are their positions, and not those in the recording.
+    /// Whether steps are identified by their positions instead of their indices in the recording.
     pub(super) fn is_numbered(&self) -> bool {
         !self.items.is_empty()
     }
@@ -102,23 +102,23 @@ impl TraceState<'_> {
         self.history.keep(step, self.program.limits.history_bytes);
     }
 
-    /// Adds what was wrong with the data.
+    /// Adds problems of the data.
     pub fn note(&mut self, problems: impl IntoIterator<Item = Problem>) {
         self.problems.extend(problems);
     }
 
-    /// Makes ready to step: takes what was learned of classes of events, unless the trace has it.
+    /// Prepares for stepping: takes a cache of event classes from the pool, unless the trace has one.
     pub(super) fn wake(&mut self) {
         let transitions = &mut self.cache.eval_cache.transitions;
         transitions.get_or_insert_with(|| self.pools.transitions());
     }
 
-    /// Returns what was learned of classes of events: of many open traces only the one that is stepped needs it.
+    /// Returns the cache of event classes to the pool: of many open traces only the one that is stepped needs it.
     pub(super) fn rest(&mut self) {
         self.cache.eval_cache.transitions = None;
     }
 
-    /// Reads one step that is kept elsewhere.
+    /// Reads one step that the caller keeps.
     pub(super) fn advance(&mut self, step: &Step) {
         self.wake();
         let (program, meta) = (self.program, &*self.source.meta);
@@ -130,7 +130,7 @@ impl TraceState<'_> {
         }
     }
 
-    /// Adds an event whose `texts` are deferred: decodes those that may be examined.
+    /// Reads an event with deferred `texts`: decodes those that evaluation may read.
     pub(super) fn advance_deferred(
         &mut self,
         step: &mut Step,
@@ -167,9 +167,9 @@ impl TraceState<'_> {
         }
     }
 
-    /// Forgets the problems of an event that is not a step: it is invisible to everything, so an unreadable field does not
-    /// matter. If one event may be several steps, or one item of the recording several events, another of them may have had
-    /// the same problem.
+    /// Drops the problems of an event that is not a step: no property sees the event, so an unreadable field does not matter.
+    /// Not done if one event may be several steps, or one item of the recording several events: another of them may have the
+    /// same problem.
     pub(super) fn forget_problems(&mut self, step: u32) {
         if self.problems.is_empty() || self.program.spec.schema.layout.each.is_some() {
             return;
@@ -200,7 +200,7 @@ impl TraceState<'_> {
         self.run.last
     }
 
-    /// Returns how many instances of properties and keys of tracks the steps so far have touched, or were compared with: the
+    /// Returns how many instances of properties and keys of tracks the steps so far have touched or were compared with: the
     /// part of the cost that can grow with the values seen.
     pub fn work(&self) -> u64 {
         self.cache.eval_cache.work
@@ -221,7 +221,7 @@ impl TraceState<'_> {
         self.finish_for(complete, Wanted::ALL)
     }
 
-    /// Returns the same; only what is wanted is explained.
+    /// Ends the trace; only the explanations in `wanted` are produced.
     pub fn finish_for(self, complete: bool, wanted: &Wanted) -> TraceReport {
         super::report::report(self, complete, wanted, Deferred::NONE)
     }
@@ -242,7 +242,7 @@ impl History {
     }
 }
 
-/// Estimates the bytes that a cell holds.
+/// Estimates the bytes that a cell occupies.
 fn size(cell: &Cell) -> usize {
     use crate::value::Value;
     fn of(value: &Value) -> usize {

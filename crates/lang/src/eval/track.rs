@@ -1,7 +1,7 @@
-//! Tracks: folds over the events, all updated together from their values before the event.
+//! Tracks: folds over the events. All tracks are updated together from their values before the event.
 //!
 //! A track of finite type holds the set of values that it may have. A track with parameters holds one value for each
-//! key that differs from keys never seen, and one for all of those.
+//! key that differs from unseen keys, and one value for all unseen keys.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,12 @@ pub(super) struct Tracks {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Track {
-    /// The value; of a track with parameters, that of keys never seen.
+    /// The value of a track without parameters, or the value for unseen keys.
     unseen: Entry,
     seen: OverlayMap<Entry>,
     /// The number of entries of `seen` that may have more than one value.
     n_multi: usize,
-    /// More keys than are kept: nothing is known of it any more.
+    /// Whether there are more keys than the limit: all values are then unknown.
     lost: bool,
 }
 
@@ -39,12 +39,12 @@ struct Entry {
     registers: Box<[Register]>,
 }
 
-/// The changes of the tracks by an event, before they take effect.
+/// The changes of the tracks by an event, before they are applied.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// The track, the key (none: that of keys never seen), and what it becomes.
+    /// The track, the key (`None` for unseen keys), and the new entry.
     changes: Vec<(u32, Option<Key>, Entry)>,
-    /// Kept between events, so that nothing is allocated; means nothing between them.
+    /// A buffer that is reused between events to avoid allocations; invalid between events.
     values: Vec<Distinct>,
 }
 
@@ -102,7 +102,7 @@ impl Tracks {
         }
     }
 
-    /// Whether these can be the tracks of a program: for what was written down.
+    /// Whether these can be the tracks of a program; used for deserialised tracks.
     pub(super) fn fit(&self, code: &Code) -> bool {
         let fits = |(track, of): (&Track, &TrackCode)| {
             let entries = || [&track.unseen].into_iter().chain(track.seen.values());
@@ -112,7 +112,7 @@ impl Tracks {
         self.tracks.len() == code.tracks.len() && self.tracks.iter().zip(&code.tracks).all(fits)
     }
 
-    /// Whether the value of a track is not known, for some key.
+    /// Whether the value of a track is unknown for some key.
     pub(super) fn is_doubtful(&self, track: usize) -> bool {
         let doubtful = |entry: &Entry| {
             !matches!(entry.held, Held::One(_)) || entry.registers.iter().any(Register::is_doubtful)
@@ -130,12 +130,12 @@ impl Tracks {
             .map(|(index, _)| index)
     }
 
-    /// Makes ready for forks.
+    /// Prepares the maps for forks.
     pub(super) fn share(&mut self) {
         self.tracks.iter_mut().for_each(|track| track.seen.freeze());
     }
 
-    /// Puts changes in force; the registers of keys take notice of the step.
+    /// Applies the changes; also updates the registers of keys with the step.
     pub(super) fn apply(&mut self, changes: &mut Changes, most: usize) {
         for (track, key, entry) in changes.changes.drain(..) {
             let track = &mut self.tracks[track as usize];
@@ -170,7 +170,7 @@ impl Tracks {
         self.count_multi();
     }
 
-    /// Returns the same with positions counted back from `position`, to compare traces of different length.
+    /// Returns the same tracks with positions relative to `position`, to compare traces of different length.
     pub(super) fn relative_to(&self, position: u64) -> Tracks {
         let mut tracks = self.clone();
         let shift = |entry: &mut Entry| {
@@ -202,7 +202,7 @@ impl Track {
     }
 }
 
-/// No value for any of up to sixteen parameters.
+/// A key without values, for up to sixteen parameters.
 const UNSEEN: [Option<Value>; 16] = [const { None }; 16];
 
 impl Eval<'_> {
@@ -230,7 +230,7 @@ impl Eval<'_> {
             let fresh = &UNSEEN[..track.n_params.min(UNSEEN.len())];
             let mut values = std::mem::take(&mut changes.values);
             let unknown = self.compared(track, &mut values);
-            // Keys that nothing compares keep their value, unless the update changes that of all keys.
+            // Keys that the event does not compare keep their value, unless the update changes the value of all keys.
             if self.keeps_itself(track, update, index, fresh) {
                 match &values[..] {
                     [values] => self.update_matched(index, track, update, values, changes),
@@ -246,7 +246,7 @@ impl Eval<'_> {
         }
     }
 
-    /// The common case: one parameter, and only keys that a compared term has can change.
+    /// The common case: one parameter, and the update can change only keys that a compared term has.
     fn update_matched(
         &mut self,
         index: u32,
@@ -267,9 +267,9 @@ impl Eval<'_> {
         }
     }
 
-    /// Several parameters, and only keys with a value that a compared term has can change, in the `needed` places at least. Of
-    /// those, a match (see [`instances`](super::instances)) for which the update keeps the value touches none, unless one that
-    /// binds less does.
+    /// Several parameters: the update can change only keys that are equal to a compared term, at least in the `needed` places.
+    /// A match (see [`instances`](super::instances)) for which the update keeps the value touches no keys, unless a match that
+    /// binds fewer places does.
     fn update_touched(
         &mut self,
         index: u32,
@@ -287,7 +287,7 @@ impl Eval<'_> {
             if self.keeps_itself(track, update, index, &key) && !effective.iter().any(below) {
                 continue;
             }
-            // A whole key joined with what agrees with it is the key.
+            // The join of a complete key with a compatible key is the key itself.
             if key.iter().any(Option::is_none) {
                 of.seen.compatible(&key, |_| true, &mut found);
                 touched.extend(found.drain(..).map(|other| binding::join(&other, &key)));
@@ -300,15 +300,15 @@ impl Eval<'_> {
         for key in touched {
             let entry = of.entry(&key);
             let next = self.updated(track, update, &key, entry);
-            // What a key that binds less becomes must not be taken for the value of this one.
+            // The new value of a less informative key must not apply to this one.
             if !effective.is_empty() || next != *entry {
                 changes.changes.push((index, Some(key), next));
             }
         }
     }
 
-    /// The update may change the value of every key: of those kept, of those for which tracks that it reads hold something else
-    /// than for keys never seen, and of those that the event compares.
+    /// The update may change the value of every key: of the keys that are kept, of the keys for which other tracks that it
+    /// reads have their own value, and of the keys that the event compares.
     fn update_all(
         &mut self,
         index: u32,
@@ -335,8 +335,8 @@ impl Eval<'_> {
         }
     }
 
-    /// The keys of variables or parameters for which tracks, read by these nodes, hold something else than for values never
-    /// seen, as far as they agree with a key.
+    /// Returns the keys of variables or parameters that agree with `key` and for which the tracks that these nodes read have
+    /// their own value.
     pub(super) fn keys_of_tracks(
         &mut self,
         keyed: &[NodeId],
@@ -349,7 +349,7 @@ impl Eval<'_> {
             let Node::Track(track, args) = code.node(*node) else {
                 continue;
             };
-            // Where each argument comes from: a place of the key, or a value of the step.
+            // The source of each argument: a place of the key, or a value of the step.
             let place = |arg: &NodeId| match code.node(*arg) {
                 Node::Var(place) | Node::Param(place) => Some(*place as usize),
                 _ => None,
@@ -384,8 +384,8 @@ impl Eval<'_> {
         }
     }
 
-    /// For each parameter, the values that it is compared with, elements of lists included. Returns the parameters of which a
-    /// term is unknown.
+    /// Collects, for each parameter, the values that it is compared with, including elements of lists. Returns the parameters
+    /// with an unknown term.
     fn compared(&mut self, track: &TrackCode, into: &mut Vec<Distinct>) -> Places {
         into.resize(track.n_params, Distinct::default());
         into.iter_mut().for_each(Distinct::clear);
@@ -471,8 +471,7 @@ impl Eval<'_> {
         }
     }
 
-    /// Whether the update gives the value that it has to every key that agrees with this one, and that no compared term has in
-    /// other places.
+    /// Whether the update keeps the value of every key that agrees with this one and that no compared term has in other places.
     fn keeps_itself(
         &mut self,
         track: &TrackCode,

@@ -1,6 +1,6 @@
-//! One way to read a trace: which of its events are steps, and all that follows from those.
+//! One reading of a trace: the choice of events that are steps, and the state that follows from it.
 //!
-//! A world is cheap to clone: what an event does not change is shared.
+//! A world is cheap to clone: unchanged parts are shared.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ use crate::value::{Cell, Truth};
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) tracks: Arc<Tracks>,
-    /// By slot.
+    /// Registers of the trace, by slot.
     pub(super) registers: Vec<Register>,
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
-    /// Properties that an event may still change, without those that are stepped as one.
+    /// Properties that an event may still change, except those in the product.
     pub(super) live: Vec<u32>,
-    /// The same of those that are.
+    /// Properties in the product that an event may still change.
     pub(super) open: Vec<u32>,
-    /// The state of those in the product that was used last.
+    /// The state in the product that was used last.
     pub(super) product_state: ProductState,
 }
 
-/// Instances that forks may copy although they no longer matter.
+/// The greatest number of droppable instances that a fork may copy.
 const FORK_SLACK: usize = 32;
 
 /// The state of a trace for one property.
@@ -52,14 +52,14 @@ pub(super) enum Watch {
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) state_sets: Vec<StateSetInterner>,
-    /// Properties that are followed by a machine.
+    /// Properties whose automata have counters.
     pub(super) machines: Box<[usize]>,
     pub(super) eval_cache: EvalCache,
     changes: Changes,
     operands: Vec<(u32, Operands)>,
     /// Properties on which the event may have an effect.
     busy: Vec<u32>,
-    /// Properties that the product leaves to be stepped alone.
+    /// Properties that have to be stepped outside the product.
     alone: Vec<u32>,
     buffers: Buffers,
     /// Properties whose verdict may have become final at this step.
@@ -86,7 +86,7 @@ impl Cache {
         }
     }
 
-    /// Makes it as new, but for memory.
+    /// Resets the cache and keeps its memory.
     fn reset(&mut self) {
         self.state_sets.iter_mut().for_each(StateSetInterner::reset);
         self.eval_cache.reset();
@@ -97,8 +97,8 @@ impl Cache {
 }
 
 impl Watch {
-    /// Whether an event of a class changes nothing for the property, as far as that was found before or follows from the
-    /// class alone. `bit` is that of the class.
+    /// Whether an event of a class changes nothing for the property, as far as that is cached or follows from the class
+    /// alone. `bit` is the bit of the class.
     #[inline]
     fn is_no_op(
         &self,
@@ -113,7 +113,7 @@ impl Watch {
                 state_set,
                 triggered,
             } => transitions.is_plain_no_op(&program.code, class, id, *state_set, *triggered),
-            // The class says it only of properties that do not count values.
+            // The class decides it only for properties that do not count values.
             Watch::Parametric(instances) => {
                 instances.is_known_no_op(bit)
                     || transitions
@@ -132,7 +132,7 @@ impl Reusable for Cache {
 }
 
 impl Compiled {
-    /// Joins the conditions of `enforce when` in one way to read the trace with those in others.
+    /// Joins the conditions of `enforce when` in this reading of the trace with those in other readings.
     pub(super) fn note_conditions(
         &self,
         world: &World,
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// Returns the step as expressions outside of updates see it, its events already part of the tracks.
+    /// Returns the evaluator of the step for expressions outside of updates; its events are already part of the tracks.
     pub(super) fn eval<'a>(
         &'a self,
         code: &'a Code,
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    /// Brings the clock up to the event.
+    /// Advances the clock to the event.
     pub(super) fn read_clock(
         &mut self,
         program: &Compiled,
@@ -238,7 +238,7 @@ impl World {
         }
     }
 
-    /// Brings the clock and the tracks up to the event.
+    /// Advances the clock and the tracks to the event.
     pub(super) fn enter(
         &mut self,
         program: &Compiled,
@@ -265,7 +265,7 @@ impl World {
         }
     }
 
-    /// Brings the registers up to the event, after everything has been read.
+    /// Advances the registers past the event, after everything has been read.
     pub(super) fn leave(
         &mut self,
         program: &Compiled,
@@ -322,7 +322,7 @@ impl World {
         busy.clear();
         let bit = eval_cache.class_bit();
         match eval_cache.class() {
-            // What is decided before anything is read is noted at the first event.
+            // A property that is decided before the first event is recorded at the first event.
             Some((transitions, class)) if clock.position > 0 => {
                 let mut stays = |id: &u32| {
                     let id = *id as usize;
@@ -380,7 +380,7 @@ impl World {
                 }
             }
         }
-        // Those that no event can change any more are taken out.
+        // Properties that no event can change any more are removed.
         busy.retain(|&id| {
             let property = &program.properties[id as usize];
             let state_sets = &mut state_sets[id as usize];
@@ -445,13 +445,13 @@ impl World {
         all
     }
 
-    /// Makes ready for forks: what they do not change they share, and what no longer matters is forgotten.
+    /// Prepares for forks: shares unchanged parts, and drops instances that are no longer needed.
     pub(super) fn share(&mut self, program: &Compiled) {
         if let Some(tracks) = Arc::get_mut(&mut self.tracks) {
             tracks.share();
         }
         for (watch, property) in self.watches.iter_mut().zip(&program.properties) {
-            // What others share is as large as it was when they began to.
+            // Instances that are already shared have not grown since they became shared.
             if let (Watch::Parametric(instances), Some(quantified)) = (watch, &property.quantified)
                 && let Some(instances) = Arc::get_mut(instances)
             {
@@ -486,8 +486,8 @@ impl World {
         }
     }
 
-    /// Whether a property is violated: for good or, where it is watched on, at the last step. Unknown where that depends
-    /// on what is not known.
+    /// Whether a property is violated: for good or, if it is monitored after violations, at the last step. Unknown if
+    /// that depends on unknown values.
     pub(super) fn violated(
         &self,
         program: &Compiled,
@@ -559,7 +559,8 @@ impl World {
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
-    /// Whether two readings of a trace have reached the same state; `counted`: whether some property counts events.
+    /// Whether two readings of a trace have reached the same state. `counted`: some property counts events, so
+    /// positions are compared too.
     pub(super) fn same(&self, other: &World, counted: bool) -> bool {
         let watches = || {
             self.watches
@@ -656,7 +657,7 @@ fn step_product(
     joined
 }
 
-/// Steps a property without variables. Returns whether no event can change it any more.
+/// Steps a property without variables. Returns whether the property is settled: no event can change it any more.
 fn step_alone(
     program: &Compiled,
     id: u32,
@@ -679,7 +680,7 @@ fn step_alone(
             eval.letter(property.letters[letter as usize].node)
         })
     });
-    // A formula that is decided before anything is read is decided at the first step.
+    // A formula that is decided before the first event is recorded at the first step.
     if next == *state_set && clock.position > 0 {
         return false;
     }
@@ -688,7 +689,7 @@ fn step_alone(
     if status.fixed {
         settled.push(id);
     }
-    // What is satisfied may still be found not to be vacuous.
+    // A satisfied property may still turn out not to be vacuously satisfied.
     let asked = property.trigger.is_some() && !*triggered && status.now == Truth::True;
     status.fixed && !asked
 }

@@ -1,4 +1,4 @@
-//! From what clauses see to the arms that act.
+//! From the statuses of clauses to the arms that act.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::hir::{ActionKind, ArmTrigger, print};
 use crate::value::{Truth, Value};
 use crate::verdict::Verdict;
 
-/// The memory of a clause in a trace.
+/// The state of a clause in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Memory {
     /// The number of consecutive steps, up to the last one, at which an obligation was pending.
     pub(super) owed_for: u32,
-    /// The step at which that began.
+    /// The step at which the obligation became pending.
     pub(super) owed_since: u32,
-    /// The arms that were active at the last step: bits.
+    /// The arms that were active at the last step, as bits.
     pub(super) active: u64,
-    /// The arms that have acted since for a deadline or a proposal: they do not act again for the event.
+    /// The arms that have acted since then for a deadline or a proposal, as bits: they do not act again for the event.
     pub(super) acted: u64,
 }
 
@@ -31,23 +31,23 @@ pub(super) struct Memory {
 pub(super) struct StepCx<'a> {
     /// Index of the step; `None` at an end or a deadline.
     pub(super) step: Option<u32>,
-    /// Fields that are not there yet.
+    /// Fields that exist only after the action.
     pub(super) awaited: &'a [usize],
     pub(super) outcomes: Outcomes,
-    /// Whether it is a step: only those count for `for n steps`.
+    /// Whether this is a step: only steps count for `for n steps`.
     pub(super) counts: bool,
 }
 
-/// The values that clauses on models watch.
+/// The values of the queries on models that clauses watch.
 #[derive(Clone, Copy)]
 pub(super) struct RiskValues<'a> {
     pub(super) chains: &'a Chains,
     pub(super) at: &'a ChainPosition,
-    /// The values of the queries of clauses, with the numbers of the clauses, in their order.
+    /// The values of the queries, each with the number of its clause, in order.
     pub(super) each: &'a [(usize, RiskValue)],
 }
 
-/// Returns the arms that act, with what the trace remembers afterwards.
+/// Judges all clauses; returns the ruling and the arms that act, and updates `memory`.
 pub(super) fn judge(
     table: &Table,
     view: &mut StepView<'_>,
@@ -79,7 +79,7 @@ pub(super) fn judge(
     (ruling.unwrap_or_default(), fired)
 }
 
-/// One clause at one step.
+/// The judging of one clause at one step.
 struct One<'a, 'g> {
     number: usize,
     clause: &'a Clause,
@@ -103,7 +103,7 @@ impl One<'_, '_> {
                 memory.owed_for = 0;
             }
         }
-        // Whether it happens here, and whether that is only feared.
+        // Whether the condition counts as true, and the reason if it is only possibly true.
         let (happens, why) = match self.sight.fires {
             Truth::True => (true, None),
             Truth::False => (false, None),
@@ -138,8 +138,8 @@ impl One<'_, '_> {
         memory.acted = 0;
     }
 
-    /// Returns whether an undecided condition counts as violated, with the reason. A data error does unless the clause
-    /// allows errors; a dependence on the outcome of the action follows the policy for outcomes.
+    /// Returns whether an undecided condition counts as violated, with the reason. A data error counts as a violation
+    /// unless the clause allows errors. A dependence on the outcome of the action follows the policy for outcomes.
     fn doubtful(&mut self) -> (bool, Option<String>) {
         match self.view.doubt(self.number, self.cx.awaited) {
             Doubt::Error(why) => {
@@ -172,7 +172,7 @@ impl One<'_, '_> {
         }
     }
 
-    /// Tells of what depends on the outcome of a proposed action.
+    /// Reports a condition that depends on the outcome of a proposed action.
     fn flag(&mut self, what: String) {
         self.fired.push(Fired {
             clause: self.number,
@@ -192,7 +192,7 @@ impl One<'_, '_> {
     fn weigh(&mut self, memory: &mut Memory, risk: &RiskMessage<'_>) {
         let value = risk.value;
         if !self.cx.counts || !value.moved {
-            // What is no step of the chain changes nothing, and is not what the chain warns of.
+            // An event that is not a step of the chain changes nothing and triggers no arm.
             return;
         }
         let doubt = if value.outlook.is_certain() {
@@ -301,7 +301,7 @@ impl One<'_, '_> {
         let message = self.view.message(self.number, place, &values);
         let message = match (message, &why) {
             (Some(message), _) => message,
-            // What is owed says it all.
+            // The description of the obligation suffices.
             (None, Some(why)) if matches!(row.trigger, ArmTrigger::PresumablyViolated(_)) => {
                 why.clone()
             }
@@ -330,7 +330,7 @@ impl One<'_, '_> {
     }
 }
 
-/// Returns the bit of an arm; arms beyond 64 remember nothing.
+/// Returns the bit of an arm. Arms beyond 64 have no bit and so no memory.
 fn bit(place: usize) -> u64 {
     u32::try_from(place)
         .ok()
@@ -338,7 +338,7 @@ fn bit(place: usize) -> u64 {
         .unwrap_or(0)
 }
 
-/// Returns the message of an arm without one of its own.
+/// Returns the message of an arm that has none of its own.
 fn default_message(
     name: &str,
     clause: &Clause,

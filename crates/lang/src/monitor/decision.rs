@@ -13,12 +13,12 @@ use crate::types::EnumType;
 use crate::value::Value;
 use crate::verdict::{Instance, Reason, Verdict, value_json};
 
-/// Characters of values in the reason that an agent or a person reads.
+/// The greatest number of characters of values in the reason given to an agent or a person.
 const VALUES: usize = 240;
 
 /// The ruling on an event, mildest first.
 ///
-/// `log` and `invoke` decide nothing: what they say and call stands among the clauses.
+/// `log` and `invoke` do not affect the ruling; their messages and calls are in the list of clauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
@@ -38,7 +38,7 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// Returns the word of the wire.
+    /// Returns the name of the ruling in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Ruling::Allow => "allow",
@@ -55,7 +55,7 @@ impl Ruling {
         self >= Ruling::Block
     }
 
-    /// Returns the ruling of an action alone.
+    /// Returns the ruling that results from one action.
     pub fn of(action: ActionKind) -> Ruling {
         match action {
             ActionKind::Log | ActionKind::Invoke => Ruling::Allow,
@@ -75,19 +75,19 @@ pub enum Cause {
     Event,
     /// An action that is proposed.
     Proposal,
-    /// An action that has happened if the ruling is below [`Ruling::Ask`].
+    /// An action that happens unless the ruling is [`Ruling::Ask`] or stricter.
     Act,
     /// A deadline that passed without an event.
     Deadline,
     /// The end of a trace.
     End,
-    /// The end of a trace that is proposed.
+    /// The proposed end of a trace.
     ProposedEnd,
-    /// A trace that begins with the history of another one.
+    /// A new trace that begins with the history of another one.
     Fork,
-    /// A part that could not be read.
+    /// Input that could not be read.
     Unreadable,
-    /// A statement that its sender may not make.
+    /// A statement that its sender is not allowed to make.
     Forbidden,
 }
 
@@ -105,12 +105,12 @@ impl Cause {
     }
 }
 
-/// An arm that acts.
+/// An arm that acts, as part of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
     /// The clause and the arm, by number.
     pub clause: usize,
-    /// See `clause`; `None` for decisions of the monitor itself (an outcome that may violate, an error).
+    /// The number of the arm; `None` for decisions of the monitor itself (an outcome that may violate, an error).
     pub arm: Option<usize>,
     /// The property, query or condition.
     pub name: SmolStr,
@@ -120,17 +120,17 @@ pub struct Fired {
     pub message: String,
     /// The reason, if known: the pending obligation and its deadline, or the unreadable part.
     pub why: Option<String>,
-    /// The conditions at this step that speak against the clause, with what they read.
+    /// The conditions at this step that count against the clause, with the values that they read.
     pub reasons: Vec<Reason>,
-    /// Of a quantified property: the values that it is about.
+    /// For a quantified property: the values of its variables.
     pub instance: Vec<(SmolStr, Value)>,
-    /// Of `invoke`: what, with what.
+    /// For `invoke`: the name, and the arguments.
     pub invoke: Option<(SmolStr, Vec<Argument>)>,
-    /// The enums of the spec, whose values JSON has by name.
+    /// The enums of the spec. JSON contains their values by name.
     pub enums: Arc<[Arc<EnumType>]>,
 }
 
-/// An argument of what is invoked: its name, where it has one, and its value.
+/// An argument of `invoke`: its name, if it has one, and its value.
 pub(crate) type Argument = (Option<SmolStr>, Value);
 
 /// The decision of a monitor.
@@ -138,7 +138,7 @@ pub(crate) type Argument = (Option<SmolStr>, Value);
 pub struct Decision {
     /// The cause.
     pub cause: Cause,
-    /// The trace; `None` if that could not be read.
+    /// The trace; `None` if its name could not be read.
     pub trace: Option<SmolStr>,
     /// Index of the event in its trace.
     pub step: Option<u32>,
@@ -146,19 +146,19 @@ pub struct Decision {
     pub ruling: Ruling,
     /// The arms that act, in order of the spec.
     pub clauses: Vec<Fired>,
-    /// The values of the queries that clauses watch; `None` in a state that was not seen in training.
+    /// The values of the queries that clauses watch; `None` in a state that was not observed in training.
     pub risk: Vec<(SmolStr, Option<f64>)>,
-    /// The state of the abstraction, where there is one.
+    /// The state of the abstraction, if there is one.
     pub state: Option<String>,
-    /// The verdict on every property: after the event, or as it would be.
+    /// The verdict on every property: after the event, or as it would be after a proposed one.
     pub verdicts: Vec<(SmolStr, Verdict)>,
-    /// The errors in the event.
+    /// The errors found in the event.
     pub errors: Vec<String>,
     /// For a proposed end: the pending obligations.
     pub owed: Vec<String>,
-    /// Of a proposal: its number, for commit and abandon.
+    /// For a proposal: its number, for commit and abandon.
     pub proposal: Option<u64>,
-    /// If open proposals decide: how many of them were taken to have happened.
+    /// If open proposals affect the decision: the number of proposals that were assumed to have happened.
     pub reserved: usize,
 }
 
@@ -184,7 +184,7 @@ impl Fired {
 }
 
 impl Decision {
-    /// Returns a decision that nothing stands behind yet.
+    /// Returns a decision without clauses, errors or verdicts.
     pub fn new(cause: Cause) -> Decision {
         Decision {
             cause,
@@ -202,12 +202,14 @@ impl Decision {
         }
     }
 
-    /// Returns the messages of the deciding arms, joined: the text for an agent or a person. Of a proposed action it contains
-    /// the values that the conditions read. Of an outcome it does not: a result may be withheld because of such a value.
+    /// Returns the messages of the deciding arms, joined: the text for an agent or a person. For a proposed action it contains
+    /// the values that the conditions read. For an outcome it does not, because a result may be withheld because of such a
+    /// value.
     pub fn reason(&self) -> String {
         let proposed = matches!(self.cause, Cause::Proposal | Cause::Act);
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
-        // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
+        // If an event could not be judged, the message also states what is forbidden, not only that the call was
+        // unclear.
         let tell = |fired: &Fired| match (&fired.why, fired.values().filter(|_| proposed)) {
             (Some(why), _) if !self.errors.is_empty() => {
                 format!("{} ({why})", inert::inert(&fired.message))
@@ -223,7 +225,7 @@ impl Decision {
 
     /// Writes the decision as one line of JSON, without the line end. Control characters for terminals are escaped.
     pub fn write_json(&self, out: &mut String) {
-        // Only a key that is no text could fail, and all are.
+        // Serialisation can only fail for a key that is not a string, and all keys are strings.
         let json = serde_json::to_string(self).unwrap_or_default();
         inert::push_json(out, &json);
     }
@@ -236,7 +238,7 @@ impl Decision {
     }
 }
 
-/// A decision as it is written; members that say nothing are left out.
+/// The JSON form of a decision; empty members are left out.
 #[derive(Serialize)]
 struct DecisionLine<'a> {
     v: u8,
@@ -300,7 +302,7 @@ fn verdicts<S: Serializer>(each: &[(SmolStr, Verdict)], to: S) -> Result<S::Ok, 
     to.collect_map(each.iter().map(|(property, verdict)| (property, verdict)))
 }
 
-/// Returns JSON as written.
+/// Returns serialised JSON as a raw value.
 fn raw<S: Serializer>(json: String) -> Result<Box<RawValue>, S::Error> {
     RawValue::from_string(json).map_err(serde::ser::Error::custom)
 }
@@ -341,7 +343,7 @@ impl Serialize for Fired {
     }
 }
 
-/// The handler that is invoked, with its input.
+/// The name and input of an invoked handler.
 #[derive(Serialize)]
 struct Invoke<'a> {
     name: &'a str,

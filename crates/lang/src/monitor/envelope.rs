@@ -1,4 +1,4 @@
-//! Lines in: what one of them asks for.
+//! Input lines and their requests.
 //!
 //! | line | asks |
 //! |---|---|
@@ -19,7 +19,7 @@ use crate::input_schema::{FieldSource, InputSchema, Path};
 /// The phases that an envelope may name.
 const PHASES: [&str; 6] = ["act", "before", "after", "commit", "abandon", "fork"];
 
-/// A line, with what it is about still to be read.
+/// A line: its request, and the event that is not parsed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'l> {
     /// The request.
@@ -45,7 +45,7 @@ pub enum Request {
     Fork,
 }
 
-/// The members of an envelope that events of a spec have themselves.
+/// Members of an envelope whose names events of a spec use themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeFields {
     phase: bool,
@@ -53,7 +53,7 @@ pub struct EnvelopeFields {
 }
 
 impl EnvelopeFields {
-    /// Returns those that the fields of a spec are read from.
+    /// Returns the envelope members that fields of a spec are read from.
     pub(crate) fn of(schema: &InputSchema) -> EnvelopeFields {
         let reads = |name: &str| {
             let mut fields = schema.fields.iter().chain(&schema.meta);
@@ -76,15 +76,15 @@ impl<'l> Envelope<'l> {
     /// Reads the request of a line. A line that is not an envelope is an event.
     ///
     /// # Errors
-    /// [`EnvelopeError::Wrong`] if the line is an envelope that asks for something else, or may be meant for an envelope
-    /// although the events of the spec have no such members; [`EnvelopeError::Unreadable`] if it holds the words of an
+    /// [`EnvelopeError::Wrong`] if the line is an envelope with an unknown request, or looks like an envelope although
+    /// the events of the spec have no such members. [`EnvelopeError::Unreadable`] if the line contains the words of an
     /// envelope and is not JSON.
     pub fn read(line: &'l [u8], own: EnvelopeFields) -> Result<Envelope<'l>, EnvelopeError> {
         let plain = Envelope {
             request: Request::Observe,
             event: line,
         };
-        // Few events hold the words, and only the outermost members count.
+        // Few events contain the words. Only the outermost members count.
         let wrapped = |word: &[u8]| memmem::find(line, word).is_some();
         if !wrapped(b"\"phase\"") && (own.event || !wrapped(b"\"event\"")) {
             return Ok(plain);
@@ -174,7 +174,7 @@ impl Request {
         !matches!(self, Request::Abandon(_))
     }
 
-    /// Returns whether the request states what has happened, rather than asking.
+    /// Returns whether the request reports an event that happened, instead of asking for a decision.
     pub fn states(self) -> bool {
         matches!(self, Request::Observe | Request::Commit(_))
     }
@@ -198,7 +198,7 @@ impl Request {
         (head.to_owned(), "}")
     }
 
-    /// The line that makes this request. `event` is one line; it is empty for `Abandon`.
+    /// Returns the line that makes this request. `event` is one line; it is empty for `Abandon`.
     pub fn to_line(self, event: &[u8]) -> Vec<u8> {
         let (head, tail) = self.around();
         [head.as_bytes(), event, tail.as_bytes()].concat()
@@ -271,7 +271,7 @@ mod tests {
             read(r#"{"phase":"planning","kind":"x"}"#),
             Ok(Request::Observe)
         );
-        // Nothing that looks like an envelope is taken for an event that happened.
+        // A line that looks like an envelope is not recorded as an event.
         assert!(read(r#"{"phase":"before","event":{},"more":1}"#).is_err());
         assert!(read(r#"{"phase":"before","event":{},"phase":"after"}"#).is_err());
         assert!(read(r#"{"phase":"commit","event":{}}"#).is_err());

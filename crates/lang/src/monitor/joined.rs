@@ -1,8 +1,8 @@
-//! Text in several strings, and text in encoded bytes.
+//! Text that is split over several strings, and text in encoded bytes.
 //!
-//! A phrase may be split over several strings. The text of several strings is therefore given twice: with a line end between
-//! them, and with nothing between them. Of long texts the second copy has only what is near to where strings meet: a whole one
-//! would be held four times while it is judged. If too little of it would be left, the text is unknown.
+//! A phrase may be split over several strings. The text of several strings is therefore written twice: with a line end between
+//! them, and with nothing between them. For long texts the second copy contains only the ends of the strings: a whole copy
+//! would be in memory four times while it is judged. If too little of each end would remain, the text is unknown.
 
 use std::borrow::Cow;
 
@@ -11,34 +11,34 @@ use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-/// The bytes of text in several strings up to which all of it is given twice, unless another limit is set.
+/// The size in bytes up to which a text in several strings is written twice as a whole, unless another limit is set.
 pub const WHOLE: usize = 4 << 20;
 
-/// Of a longer text: the most and the fewest bytes on each side of the place where two strings meet, about which is the longest
-/// phrase that is found if it is split.
+/// For a longer text: the most and the fewest bytes on each side of a boundary between strings. This is about the length of the
+/// longest split phrase that is found.
 const NEAR: usize = 4 << 10;
 const NEAREST: usize = 128;
 
-/// The part of the limit on texts that are given twice as a whole which the second copy of a longer text may have.
+/// The second copy of a longer text may have this fraction (one part in `SHARE`) of the limit for whole copies.
 const SHARE: usize = 4;
 
-/// The fewest characters in a row that are text within bytes that are none: 16 random bytes are characters once in ten million
+/// The fewest consecutive characters that count as text within binary data: 16 random bytes are characters once in ten million
 /// times.
 const RUN: usize = 16;
 
-/// Returns how much of each end of a string is given again, all of it for `None`, if a text of up to `whole` bytes is given twice
-/// as a whole.
+/// Returns the number of bytes of each end of a string that are repeated in the second copy, or `None` for all of it, if texts
+/// of up to `whole` bytes are written twice as a whole.
 pub fn near(strings: usize, bytes: usize, whole: usize) -> Option<usize> {
     let near = (whole / SHARE).checked_div(strings.saturating_mul(2));
     (bytes > whole).then(|| near.unwrap_or_default().min(NEAR))
 }
 
-/// Returns whether too little of a text would be given again, so that it is unknown.
+/// Returns whether so little of a text would be repeated that the text is unknown.
 pub fn is_unknown(strings: usize, bytes: usize, whole: usize) -> bool {
     strings > 1 && near(strings, bytes, whole).is_some_and(|near| near < NEAREST)
 }
 
-/// Returns about how many bytes such a text has as a JSON string.
+/// Returns the approximate size in bytes of such a text as a JSON string.
 pub fn estimate(strings: usize, bytes: usize, whole: usize) -> usize {
     let again = match (strings, near(strings, bytes, whole)) {
         (0 | 1, _) => 0,
@@ -48,7 +48,7 @@ pub fn estimate(strings: usize, bytes: usize, whole: usize) -> usize {
     bytes + again + 2 * strings + 16
 }
 
-/// Adds the content of a JSON string as it is written, or both of its ends.
+/// Adds the content of a JSON string as written (with escapes), or both of its ends.
 pub fn push(line: &mut String, written: &str, near: Option<usize>) {
     match near.and_then(|near| ends(written, near)) {
         Some((head, tail)) => line.extend([head, "\\n", tail]),
@@ -56,12 +56,12 @@ pub fn push(line: &mut String, written: &str, near: Option<usize>) {
     }
 }
 
-/// Returns both ends of a long string, cut between characters and escapes; `None` if it is short, or has no such places.
+/// Returns both ends of a long string, cut between characters and escapes; `None` if it is short or cannot be cut.
 fn ends(written: &str, near: usize) -> Option<(&str, &str)> {
-    /// As long as two escapes, which may be one character.
+    /// The length of two escapes, which may form one character.
     const ESCAPES: usize = 12;
     let bytes = written.as_bytes();
-    // No escape that begins before such a place reaches it.
+    // No escape that begins before this position extends to it.
     let is_between = |at: &usize| {
         let before = bytes
             .get(at.saturating_sub(ESCAPES)..*at)
@@ -93,8 +93,8 @@ pub fn written(text: &str) -> String {
     json
 }
 
-/// Returns the text in base64 that a program takes for bytes of media, and whether they are bytes indeed: all of it if it is nothing
-/// but text, else each run of [`RUN`] characters or more.
+/// Returns the text in base64 data that a program treats as media, and whether the data is binary. If the data is only text,
+/// returns all of it, otherwise each run of [`RUN`] characters or more.
 pub fn in_media(encoded: &str) -> (String, bool) {
     match STANDARD.decode(encoded.as_bytes()).map(String::from_utf8) {
         Ok(Ok(text)) => (with_wide(text), false),
@@ -116,7 +116,7 @@ pub fn in_data_address(text: &str) -> Option<String> {
     })
 }
 
-/// Returns a text with what it says in two or four bytes for each character, if it may: UTF-16 and UTF-32 have zeros between
+/// Appends the text found in two or four bytes per character, if there may be some: UTF-16 and UTF-32 have zero bytes between
 /// the letters of Latin script.
 fn with_wide(text: String) -> String {
     if !text.contains('\0') {
@@ -126,7 +126,7 @@ fn with_wide(text: String) -> String {
     text + "\n" + &narrow
 }
 
-/// Returns the texts within bytes that are something else, also those in UTF-16 and UTF-32.
+/// Returns the texts within binary data, including texts in UTF-16 and UTF-32.
 fn all_runs(bytes: &[u8]) -> String {
     let mut found = runs(bytes);
     if bytes.contains(&0) {
@@ -136,15 +136,15 @@ fn all_runs(bytes: &[u8]) -> String {
     found
 }
 
-/// Returns what a lax reader finds in encoded bytes: all characters of the text in them, whatever stands between them; and
-/// whether a strict reader finds the same.
+/// Returns the text that a lax reader decodes from encoded bytes, ignoring other characters in between, and whether a strict
+/// reader finds the same text.
 pub fn in_bytes(encoded: &str) -> (String, bool) {
     let bytes = lax_bytes(encoded);
     let text = bytes.utf8_chunks().map(|chunk| chunk.valid()).collect();
     (with_wide(text), STANDARD.decode(encoded).is_ok())
 }
 
-/// Returns the texts within bytes that are something else, one a line.
+/// Returns the texts within binary data, one per line.
 fn runs(bytes: &[u8]) -> String {
     let mut found = String::new();
     let is_between = |c: char| c.is_control() && !c.is_whitespace();
@@ -158,7 +158,8 @@ fn runs(bytes: &[u8]) -> String {
     found
 }
 
-/// Returns what a lax reader decodes: whatever stands between the digits of either alphabet, and however it ends.
+/// Returns the bytes that a lax reader decodes: it accepts both alphabets, skips other characters and does not require
+/// padding.
 fn lax_bytes(encoded: &str) -> Vec<u8> {
     const LAX: GeneralPurpose = GeneralPurpose::new(
         &STANDARD_ALPHABET,
@@ -173,7 +174,7 @@ fn lax_bytes(encoded: &str) -> Vec<u8> {
         _ => None,
     });
     let mut digits: Vec<u8> = digits.collect();
-    // One digit that is left over is no byte.
+    // A single remaining digit does not make a byte.
     if digits.len() % 4 == 1 {
         digits.pop();
     }

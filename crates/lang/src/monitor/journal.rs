@@ -1,7 +1,7 @@
 //! The inputs of a monitor, line by line, from which another process can reach the same state.
 //!
-//! A journal is text. Its first line says what it belongs to and how many inputs were taken before it; every other line is
-//! one input:
+//! A journal is text. Its first line identifies the spec and the model, and gives the number of inputs taken before it; every
+//! other line is one input:
 //!
 //! ```text
 //! guard-journal {"version":3,"tool":"0.1.0","spec":"…","model":null,"after":0,"state":null,"log":null} 5f3c60a1b2c3d4e5
@@ -9,11 +9,11 @@
 //! 2 1763629203000000000000000000 tick 0 60303ae22b998861
 //! ```
 //!
-//! The number is that of the input, then the time it was given at (attoseconds, or `-`), what it was (`line:3` if it came
-//! from the third client beside the first), its bytes, and a
-//! checksum over all of these and the input; the first line ends in a checksum of its own. `state` and `log` are the hashes of the state that the journal goes on from and
-//! of the last line of the decision log at that time. A last line without its line end was being written when the power went
-//! out: it was never acknowledged, and is left out. Any other line that does not fit is damage.
+//! A line contains the number of the input, its time (attoseconds, or `-`), its kind (`line:3` if it came from the third client
+//! besides the first), its number of bytes, and a checksum over all of these and the input. The first line ends in its own
+//! checksum. `state` and `log` are the hashes of the state that the journal continues from and of the last line of the decision
+//! log at that time. A last line without a line end was interrupted while being written: it was never acknowledged and is
+//! ignored. Any other invalid line is reported as damage.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ use crate::value::Instant;
 
 const MAGIC: &str = "guard-journal ";
 
-/// The version that is written and read.
+/// The format version that is written and read.
 const VERSION: u32 = 3;
 
 /// The first line.
@@ -47,38 +47,38 @@ struct Version {
 /// The start of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// The number of inputs that were taken before.
+    /// The number of inputs taken before the journal.
     pub after: u64,
-    /// The hash of the state, where there is one.
+    /// The hash of the state, if there is one.
     pub state: Option<String>,
-    /// The hash of the last line of the decision log, where there is one.
+    /// The hash of the last line of the decision log, if there is one.
     pub log: Option<String>,
 }
 
 /// One input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'j> {
-    /// Its number; the first one ever is 1.
+    /// The number of the input; the first input is 1.
     pub number: u64,
-    /// The time it was given at.
+    /// The time at which the input was given.
     pub now: Option<Instant>,
-    /// The client that it came from.
+    /// The client that sent the input.
     pub client: u32,
     /// The input.
     pub input: Input<'j>,
 }
 
-/// Bytes that follow one another.
+/// Consecutive pieces of one byte string.
 pub type Pieces<'j> = [&'j [u8]; 3];
 
 /// An input of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'j> {
-    /// A line, in pieces that follow one another: a large one is not put together to be written.
+    /// A line, in pieces: a long line is not joined for writing.
     Line(Pieces<'j>),
-    /// A line that was not even looked at, and why.
+    /// A line that was rejected without parsing, and the reason.
     Refused(&'j str),
-    /// Time passed, and something was decided about a deadline.
+    /// Time advanced, and a deadline was decided.
     Tick,
 }
 
@@ -91,7 +91,7 @@ impl<'j> Input<'j> {
         }
     }
 
-    /// Returns its bytes, in pieces; empty for the passing of time.
+    /// Returns the bytes of the input, in pieces; empty for a tick.
     pub fn pieces(self) -> Pieces<'j> {
         match self {
             Input::Line(pieces) => pieces,
@@ -101,30 +101,30 @@ impl<'j> Input<'j> {
     }
 }
 
-/// A journal that was read.
+/// A parsed journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal<'j> {
     /// The start of the journal.
     pub start: Start,
     /// The inputs, in order.
     pub entries: Vec<Entry<'j>>,
-    /// Bytes that are whole; what follows was being written when the process ended.
+    /// The number of complete bytes; the rest was being written when the process ended.
     pub whole: usize,
 }
 
 /// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// It is something else.
+    /// The file is not a journal.
     #[error("not a monitor journal")]
     NotAJournal,
-    /// It is of another version.
+    /// The journal has another version.
     #[error("the journal has format version {found}, but this guard reads version {VERSION}")]
     Version {
-        /// Its version.
+        /// The version of the journal.
         found: u32,
     },
-    /// It is of another spec or model.
+    /// The journal belongs to another spec or model.
     #[error("the journal does not match: {0}")]
     Other(StateError),
     /// A line was changed, or is missing.
@@ -179,14 +179,14 @@ impl Entry<'_> {
 }
 
 impl<'j> Journal<'j> {
-    /// Reads a journal.
+    /// Parses a journal.
     ///
     /// # Errors
     /// See [`JournalError`].
     pub fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
         let mut lines = Lines { bytes, at: 0 };
         let Some((first, true)) = lines.next() else {
-            // The first line itself was being written.
+            // The first line was interrupted while being written.
             return Ok(Journal {
                 start: Start::default(),
                 entries: Vec::new(),
@@ -222,7 +222,7 @@ impl<'j> Journal<'j> {
             number += 1;
             let damaged = JournalError::Damaged { line: number };
             if !ends {
-                // A line end that is another byte now makes the line longer than it says.
+                // If a line end was changed to another byte, the line is longer than its header says.
                 return match Header::read(line) {
                     Some(header) if header.rest.len() > header.len => Err(damaged),
                     _ => Ok(journal),
@@ -239,7 +239,7 @@ impl<'j> Journal<'j> {
     }
 }
 
-/// Lines of bytes, each with whether it ends in a line end.
+/// Iterates over lines of bytes, with whether each has its line end.
 struct Lines<'j> {
     bytes: &'j [u8],
     at: usize,
@@ -263,7 +263,7 @@ impl<'j> Iterator for Lines<'j> {
     }
 }
 
-/// The parts of a line, not yet compared with its checksum.
+/// The parsed parts of a line; its checksum is not verified yet.
 struct Header<'j> {
     number: &'j str,
     now: &'j str,
@@ -322,7 +322,7 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// Half of a BLAKE3 would be enough against accidents; a quarter is.
+/// The first quarter of a BLAKE3 hash. It protects against accidental damage only.
 fn checksum(head: &[u8], pieces: Pieces<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(head);
@@ -392,7 +392,7 @@ mod tests {
         for (at, bit) in (0..bytes.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
-            // Whatever is changed, the first line and the last one with its line end included, is found.
+            // A change of any byte is detected, including the first line and the last line end.
             let read = Journal::read(&changed, &identity);
             let found = match at < first {
                 true => read.is_err(),

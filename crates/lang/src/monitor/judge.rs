@@ -1,4 +1,4 @@
-//! One step of a trace judged: what clauses see, which arms act, and what the decision says.
+//! Judging of one step of a trace: the statuses of clauses, the arms that act, and the decision.
 
 use smol_str::SmolStr;
 
@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::eval::{Program, StepView};
 use crate::ids::PropertyId;
 
-/// The context of judging besides the trace.
+/// The context of judging, without the trace.
 pub(super) struct Context<'a> {
     pub(super) program: &'a Program,
     pub(super) table: &'a Table,
@@ -19,18 +19,19 @@ pub(super) struct Context<'a> {
     pub(super) outcomes: Outcomes,
 }
 
-/// The memory of a trace beside its state, which a step changes.
+/// The parts of a trace, besides its state, that a step changes.
 pub(super) struct StepMemory<'t> {
     pub(super) memory: &'t mut [Memory],
     pub(super) chain_position: &'t mut ChainPosition,
 }
 
-/// Shown a step, with what the trace keeps, its index, and the fields that are not there yet.
+/// Called with a step, the memory of the trace, its index, and the fields that do not exist yet.
 pub(super) type StepVisitor<'l> =
     dyn FnMut(&mut StepView<'_>, StepMemory<'_>, Option<u32>, &[usize]) + 'l;
 
 impl Context<'_> {
-    /// Judges one step and joins the result with that of earlier steps. `step` says whether it was one.
+    /// Judges one step and joins the result with that of earlier steps. `step` is false for an event that is not a
+    /// step.
     pub(super) fn judge(
         &self,
         decision: &mut Decision,
@@ -84,7 +85,7 @@ impl Context<'_> {
         }
         decision.errors.extend_from_slice(errors);
         if !seen {
-            // The trace can be read in more ways than the limit allows.
+            // The trace has more readings than the limit allows.
             let limit = self.program.limits().worlds;
             decision.errors.push(format!(
                 "unknown which events are steps: more than {limit} possibilities (limit: `worlds`)"

@@ -1,7 +1,7 @@
-//! Kinds of events that are written almost as the spec writes them.
+//! Kinds of events that differ only slightly from a kind in the spec.
 //!
-//! A rule about `kind == "result"` does not see a `Result`, so whoever reports one would hide what it holds. The kind of such an
-//! event is unknown instead: a rule that depends on it is undecided, which denies.
+//! A rule about `kind == "result"` does not match the kind `Result`, so a sender could hide an event from it. Such a kind is
+//! therefore unknown: a rule that depends on it is undecided, and undecided rules deny.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Kinds {
         (!known.is_empty()).then_some(Kinds { field, name, known })
     }
 
-    /// Makes kinds unknown that differ from one of the spec in case or in white space around them alone.
+    /// Makes kinds unknown that differ from one of the spec only in case or in surrounding white space.
     pub(super) fn check(&self, event: &mut Event) {
         for step in &mut event.steps {
             let Some(cell) = step.cells.get_mut(self.field) else {

@@ -1,8 +1,9 @@
-//! JSON of other programs, read by the reader that reads events, so that nothing is refused here that a peer accepts.
+//! Lenient parsing of JSON from other programs, with the parser for events, so that nothing is rejected here that a peer
+//! accepts.
 //!
-//! What cannot be known (half a surrogate pair, an object with a key twice, a number beyond all limits) is one value that
-//! cannot be known, not a document that cannot be read. What even that reader refuses (bytes that are no UTF-8, raw control
-//! characters, a document that was cut off or is too long) [`Intake`] replaces, value by value, by [`UNREAD`].
+//! An ambiguous part (half a surrogate pair, an object with a duplicate key, a number beyond all limits) makes one value
+//! unknown, not the whole document unreadable. [`Intake`] replaces values that even this parser rejects (invalid UTF-8, raw
+//! control characters, a document that was cut off or is too long) by [`UNREAD`].
 
 use std::ops::Range;
 
@@ -13,16 +14,16 @@ use crate::input::keys::OpenKeys;
 use crate::input::quick;
 use crate::input::scan::{Fault, Key, Scanner};
 
-/// The JSON of a value that is there and cannot be known: every reader of events takes it for unknown.
+/// The JSON of an unknown value: every reader of events treats it as unknown.
 pub const UNREAD: &str = "\"\\ud800\"";
 
-/// The deepest nesting that an outline passes over; it is passed over without recursion.
+/// The greatest nesting depth that an outline skips over; it does so without recursion.
 const DEEPEST: usize = usize::MAX;
 
-/// The most members that an outline has.
+/// The greatest number of members of an outline.
 const MOST_MEMBERS: usize = 10_000;
 
-/// The members of a JSON object, in order and as they are written.
+/// The members of a JSON object, in order and as written.
 #[derive(Clone, Debug)]
 pub struct Outline {
     text: String,
@@ -34,18 +35,18 @@ pub struct Outline {
 #[derive(Clone, Debug)]
 struct RawMember {
     key: String,
-    /// The range of its value in the text.
+    /// The range of the member's value in the text.
     value: Range<usize>,
-    /// Whether an object within the value has a key twice.
+    /// Whether an object within the value has a duplicate key.
     ambiguous: bool,
 }
 
 impl Outline {
-    /// Reads an object, in one pass if it is sound. Of what is damaged or cut off the members that are not are read, and the
+    /// Parses an object, in one pass if it is valid. If it is damaged or cut off, the undamaged members are read, and the
     /// values of the others are [`UNREAD`].
     ///
     /// # Errors
-    /// There is no object to be read.
+    /// The input contains no object.
     pub fn read(bytes: Vec<u8>) -> Result<Outline, String> {
         let bytes = match String::from_utf8(bytes) {
             Ok(text) => match members(&text) {
@@ -65,12 +66,12 @@ impl Outline {
         intake.finish()
     }
 
-    /// The bytes of the object as it was read.
+    /// Returns the bytes of the object as it was read.
     pub fn into_bytes(self) -> Vec<u8> {
         self.text.into_bytes()
     }
 
-    /// The object as it was read.
+    /// Returns the object as it was read.
     pub fn as_text(&self) -> &str {
         &self.text
     }
@@ -80,7 +81,7 @@ impl Outline {
         self.changed
     }
 
-    /// Returns the value of a member as it is written; the first one, where the key stands twice.
+    /// Returns the value of a member as written; the first one if the key occurs twice.
     pub fn raw(&self, key: &str) -> Option<&str> {
         let member = self.members.iter().find(|member| member.key == key)?;
         Some(self.value(member))
@@ -96,7 +97,8 @@ impl Outline {
         self.raw(key) == Some("true")
     }
 
-    /// Whether the key stands twice, or an object within the value has a key twice: readers differ on which one counts.
+    /// Whether the key occurs twice, or an object within the value has a duplicate key: parsers differ on which value
+    /// they use.
     pub fn is_ambiguous(&self, key: &str) -> bool {
         let mut of_key = self.members.iter().filter(|member| member.key == key);
         of_key.next().is_some_and(|member| member.ambiguous) || of_key.next().is_some()
@@ -164,10 +166,10 @@ fn string(value: &str) -> Option<String> {
     }
 }
 
-/// Adds all the text in a JSON value to a line, as a JSON string: its strings in order, the keys that are no plain names, and the
-/// text in encoded media, joined by line ends, and if they are several, joined once more with nothing between them (see
-/// `joined`). What only names the kind of a part (`"type": "text"`) is no text. Adds `null` if there is none, and
-/// [`UNREAD`] if some of it cannot be known. Takes time in proportion to the value, without recursion and without a copy.
+/// Adds all the text in a JSON value to a line, as a JSON string: its strings in order, the keys that are not plain names, and
+/// the text in encoded media, joined by line ends and, if there are several, joined once more without a separator (see
+/// `joined`). A member that only names the kind of a part (`"type": "text"`) is not text. Adds `null` if there is no text, and
+/// [`UNREAD`] if some of the text is unknown. Linear in the value, without recursion and without a copy.
 pub fn write_text(value: &str, line: &mut String) {
     let start = line.len();
     line.push('"');
@@ -184,7 +186,7 @@ pub fn write_text(value: &str, line: &mut String) {
         if n > 1 {
             line.push_str("\\n");
             let near = joined::near(n, size, joined::WHOLE);
-            // What was read once is sound.
+            // A value that was parsed once is valid.
             let _ = strings(value, &mut Strings::new(line, "", near));
         }
         if n_shown > 1 && n_shown < n {
@@ -198,19 +200,19 @@ pub fn write_text(value: &str, line: &mut String) {
     }
 }
 
-/// The strings of a text, joined as they are found. They stay escaped as they are written.
+/// Collects the strings of a text and joins them as they are found. They stay escaped.
 struct Strings<'o> {
     line: &'o mut String,
     separator: &'static str,
-    /// The bytes of both ends of long strings that are wanted; all of them for `None`.
+    /// The number of bytes of each end of long strings that are added; `None` for whole strings.
     near: Option<usize>,
     n: usize,
-    /// Their bytes, without separators.
+    /// The total size of the strings in bytes, without separators.
     size: usize,
-    /// The texts of blocks among them, and their bytes.
+    /// The number of texts of blocks among them, and their size in bytes.
     n_shown: usize,
     shown_size: usize,
-    /// Whether the texts of blocks alone are wanted.
+    /// Whether only the texts of blocks are added.
     only_shown: bool,
 }
 
@@ -228,7 +230,7 @@ impl<'o> Strings<'o> {
         }
     }
 
-    /// Adds the text of a block as it is written, with its quotes.
+    /// Adds the text of a block as written, with its quotes.
     fn push_shown(&mut self, quoted: &str) {
         self.n_shown += 1;
         self.shown_size += quoted.len();
@@ -237,7 +239,7 @@ impl<'o> Strings<'o> {
         self.only_shown = only_shown;
     }
 
-    /// Adds the content of a string as it is written.
+    /// Adds the content of a string as written.
     fn push(&mut self, written: &str) {
         if self.only_shown {
             return;
@@ -250,23 +252,23 @@ impl<'o> Strings<'o> {
         self.size += written.len();
     }
 
-    /// Adds a string as it is written, with its quotes.
+    /// Adds a string as written, with its quotes.
     fn push_quoted(&mut self, quoted: &str) {
         let end = quoted.len().saturating_sub(1);
         self.push(quoted.get(1..end).unwrap_or_default());
     }
 }
 
-/// The meaning of a string that is the value of a member, by its key.
+/// The meaning of a string value, determined by the key of its member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Means {
     #[default]
     Text,
     /// The text of a block.
     Shown,
-    /// A word of the protocol, perhaps.
+    /// Possibly a word of the protocol.
     Tag,
-    /// Encoded bytes, perhaps.
+    /// Possibly encoded bytes.
     Encoded,
 }
 
@@ -326,7 +328,7 @@ fn strings(value: &str, all: &mut Strings<'_>) -> Result<(), Fault> {
     }
 }
 
-/// The next member of an object: what its value is. Its key is added if that is text.
+/// Reads the next member of an object and returns the meaning of its value. The key is added if it is text.
 fn member(
     scan: &mut Scanner<'_>,
     first: bool,
@@ -361,45 +363,45 @@ fn is_plain_name(text: &str) -> bool {
     text.len() <= 64 && text.chars().all(plain) && !text.contains("--")
 }
 
-/// Takes a document that may be too long, cut off or damaged, and keeps what a reader can read: a value that cannot be kept
-/// becomes [`UNREAD`]. Values are those of the members of the outermost object and of the objects in it, so that of an event
-/// within an envelope only one field is lost. Memory is bounded by the limit, whatever is taken.
+/// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
+/// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
+/// one field of an event within an envelope is lost. Memory is bounded by the limit.
 #[derive(Debug)]
 pub struct Intake {
     out: Vec<u8>,
     limit: usize,
     depth: usize,
     string: Option<InString>,
-    /// The objects that are followed: the outermost one and one in it.
+    /// The objects whose members are tracked: the outermost one and one in it.
     levels: [Followed; 2],
-    /// The level whose value is being passed over.
+    /// The level whose current value is being skipped.
     skips: Option<usize>,
     changed: bool,
 }
 
-/// An object whose members are followed.
+/// An object whose members are tracked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Followed {
-    /// Whether it is open, and an object.
+    /// Whether the level is open and is an object.
     is_open: bool,
-    /// The start of the value that is being read.
+    /// The start of the value being read.
     value: Option<usize>,
-    /// The end of its last member.
+    /// The end of the level's last member.
     end: usize,
 }
 
-/// The position in a string.
+/// The state of the scan within a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InString {
     Plain,
-    /// After a backslash, which stands there in the output.
+    /// After a backslash at this offset of the output.
     Escape(usize),
-    /// So many hexadecimal digits are due of the escape that began there.
+    /// This many hexadecimal digits of the escape at this offset are still missing.
     Hex(usize, u8),
 }
 
 impl Intake {
-    /// Keeps at most about so many bytes.
+    /// Creates an intake that keeps at most about this many bytes.
     pub fn new(limit: usize) -> Intake {
         Intake {
             out: Vec::new(),
@@ -421,17 +423,17 @@ impl Intake {
                 match (inner.value, outer.value) {
                     (Some(start), _) => self.give_up(1, start),
                     (None, Some(start)) => self.give_up(0, start),
-                    // Keys beyond the limit: no document of any peer.
+                    // The keys alone exceed the limit, which no valid document of a peer does.
                     (None, None) => self.out.truncate(self.limit),
                 }
             }
         }
     }
 
-    /// Returns what was kept.
+    /// Returns the object that was kept.
     ///
     /// # Errors
-    /// There is no object to be read.
+    /// The input contains no object.
     pub fn finish(self) -> Result<Outline, String> {
         let (text, changed) = self.text();
         let members = members(&text)?;
@@ -442,7 +444,7 @@ impl Intake {
         })
     }
 
-    /// Returns the text that was kept, and whether that is less than what was taken.
+    /// Returns the text that was kept, and whether it is less than the input.
     fn text(mut self) -> (String, bool) {
         if self.depth > 0 {
             if self.skips.is_none() {
@@ -477,7 +479,7 @@ impl Intake {
         (text, true)
     }
 
-    /// Passes over the value of a level that began here.
+    /// Starts skipping the value of a level that began at `start`.
     fn give_up(&mut self, level: usize, start: usize) {
         self.out.truncate(start);
         self.out.extend_from_slice(UNREAD.as_bytes());
@@ -491,7 +493,7 @@ impl Intake {
         }
     }
 
-    /// Marks characters that no string may contain, from an offset of the output on.
+    /// Replaces the output from this offset by an escape that makes the string unknown.
     fn damaged(&mut self, from: usize) {
         if self.skips.is_none() {
             self.out.truncate(from);
@@ -582,12 +584,12 @@ impl Intake {
         self.put(byte);
     }
 
-    /// The level of the innermost open array or object, if it is followed.
+    /// Returns the level of the innermost open array or object, if it is tracked.
     fn level(&mut self) -> Option<&mut Followed> {
         self.levels.get_mut(self.depth.checked_sub(1)?)
     }
 
-    /// A member has ended, if it is one of a level.
+    /// Records the end of a member, if it belongs to a tracked level.
     fn ended(&mut self) {
         if self.skips.is_some_and(|level| level + 1 == self.depth) {
             self.skips = None;
@@ -606,7 +608,7 @@ mod tests {
 
     fn taken(text: &[u8], limit: usize) -> (String, bool) {
         let mut intake = Intake::new(limit);
-        // In pieces, as it arrives.
+        // In chunks, as data arrives.
         text.chunks(3).for_each(|piece| intake.take(piece));
         intake.text()
     }

@@ -1,4 +1,4 @@
-//! The monitor: many live traces, and what is asked of them.
+//! The monitor: many live traces, and requests about them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::query::{ForecastError, Solved};
 use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
 
-/// A spec that no monitor can be made of.
+/// The reason why a monitor cannot be created for a spec.
 #[derive(Debug, thiserror::Error)]
 pub enum MonitorError {
-    /// A formula is beyond all limits.
+    /// A formula exceeds all limits.
     #[error(transparent)]
     Limit(#[from] eval::LimitError),
-    /// The paths of its fields.
+    /// The paths of the spec's fields are invalid.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// A clause asks about a model that is not given.
+    /// A clause uses a model that is not given.
     #[error("`{query}` needs model `{model}`, which was not given")]
     NoModel {
         /// The model.
@@ -53,12 +53,12 @@ pub enum MonitorError {
     /// The field that marks approvals does not exist in the spec.
     #[error("approvals have the field `{0}`, which the events of the spec do not have")]
     NoField(SmolStr),
-    /// A model file for a model that the spec does not have.
+    /// A model file was given for a model that the spec does not have.
     #[error("the spec has no model `{0}`")]
     OtherModel(SmolStr),
 }
 
-/// Follows live traces by a spec.
+/// Monitors live traces against a spec.
 #[derive(Debug)]
 pub struct Monitor {
     pub(super) program: Program,
@@ -69,7 +69,7 @@ pub struct Monitor {
     pub(super) names: Vec<SmolStr>,
     /// The fields that an expression of the spec reads, or that are required.
     used: Vec<bool>,
-    /// Positions of the fields that an action has only once it has happened.
+    /// Positions of the fields that exist only after an action has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
     /// The events that are approvals: the position of a field, and its value as text.
@@ -83,17 +83,17 @@ pub struct Monitor {
     pub(super) buffers: ReadBuffers,
     pub(super) outcomes: Vec<ReadOutcome>,
     pub(super) traces: HashMap<SmolStr, Trace>,
-    /// When something is due, on the clock of who calls.
+    /// The next deadline of each trace, on the clock of the caller.
     pub(super) due: BTreeSet<(i128, SmolStr)>,
     pub(super) proposals: BTreeMap<u64, Proposal>,
     /// The open proposals, by trace.
     pub(super) reserved: HashMap<SmolStr, Reserved>,
     /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
-    /// The client that makes the requests.
+    /// The client that made the current request.
     pub(super) client: u32,
     pub(super) next_proposal: u64,
-    /// The number of lines and ticks that were taken.
+    /// The number of lines and ticks processed.
     pub(super) taken: u64,
 }
 
@@ -102,13 +102,13 @@ pub struct Monitor {
 pub(super) struct Trace {
     pub(super) live: Live,
     pub(super) memory: Box<[Memory]>,
-    /// Its position on learned chains.
+    /// The position of the trace on learned chains.
     pub(super) chain_position: ChainPosition,
     /// The position of the next event.
     pub(super) next: u32,
-    /// The difference of the clock of the trace from the caller's.
+    /// The offset from the caller's clock to the clock of the trace.
     pub(super) ahead: i128,
-    /// When something is due, on the clock of who calls.
+    /// The next deadline, on the clock of the caller.
     pub(super) due: Option<i128>,
 }
 
@@ -120,20 +120,20 @@ pub(super) struct Read {
 }
 
 impl Monitor {
-    /// A monitor without traces.
+    /// Creates a monitor without traces.
     ///
     /// # Errors
-    /// The spec is beyond the limits, or its paths cannot be read; a model is missing or was learned by another spec.
+    /// The spec exceeds the limits, or its paths cannot be read; a model is missing or was learned by another spec.
     pub fn new(spec: &Spec, mut options: Options) -> Result<Monitor, MonitorError> {
         let mut spec = spec.clone();
-        // Conditions belong to tests; they stand after all properties.
+        // Conditions belong to tests; they come after all properties.
         spec.properties
             .retain(|property| property.kind != PropertyKind::Condition);
         spec.tests.clear();
         for (name, file) in &options.models {
             let model = spec.find_model(name);
             let model = model.ok_or_else(|| MonitorError::OtherModel(name.clone()))?;
-            // What a loaded model is over, its file says.
+            // The model file determines the abstraction of a loaded model.
             if let ModelSource::Load(_, over @ None) = &mut spec.models[model.index()].source {
                 let named = |of: &Abstraction| of.name == file.header().abstraction;
                 *over = spec
@@ -205,8 +205,8 @@ impl Monitor {
         self.chains.unreached(&self.table)
     }
 
-    /// Returns the solved tables of each model, by its name in the spec: a monitor of the same spec that receives them has
-    /// nothing to solve.
+    /// Returns the solved tables of each model, by its name in the spec: a monitor of the same spec that is given these tables
+    /// does not solve them again.
     pub fn solved(&self) -> Vec<(SmolStr, Solved)> {
         self.chains.solved()
     }
@@ -216,7 +216,7 @@ impl Monitor {
         &self.options.identity
     }
 
-    /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
+    /// Returns whether a field of events is read from a member with this name; other members need not be given.
     pub fn reads(&self, member: &str) -> bool {
         let schema = &self.program.spec().schema;
         let fields = schema.fields.iter().enumerate();
@@ -282,13 +282,13 @@ impl Monitor {
         self.traces.len()
     }
 
-    /// Returns the number of inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) that were taken, in
-    /// this process and those whose state it continues.
+    /// Returns the number of inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) that were processed,
+    /// in this process and in those whose state it continues.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Says who makes the requests from here on.
+    /// Sets the speaker of the following requests.
     pub fn speak_as(&mut self, speaker: Speaker) {
         self.speaker = speaker;
     }
@@ -299,8 +299,8 @@ impl Monitor {
         self.client = client;
     }
 
-    /// Decides a line; lines are as in [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is
-    /// an envelope.
+    /// Decides a line in the format of [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is an
+    /// envelope.
     pub fn line(&mut self, line: &[u8], now: Option<Instant>) -> Decision {
         match Envelope::read(line, self.own) {
             Ok(Envelope { request, event }) => self.request(request, event, now),
@@ -330,16 +330,16 @@ impl Monitor {
         self.own
     }
 
-    /// Returns whether a line states what has happened, rather than asking: it must not be lost.
+    /// Returns whether a line reports an event that happened. Such a line must not be lost.
     pub fn states(&self, line: &[u8]) -> bool {
         match Envelope::read(line, self.own) {
             Ok(envelope) => envelope.request.states(),
-            // It may state something.
+            // The line may report an event.
             Err(_) => true,
         }
     }
 
-    /// Denies a line that cannot even be looked at, for this reason.
+    /// Denies a line that was not parsed, for this reason.
     pub fn refuse(&mut self, why: &str) -> Decision {
         self.taken += 1;
         self.unreadable(why.to_owned())
@@ -356,8 +356,8 @@ impl Monitor {
         }
     }
 
-    /// Records an event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout
-    /// of their own, and for callers that have values rather than text. Its cells are those of the schema of the spec.
+    /// Records an event that happened, given as a reader of records yields it (`input`). Use this for traces with their own
+    /// recording layout and for values that are not text. The cells of the event must match the schema of the spec.
     pub fn observe_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
         match self.foreign(&event) {
             Some(refused) => refused,
@@ -412,7 +412,8 @@ impl Monitor {
             decision.step = trace.live.last();
             let moment = due.saturating_add(1).saturating_add(trace.ahead);
             self.peek(&mut trace, eval::Peek::Time(moment), &mut decision);
-            // The clock of the trace rules, which is that of its events: one with an earlier time may still come.
+            // An event with an earlier time may still arrive, so a verdict that is final only by the caller's clock is
+            // reported as presumable.
             for (idx, (_, verdict)) in decision.verdicts.iter_mut().enumerate() {
                 let property = PropertyId::new(idx);
                 let known = self
@@ -470,7 +471,7 @@ impl Monitor {
         !self.awaited.is_empty()
     }
 
-    /// Returns a denial of an event that was read for another spec.
+    /// Returns a denial if the event was read for another spec.
     pub(super) fn foreign(&self, event: &Event) -> Option<Decision> {
         let schema = &self.program.spec().schema;
         let own = event.meta.len() == schema.meta.len()
@@ -481,12 +482,12 @@ impl Monitor {
         (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
     }
 
-    /// Returns whether whoever makes the requests may not say everything.
+    /// Returns whether the current speaker is restricted.
     pub(super) fn is_bound(&self) -> bool {
         self.is_reporter() && !self.approvals.is_empty()
     }
 
-    /// Returns whether whoever makes the requests reports only.
+    /// Returns whether the current speaker may only report.
     pub(super) fn is_reporter(&self) -> bool {
         self.speaker == Speaker::Reporter
     }
@@ -521,7 +522,7 @@ impl Monitor {
     }
 }
 
-/// Returns a denial of a statement that its sender may not make. Nothing was changed.
+/// Returns a denial of a statement that its sender is not allowed to make. Nothing was changed.
 pub(super) fn forbidden(why: &str) -> Decision {
     let mut decision = Decision::new(Cause::Forbidden);
     decision.ruling = Ruling::Block;
@@ -548,16 +549,16 @@ fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
     used
 }
 
-/// The reason why no further trace can begin.
+/// Returns the reason why no further trace can begin.
 pub(super) fn too_many(limit: usize) -> String {
     format!("{limit} traces are live (limit: `max-traces`)")
 }
 
-/// The schema of single events, whatever records they would be part of.
+/// Returns the schema for single events outside of records.
 fn single_events(schema: &InputSchema) -> InputSchema {
     let mut single = schema.clone();
     let layout = &mut single.layout;
-    // Of a record its name lies in the record; of a line it lies in the event.
+    // In a record, the identifier is part of the record; in a line, it is part of the event.
     if matches!(layout.events, Some(Events::At(_))) {
         layout.id = None;
     }

@@ -1,10 +1,9 @@
-//! The decision log: every decision in a chain of hashes, so that none can be changed or left out unseen.
+//! The decision log: every decision in a chain of hashes, so that a changed or missing decision is detected.
 //!
-//! Each line is a JSON object whose `hash` is BLAKE3 over the hash of the line before and the line itself up to there; the
-//! first line names the spec and the model, the inputs before the first one here (`after`), the last line of the log that
-//! this one goes on from (`follows`), and the key that it is signed with. With a [`SigningKey`] every hash is signed (`sig`,
-//! Ed25519), so that nobody without the key can write a chain of their own. What cannot be seen is a log that ends early:
-//! keep the last hash elsewhere.
+//! Each line is a JSON object whose `hash` is BLAKE3 over the hash of the previous line and the line itself up to `hash`. The
+//! first line names the spec and the model, the number of earlier inputs (`after`), the last line of the log that this one
+//! continues (`follows`), and the signing key. With a [`SigningKey`] every hash is signed (`sig`, Ed25519), so that only the
+//! holder of the key can write a valid chain. A log that ends early is not detected: store the last hash elsewhere.
 
 use std::fmt::Write as _;
 
@@ -19,10 +18,10 @@ use super::journal::Pieces;
 use super::state::Identity;
 use crate::value::Instant;
 
-/// The version that is written and read.
+/// The format version that is written and read.
 const VERSION: u32 = 1;
 
-/// The hash before the first line.
+/// The previous hash of the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The prefix of each signed hash, so that a signature of this log is valid for nothing else.
@@ -31,36 +30,36 @@ const CONTEXT: &str = "guard decision log ";
 /// The end of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The key that signs its lines.
+    /// The key that signs the lines.
     key: Option<SigningKey>,
     /// The hash of the last line.
     hash: String,
-    /// The number of the last decision's input; several decisions may have the same.
+    /// The number of the input of the last decision; several decisions may have the same input.
     last: u64,
-    /// The number of decisions of that input.
+    /// The number of decisions on that input.
     of_last: u64,
 }
 
-/// A log that holds.
+/// A verified log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// The identity of the monitor that makes its decisions.
+    /// The identity of the monitor that made the decisions.
     pub identity: Identity,
-    /// Its decisions.
+    /// The number of decisions.
     pub decisions: u64,
-    /// The last line of the log that it goes on from, where there was one.
+    /// The hash of the last line of the log that this one continues, if there is one.
     pub follows: Option<String>,
-    /// The key that all of it is signed with.
+    /// The key with which the log is signed.
     pub key: Option<VerifyingKey>,
-    /// Its end, from which it continues.
+    /// The end of the chain, from which the log continues.
     pub chain: Chain,
-    /// Its inputs: their numbers, and the hashes of what was given.
+    /// The inputs of the last lines: their numbers and hashes.
     pub inputs: Inputs,
-    /// Bytes that are whole; what follows was being written when the process ended.
+    /// The number of complete bytes; the rest was being written when the process ended.
     pub whole: usize,
 }
 
-/// The statements of the last lines of a log about inputs, and the hashes of these lines.
+/// The inputs that the last lines of a log record, and the hashes of these lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     of: Vec<(u64, String)>,
@@ -75,14 +74,14 @@ impl Inputs {
         self.lines.push(line.to_owned());
     }
 
-    /// Whether an input is another one than the log has under its number; false if that is not known.
+    /// Whether the log records another input under this number; false if that is not known.
     pub fn differs(&self, number: u64, input: Pieces<'_>) -> bool {
         let place = self.of.binary_search_by_key(&number, |(of, _)| *of);
         let logged = place.ok().and_then(|place| self.of.get(place));
         logged.is_some_and(|(_, logged)| *logged != hash_of(input))
     }
 
-    /// Whether a line of this hash is among the last lines.
+    /// Whether one of the last lines has this hash.
     pub fn has_line(&self, hash: &str) -> bool {
         self.lines.iter().any(|line| line == hash)
     }
@@ -91,27 +90,27 @@ impl Inputs {
 /// The start of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// The number of inputs that were taken before.
+    /// The number of inputs taken before the log.
     pub after: u64,
-    /// The last line of the log before.
+    /// The hash of the last line of the previous log.
     pub follows: Option<String>,
-    /// The key that signs its lines.
+    /// The key that signs the lines.
     pub key: Option<SigningKey>,
 }
 
-/// A log that does not hold.
+/// The reason why a log is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// It is something else.
+    /// The file is not a decision log.
     #[error("not a decision log")]
     NotALog,
-    /// It is of another version.
+    /// The log has another version.
     #[error("the log has format version {found}, but this guard reads version {VERSION}")]
     Version {
-        /// Its version.
+        /// The version of the log.
         found: u32,
     },
-    /// A line was changed, added, or one before it was taken out.
+    /// A line was changed or added, or the previous line was removed.
     #[error("line {line} does not continue the line before: {why}")]
     Broken {
         /// 1-based.
@@ -119,10 +118,10 @@ pub enum LogError {
         /// The fault.
         why: &'static str,
     },
-    /// It is signed by another key, or not at all.
+    /// The log is signed with another key, or not signed.
     #[error("the log is signed with {found}, expected {expected}")]
     Key {
-        /// Its key.
+        /// The key of the log.
         found: String,
         /// The key that is expected.
         expected: String,
@@ -161,7 +160,7 @@ impl Head {
     }
 }
 
-/// The parts that are read of a line.
+/// The parts of a line that are parsed.
 #[derive(Deserialize)]
 struct Line {
     n: u64,
@@ -170,25 +169,25 @@ struct Line {
     prev: String,
 }
 
-/// Returns the key of a PEM text, to sign with.
+/// Parses a private key in PEM, for signing.
 ///
 /// # Errors
-/// It is no Ed25519 key.
+/// The text is not an Ed25519 key.
 pub fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
     SigningKey::from_pkcs8_pem(pem).map_err(|_| LogError::NotAKey)
 }
 
-/// Returns the key of a PEM text, to verify with: the public key, or the public half of the other.
+/// Parses a key in PEM, for verification: a public key, or the public half of a private key.
 ///
 /// # Errors
-/// It is no Ed25519 key.
+/// The text is not an Ed25519 key.
 pub fn verifying_key(pem: &str) -> Result<VerifyingKey, LogError> {
     VerifyingKey::from_public_key_pem(pem)
         .map_err(|_| LogError::NotAKey)
         .or_else(|error| Ok(signing_key(pem).map_err(|_| error)?.verifying_key()))
 }
 
-/// Compares the key of a log with the one that is expected.
+/// Compares the key of a log with the expected one.
 ///
 /// # Errors
 /// They differ.
@@ -221,7 +220,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Chain {
-    /// Returns the first line of a log, and where the chain is then.
+    /// Returns a new chain and the first line of its log.
     pub fn begin(identity: &Identity, start: Start) -> (Chain, String) {
         let head = Head {
             guard_log: VERSION,
@@ -246,8 +245,7 @@ impl Chain {
         (chain, line)
     }
 
-    /// Returns the line of a decision about the input of this number, given at this time. `input` is the hash of what was
-    /// given.
+    /// Returns the line of a decision about the input of this number, given at this time. `input` is the hash of the input.
     pub fn link(
         &mut self,
         number: u64,
@@ -267,7 +265,7 @@ impl Chain {
         line
     }
 
-    /// Counts one more decision about the input of this number.
+    /// Counts one more decision on the input with this number.
     fn count(&mut self, number: u64) {
         self.of_last = if self.last == number {
             self.of_last + 1
@@ -277,7 +275,7 @@ impl Chain {
         self.last = number;
     }
 
-    /// Adds the hash of the line before, that of the line, and its signature.
+    /// Appends the hash of the line to it, computed with the previous hash, and the signature.
     fn close(&mut self, line: &mut String) {
         let _ = write!(line, ",\"prev\":\"{}\"", self.hash);
         self.hash = hash(&self.hash, line);
@@ -289,17 +287,17 @@ impl Chain {
         line.push_str("}\n");
     }
 
-    /// Returns the number of the last decision's input.
+    /// Returns the number of the input of the last decision.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// Signs what is added from here on.
+    /// Sets the key that signs the following lines.
     pub fn sign_with(&mut self, key: Option<SigningKey>) {
         self.key = key;
     }
 
-    /// Takes notice of a line that follows.
+    /// Adds a parsed line to the chain.
     fn follow(&mut self, read: &Line, hash: String) -> Result<(), &'static str> {
         if read.prev != self.hash {
             return Err("refers to a different previous line");
@@ -315,12 +313,12 @@ impl Chain {
         Ok(())
     }
 
-    /// Returns the hash of the last line: keep it elsewhere, and the log cannot be cut short unseen.
+    /// Returns the hash of the last line. Store it elsewhere to detect a log that was cut short.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Whether a decision about an input, the `place`-th (from 0) of that input, is in the log already.
+    /// Whether the log already contains the `place`-th decision (from 0) on an input.
     pub fn has(&self, number: u64, place: u64) -> bool {
         number < self.last || (number == self.last && place < self.of_last)
     }
@@ -340,12 +338,12 @@ fn hash(before: &str, line: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the text of a line that is signed.
+/// Returns the text that is signed for a line.
 fn signed(hash: &str) -> String {
     format!("{CONTEXT}{hash}")
 }
 
-/// Returns the hash of a line if the line states it and, given a key, is signed with that key.
+/// Returns the hash of a line if the line contains the right hash and, given a key, a valid signature.
 fn checked(before: &str, line: &str, key: Option<&VerifyingKey>) -> Result<String, &'static str> {
     let (body, rest) = line.rsplit_once(",\"hash\":\"").ok_or("missing hash")?;
     let rest = rest.strip_suffix("\"}").ok_or("does not end in its hash")?;
@@ -371,27 +369,27 @@ fn checked(before: &str, line: &str, key: Option<&VerifyingKey>) -> Result<Strin
     Ok(found)
 }
 
-/// The end of a log, from which it can be continued without reading all of it.
+/// The end of a log, from which it can be continued without reading the whole log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEnd {
-    /// The identity of the monitor that makes its decisions.
+    /// The identity of the monitor that made the decisions.
     pub identity: Identity,
     /// The key that it is signed with.
     pub key: Option<VerifyingKey>,
     /// The end of the chain.
     pub chain: Chain,
-    /// The statements of its last lines about inputs.
+    /// The inputs that the last lines record.
     pub inputs: Inputs,
 }
 
-/// Returns the end of a log: the contents of its first line, and the chain after `tail`, its last lines. The lines between
-/// are left to [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the log.
+/// Returns the end of a log: the contents of its first line, and the chain after `tail`, its last lines. The lines between are
+/// not checked here; [`verify`] detects a changed line there, even after more lines were added.
 ///
 /// Returns `None` if the last lines are too few or invalid.
 pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
     let head: Head = serde_json::from_str(first).ok()?;
     let key = head.key().ok()?;
-    // A journal that began together with the log names its first line.
+    // A journal that was created together with the log refers to the first line.
     let head_hash = checked(NOTHING, first, key.as_ref()).ok()?;
     if head.guard_log != VERSION {
         return None;
@@ -413,7 +411,7 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
         inputs.push(read.n, read.input, &chain.hash);
         end = Some(chain);
     }
-    // Of the first input some decisions may stand before the tail.
+    // Earlier decisions on the first input may be before the tail.
     let chain = end.filter(|_| n_inputs > 1)?;
     Some(LogEnd {
         identity: head.identity,
@@ -423,7 +421,7 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
     })
 }
 
-/// Verifies a log. A last line without its line end was being written and does not count.
+/// Verifies a log. A last line without a line end was interrupted while being written and is ignored.
 ///
 /// # Errors
 /// See [`LogError`].
@@ -505,7 +503,7 @@ mod tests {
                 && !inputs.differs(1, [b"y", b"", b""])
         );
         assert!(inputs.has_line(chain.hash()) && !inputs.has_line(NOTHING));
-        // All of one input: there may be more before.
+        // All lines are about one input, so there may be earlier decisions.
         assert_eq!(from(5), None);
         let changed = lines[3..].concat().replace("\"n\":3", "\"n\":2");
         assert_eq!(resume(first.trim_end(), &changed), None);
@@ -529,7 +527,7 @@ mod tests {
             (3, Some(key.verifying_key()))
         );
         assert_eq!(verified.chain.hash(), chain.hash());
-        // A line that somebody else adds, with the hash that fits.
+        // A line added by somebody else, with a valid hash.
         for other in [None, Some(SigningKey::from_bytes(&[8; 32]))] {
             let mut forged = chain.clone();
             forged.sign_with(other);
@@ -539,7 +537,7 @@ mod tests {
                 "{line}"
             );
         }
-        // A log of somebody else is one of another key.
+        // A log written by somebody else has another key.
         let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
         assert!(same_key(verified.key.as_ref(), Some(&other)).is_err());
         assert!(same_key(None, Some(&other)).is_err());

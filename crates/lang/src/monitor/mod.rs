@@ -1,7 +1,7 @@
 //! Live runs: events in, decisions out.
 //!
-//! A [`Monitor`] follows many traces at once and says of every event what the `enforce` clauses of a spec make of it:
-//! allow, warn, reflect, ask, block, stop.
+//! A [`Monitor`] follows many traces at once. For every event it returns the ruling of the spec's `enforce` clauses: allow,
+//! warn, reflect, ask, block, stop.
 //!
 //! ```
 //! use guard_lang::{check, front, monitor::{Monitor, Options, Ruling}, modules::NoFiles};
@@ -27,18 +27,18 @@
 //! ```
 //!
 //! # Failure
-//! Nothing of what goes wrong lets an action through: what cannot be read, what a limit cuts off, what a data error leaves
-//! open is decided as if it were a violation, with its reason, unless the clause says `on error allow`.
+//! A failure never lets an action through. Unreadable input, an exceeded limit and an undecided data error are treated as a
+//! violation, with a reason, unless the clause says `on error allow`.
 //!
 //! # State that survives
-//! [`Monitor::snapshot`] is the state as bytes, which [`Monitor::resume`] continues in another process with the same
-//! decisions from there on. A [`journal`] of the inputs since then loses nothing that was acknowledged; a [`log`] of the
-//! decisions shows that none was changed afterwards. All three are bound to the spec and the model ([`Identity`]).
+//! [`Monitor::snapshot`] is the state as bytes, from which [`Monitor::resume`] continues in another process with the same
+//! decisions. A [`journal`] of the later inputs preserves everything that was acknowledged; a [`log`] of the decisions makes
+//! later changes detectable. All three are bound to the spec and the model ([`Identity`]).
 //!
 //! # Time
-//! The monitor reads no clock. Who calls it passes the time (`now`); an event without a time of its own gets that one, and
-//! [`Monitor::tick`] finds the deadlines that pass without an event. Where the events of a trace have their own times,
-//! `now` only measures what passes between them, so that recorded runs can be played back.
+//! The monitor reads no clock. The caller passes the time (`now`). An event without a time gets that time, and
+//! [`Monitor::tick`] finds the deadlines that pass without an event. If the events of a trace have their own times, `now` only
+//! measures the time between them, so that recorded runs can be replayed.
 
 mod arms;
 mod decision;
@@ -101,46 +101,48 @@ pub struct Options {
     pub eval: eval::Limits,
     /// Limits on reading.
     pub input: InputLimits,
-    /// Traces that are live at once; events of others are denied.
+    /// The greatest number of live traces; events of further traces are denied.
     pub traces: usize,
-    /// Proposals that are neither committed nor abandoned (`max-proposals`); further ones are denied.
+    /// The greatest number of open proposals, neither committed nor abandoned (`max-proposals`); further ones are
+    /// denied.
     pub proposals: usize,
-    /// The same of one trace (`max-trace-proposals`): a proposal is judged after all that are open in its trace.
+    /// The same limit for one trace (`max-trace-proposals`): a proposal is judged after all open proposals of its
+    /// trace.
     pub trace_proposals: usize,
-    /// Bytes of all open proposals (`max-proposal-bytes`); further ones are denied.
+    /// The greatest size in bytes of all open proposals (`max-proposal-bytes`); further ones are denied.
     pub proposal_bytes: usize,
-    /// The same of one trace (`max-trace-proposal-bytes`).
+    /// The same limit for one trace (`max-trace-proposal-bytes`).
     pub trace_proposal_bytes: usize,
-    /// Clients that share `proposals` and `proposal_bytes` equally.
+    /// The number of clients that share `proposals` and `proposal_bytes` equally.
     pub clients: usize,
-    /// The time for which a proposal counts that is neither committed nor abandoned, by the times that callers pass.
+    /// The time after which an open proposal expires, by the times that callers pass.
     pub reservation: Duration,
-    /// The treatment of outcomes.
+    /// The policy for outcomes.
     pub outcomes: Outcomes,
-    /// The events that only approvers may report; if empty, everybody may report everything.
+    /// The events that only approvers may report; if empty, every client may report every event.
     pub approvals: Vec<Approval>,
     /// The models for clauses on queries, by their names in the spec.
     pub models: BTreeMap<SmolStr, TrainedModel>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
-    /// Automata of the spec that need not be built.
+    /// Automata of the spec that were built before.
     pub automata: Arc<KeptAutomata>,
     /// The identity that states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
 }
 
-/// Whoever makes a request.
+/// The sender of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speaker {
-    /// May say everything.
+    /// May make every request.
     #[default]
     Approver,
-    /// May not report [approvals](Approval), commit an action that a person was asked about, or end a trace, which would end
-    /// the validity of approvals in it. Restricted only if the monitor has approvals.
+    /// May not report [approvals](Approval), commit an action about which a person was asked, or end a trace (which would end
+    /// the validity of its approvals). Restricted only if the monitor has approvals.
     Reporter,
 }
 
-/// Events that only an [approver](Speaker::Approver) may report: those with this value.
+/// Events that only an [approver](Speaker::Approver) may report: those whose field has this value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// A field of the spec's events.
@@ -149,12 +151,12 @@ pub struct Approval {
     pub value: SmolStr,
 }
 
-/// The source of the numbers of a model.
+/// The source of the probabilities of a model.
 #[derive(Clone, Debug)]
 pub enum TrainedModel {
-    /// Its file: the queries are answered when the monitor is made.
+    /// A model file. Its queries are solved when the monitor is created.
     Learned(Model),
-    /// The tables that another process [solved](Monitor::solved), and the hash of the file that it used.
+    /// The tables that another process [solved](Monitor::solved), and the hash of the model file.
     Solved(Box<Solved>, String),
 }
 

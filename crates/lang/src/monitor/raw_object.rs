@@ -1,4 +1,4 @@
-//! JSON objects as their members, each as it was written.
+//! JSON objects as a list of members, each as written.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,18 +13,18 @@ use crate::input::document::explain;
 use crate::input::limits::InputLimits;
 use crate::input::scan::{Fault, Lexeme, Scanner};
 
-/// The most members that an object is read as.
+/// The greatest number of members of an object.
 const MOST_MEMBERS: usize = 100_000;
 
-/// The members of a JSON object, in order and as written; those that stand twice are both there.
+/// The members of a JSON object, in order and as written, including duplicates.
 #[derive(Clone, Debug)]
 pub struct RawObject<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
 
 impl<'l> RawObject<'l> {
-    /// Reads an object whose keys are looked at elsewhere: one may stand twice.
+    /// Parses an object. Duplicate keys are allowed; the caller checks the keys.
     ///
     /// # Errors
-    /// It is no JSON object.
+    /// The text is not a JSON object.
     pub fn parse(text: &'l [u8]) -> Result<RawObject<'l>, serde_json::Error> {
         serde_json::from_slice(text)
     }
@@ -78,15 +78,15 @@ impl<'de> Deserialize<'de> for RawObject<'de> {
     }
 }
 
-/// The deepest nesting of a text of which the keys are compared, in levels: that of strict parsers.
+/// The greatest nesting depth of a text whose keys are compared: that of strict parsers.
 const DEEPEST: usize = 127;
 
-/// Up to this many keys are compared in pairs; more are sorted when their object ends.
+/// Up to this many keys are compared in pairs; more keys are sorted at the end of their object.
 const PAIRS: usize = 32;
 
-/// Checks that a JSON text is one that strict parsers read, and that no object in it has a key twice, at any depth; if `fold`,
-/// that none has two keys that differ in case alone. Readers differ on which of two such keys counts. Keys take eight bytes each
-/// while their object is open; no string is copied.
+/// Checks that strict parsers accept a JSON text, and that no object in it has a duplicate key, at any depth; if `fold`, keys
+/// that differ only in case count as duplicates. Parsers differ on which of two such keys they use. Each key takes eight bytes
+/// while its object is open; no string is copied.
 ///
 /// # Errors
 /// The text has such keys, half a surrogate pair, a number out of range, or more than 127 levels.
@@ -110,7 +110,7 @@ struct UniqueKeys {
 }
 
 impl UniqueKeys {
-    /// Reads a value, however deep, without recursion.
+    /// Reads a value without recursion.
     fn read(&mut self, scan: &mut Scanner<'_>) -> Result<(), String> {
         let bytes = scan.bytes();
         let wrong = |fault| explain(fault, bytes, &InputLimits::default()).1;
@@ -132,7 +132,7 @@ impl UniqueKeys {
             {
                 return Err("a number is out of range".to_owned());
             }
-            // After a value, whatever contains it continues.
+            // After a value, the enclosing list or object continues.
             let mut ended = opens && inner.is_none();
             value = loop {
                 if let Some(inner) = inner {
@@ -200,14 +200,14 @@ impl UniqueKeys {
     }
 }
 
-/// The kind of the next value, or why its key may not stand there.
+/// The kind of the next value, or the reason why its key is not allowed.
 type Item = Result<Option<Peek>, String>;
 
-/// A key without its case, as readers that ignore case compare keys.
+/// Returns a key in lower case, as parsers that ignore case compare keys.
 pub fn folded(key: &str) -> String {
     key.to_uppercase().to_lowercase()
 }
 
-/// A key, borrowed where it has no escape.
+/// A key, borrowed if it has no escape.
 #[derive(Deserialize)]
 struct Key<'l>(#[serde(borrow)] Cow<'l, str>);

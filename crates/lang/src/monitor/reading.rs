@@ -1,4 +1,4 @@
-//! From the text of events to their cells, and what becomes of text that cannot be read.
+//! Conversion of events from text to cells, and the treatment of unreadable text.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant};
 
 impl Monitor {
-    /// Returns a line that holds the words of an envelope and is not JSON: if it states what happened, that is recorded.
+    /// Returns a line that contains the words of an envelope and is not JSON. If it reports an event that happened, the
+    /// event is recorded.
     pub(super) fn repaired_line(
         &mut self,
         line: &[u8],
@@ -56,7 +57,8 @@ impl Monitor {
         }
     }
 
-    /// Reads two texts of one event that differ in what could not be read, which is `why`: cells that differ are unknown.
+    /// Reads two texts of one event that differ only in the replacements for unreadable parts; `why` describes these.
+    /// Cells that differ are unknown.
     fn read_both(&mut self, texts: [&[u8]; 2], why: String) -> Result<Unit, String> {
         let [first, second] = texts.map(|text| self.read(text));
         let (Ok(Unit::Event(mut event)), Ok(Unit::Event(other))) = (first, second) else {
@@ -92,7 +94,7 @@ impl Monitor {
         }
     }
 
-    /// Returns the event that a proposal is about; `why` it is not read from elsewhere.
+    /// Returns the event of a proposal, with `why` as the reason why the event itself could not be read.
     pub(super) fn event_of(&self, proposal: &Proposal, why: Option<String>) -> Event {
         Event {
             trace: Some(proposal.trace.clone()),
@@ -130,7 +132,7 @@ impl Monitor {
         }
     }
 
-    /// Forgets what an action only has once it has happened.
+    /// Sets the fields that exist only after an action to unknown.
     pub(super) fn await_outcomes(&self, event: &mut Event) {
         if self.awaited.is_empty() {
             return;
@@ -152,7 +154,7 @@ impl Monitor {
     }
 }
 
-/// Returns a problem as part of a decision.
+/// Returns the message of a problem for a decision.
 pub(super) fn problem_message(problem: &Problem) -> String {
     match &problem.field {
         Some(field) => format!("field `{field}`: {}", problem.message),

@@ -1,8 +1,8 @@
-//! Text that is almost JSON, made readable, so that an outcome is recorded although parts of it cannot be read.
+//! Repairs text that is almost JSON, so that an outcome is recorded even if parts of it are unreadable.
 //!
-//! What a tool returns is chosen by whoever feeds the tool. If an unreadable byte kept a result out of the trace, the
-//! tool could hide the result. Each unreadable part is therefore replaced, in two different ways: what reads the same in
-//! both texts does not depend on the part, and everything else is unknown.
+//! Others can influence what a tool returns. If an unreadable byte kept a result out of the trace, a tool could hide
+//! the result. Each unreadable part is therefore replaced in two different ways: values that are equal in both texts do
+//! not depend on the part, and all other values are unknown.
 
 use std::borrow::Cow;
 
@@ -20,18 +20,17 @@ const FILLERS: [Filler; 2] = [
 
 #[derive(Clone, Copy)]
 struct Filler {
-    /// Stands for bytes that are not UTF-8, and for raw control characters in strings.
+    /// The replacement for bytes that are not UTF-8, and for raw control characters in strings.
     character: char,
-    /// Stands for a value that is nested too deeply, and for a number that JSON does not have.
+    /// The replacement for values that are nested too deeply, and for numbers that JSON does not have.
     value: &'static str,
 }
 
 /// Returns the two repaired texts.
 ///
-/// Invalid UTF-8, raw control characters in strings, `NaN`, infinities, values below `depth` levels and a byte order mark
-/// are replaced.
-/// Returns `None` if there is nothing of that kind to replace, or if a key would change: what a key was decides which
-/// field its value is. Linear in the text.
+/// Invalid UTF-8, raw control characters in strings, `NaN`, infinities, values below `depth` levels and a byte order mark are
+/// replaced. Returns `None` if there is nothing of that kind to replace, or if a key would change, because the key determines
+/// the field of its value. Linear in the text.
 pub(super) fn repaired(bytes: &[u8], depth: usize) -> Option<[Vec<u8>; 2]> {
     let [first, second] = FILLERS;
     let (first, second) = (repair(bytes, depth, first)?, repair(bytes, depth, second)?);
@@ -80,7 +79,7 @@ fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
                 out.truncate(out.trim_end_matches('-').len());
                 out.push_str(filler.value);
             }
-            // Outside strings a line end is white space.
+            // Outside of strings a line end is white space.
             '\n' | '\r' => out.push(' '),
             _ => out.push(c),
         }
@@ -108,7 +107,7 @@ fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(ch
     changed
 }
 
-/// Returns the text, with a character in place of what is not UTF-8.
+/// Returns the text with `filler` in place of bytes that are not UTF-8.
 fn valid(bytes: &[u8], filler: char) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -1,10 +1,10 @@
-//! Proposals, and what they reserve.
+//! Proposals and their reservations.
 //!
-//! Between the check of an action and its execution other actions are checked. A proposal that was let through therefore
-//! counts from then on: every later proposal of its trace is judged twice, once on what has happened and once as if all
-//! open proposals had happened before it, in their order, and the stricter of the two decisions stands. A proposal counts
-//! until it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about
-//! which a person is being asked. [`Monitor::act`] checks and records in one step, and needs no reservation.
+//! Between the check of an action and its execution other actions are checked. An allowed proposal is therefore reserved from
+//! then on: every later proposal of its trace is judged twice, once on the events that happened and once as if all open
+//! proposals had happened before it, in their order. The stricter of the two decisions applies. A proposal stays reserved until
+//! it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about which a
+//! person is being asked. [`Monitor::act`] checks and records in one step, and needs no reservation.
 //!
 //! | request | judged on | recorded | reserved |
 //! |---|---|---|---|
@@ -22,39 +22,39 @@ use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
 use crate::value::{Cell, Instant, Value};
 
-/// An action that may happen.
+/// A proposed action that was allowed.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Proposal {
     pub(super) trace: SmolStr,
-    /// The arms that acted for it, by clause.
+    /// The arms that acted for the proposal, each with its clause.
     acted: Vec<(usize, usize)>,
     /// The facts that the event states about its record.
     pub(super) meta: Box<[Cell]>,
-    /// The cells of its steps; the fields that only exist once the action has happened are unknown.
+    /// The cells of its steps; fields that exist only after the action are unknown.
     pub(super) steps: Vec<Box<[Cell]>>,
-    /// Whether a person is asked about it.
+    /// Whether a person was asked about it.
     asked: bool,
     /// The client that made it.
     client: u32,
     /// The size of its cells.
     bytes: usize,
-    /// The last time at which it counts, on the caller's clock; `None` if it was made without a time.
+    /// The time at which it expires, on the caller's clock; `None` if it was made without a time.
     until: Option<i128>,
 }
 
 /// The open proposals of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
-    /// Their numbers, ascending.
+    /// Their numbers, in ascending order.
     pub(super) numbers: Vec<u64>,
     pub(super) usage: Usage,
-    /// The trace as if all of them had happened; made when it is needed, since anything recorded invalidates it.
+    /// The trace as if all of them had happened. Created on demand, because every recorded event invalidates it.
     pub(super) fork: Option<Trace>,
 }
 
 impl Monitor {
     /// Judges an action, or the end of a trace, as if it happened now, while the fields marked `@outcome` are unknown.
-    /// The trace is left as it is. Unless the ruling denies, the decision carries the number of the proposal, and the
+    /// The trace does not change. Unless the ruling denies, the decision carries the number of the proposal, and the
     /// proposal counts until it is committed or abandoned.
     pub fn propose(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
         match self.read(event) {
@@ -65,7 +65,7 @@ impl Monitor {
         }
     }
 
-    /// Judges an action that is only [proposed](Self::propose), as a reader of records yields it.
+    /// Judges a [proposed](Self::propose) action, given as a reader of records yields it.
     pub fn propose_event(&mut self, mut event: Event, now: Option<Instant>) -> Decision {
         if let Some(refused) = self.foreign(&event) {
             return refused;
@@ -74,8 +74,8 @@ impl Monitor {
         self.proposal(event, now)
     }
 
-    /// Judges an action, or the end of a trace, and records it as having happened if the ruling is below
-    /// [`Ruling::Ask`]. If a person must be asked, the action is [proposed](Self::propose) instead.
+    /// Judges an action, or the end of a trace. If the ruling is below [`Ruling::Ask`], it is recorded as having
+    /// happened; if a person must be asked, the action is [proposed](Self::propose) instead.
     pub fn act(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
         match self.read(event) {
             Ok(Unit::Event(event)) => self.act_event(event, now),
@@ -99,7 +99,7 @@ impl Monitor {
         }
         self.expire(now);
         let name = event.trace.clone().unwrap_or_default();
-        // One step is enough if nothing is reserved and the event is the same before and after.
+        // One step is enough if no proposal is reserved and the event has no fields that exist only after the action.
         let mut decision = match self.awaits() || self.reserved.contains_key(&name) {
             true => self.act_reserved(event, now),
             false => self.act_at_once(event, name, now),
@@ -110,7 +110,7 @@ impl Monitor {
         decision
     }
 
-    /// Steps the trace itself, and takes the step back unless the action may happen.
+    /// Steps the trace itself, and undoes the step if the action may not happen.
     fn act_at_once(&mut self, event: Event, name: SmolStr, now: Option<Instant>) -> Decision {
         let saved = match self.traces.remove(&name) {
             Some(mut trace) => {
@@ -142,7 +142,7 @@ impl Monitor {
         decision
     }
 
-    /// Proposes, and commits what may happen.
+    /// Proposes the action, and commits it if it may happen.
     fn act_reserved(&mut self, event: Event, now: Option<Instant>) -> Decision {
         let mut awaited = event.clone();
         self.await_outcomes(&mut awaited);
@@ -169,9 +169,9 @@ impl Monitor {
         }
     }
 
-    /// Records that what was proposed has happened. It is judged again, now that its outcome is there and others may have
-    /// come between; an arm that acted for the proposal when it was entered does not act again. Callers that have not
-    /// carried the action out yet must not do so if this decision denies.
+    /// Records that a proposed action has happened. The event is judged again, because its outcome is now known and other
+    /// events may have happened in between. An arm that already acted for the proposal does not act again. A caller that has
+    /// not carried out the action yet must not do so if this decision denies.
     ///
     /// An event that cannot be read is recorded as it was proposed.
     pub fn commit(&mut self, proposal: u64, event: &[u8], now: Option<Instant>) -> Decision {
@@ -227,7 +227,7 @@ impl Monitor {
         }
     }
 
-    /// Ends a proposal that will not happen: it no longer counts.
+    /// Ends a proposal that will not happen: it is no longer reserved.
     pub fn abandon(&mut self, proposal: u64) -> Decision {
         let mut decision = Decision::new(Cause::Proposal);
         decision.proposal = Some(proposal);
@@ -243,7 +243,7 @@ impl Monitor {
         decision
     }
 
-    /// Returns an action that is only proposed.
+    /// Judges a proposed action.
     fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
         self.expire(now);
         let known = event.trace.clone().unwrap_or_default();
@@ -261,7 +261,7 @@ impl Monitor {
         if decision.verdicts.is_empty() {
             self.record_current(&mut trace, &mut decision);
         }
-        // The trace is as it was; one that nothing happened in is not begun.
+        // The trace does not change. If nothing has happened in it, it is not begun.
         if let Some((ahead, meta)) = before {
             trace.ahead = ahead;
             trace.live.set_meta(meta);
@@ -278,8 +278,8 @@ impl Monitor {
         decision
     }
 
-    /// Judges an event after everything that is reserved in its trace; the stricter of this decision and the one given
-    /// stands. Returns the trace as it would then be, `None` if nothing is reserved.
+    /// Judges an event after all reserved proposals of its trace. `decision` becomes the stricter of the two. Returns
+    /// the resulting trace, or `None` if nothing is reserved.
     fn judge_reserved(&mut self, read: &mut Read, decision: &mut Decision) -> Option<Trace> {
         let numbers = self.reserved.get(&read.trace)?.numbers.clone();
         let kept = self.reserved.get_mut(&read.trace)?.fork.take();
@@ -332,8 +332,8 @@ impl Monitor {
         fork
     }
 
-    /// Moves the times of an event that is imagined after others up to the latest time of those: what is reserved keeps
-    /// the time at which it was proposed, and no clock runs back.
+    /// Raises the times of an event that is judged after reserved ones to the latest time of those, so that no clock
+    /// runs back: a reserved proposal keeps the time at which it was proposed.
     fn not_before(&self, trace: &Trace, event: &mut Event) {
         let (Some(clock), Some(latest)) = (self.clock(), trace.live.latest()) else {
             return;
@@ -392,7 +392,7 @@ impl Monitor {
         decision.proposal = Some(number);
     }
 
-    /// Ends the proposals whose time is over. Their numbers ascend with the time at which they were made.
+    /// Ends the proposals that have expired. Proposals are numbered in the order of their times.
     fn expire(&mut self, now: Option<Instant>) {
         let Some(now) = now else {
             return;
@@ -404,7 +404,7 @@ impl Monitor {
         }
     }
 
-    /// Takes a proposal out of what is reserved.
+    /// Removes a proposal from the reserved ones.
     fn release(&mut self, number: u64) -> Option<Proposal> {
         let proposal = self.proposals.remove(&number)?;
         self.clients.remove(proposal.client, proposal.bytes);
@@ -419,7 +419,7 @@ impl Monitor {
         Some(proposal)
     }
 
-    /// Counts a proposal among those of its trace and its client.
+    /// Adds a proposal to the counts of its trace and its client.
     pub(super) fn count(&mut self, number: u64, proposal: &Proposal) {
         let reserved = self.reserved.entry(proposal.trace.clone()).or_default();
         reserved.numbers.push(number);

@@ -1,7 +1,7 @@
 //! The positions of live traces on learned chains, and the values of queries there.
 //!
-//! Nothing is solved while traces run: every query is a table by state ([`Forecast`]), and the state follows from
-//! expressions that the monitor's own program evaluates with everything else.
+//! No query is solved while traces run: every query is a table by state ([`Forecast`]). The state follows from
+//! expressions that the monitor's program evaluates together with all others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::learn::Header;
 use crate::query::{Forecast, Onward, Outlook, Position, Solved};
 use crate::value::{Number, Value};
 
-/// The learned chains that clauses ask about.
+/// The learned chains that clauses use.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     each: Vec<Chain>,
-    /// By clause: which chain, and which of its queries.
+    /// For each clause: the chain and the index of the query.
     clauses: Vec<Option<(usize, usize)>>,
-    /// The expressions that the program of the monitor observes for them.
+    /// The expressions that the monitor's program must observe for the chains.
     observed: Vec<ExprId>,
 }
 
 #[derive(Debug)]
 struct Chain {
     model: SmolStr,
-    /// The header of its file.
+    /// The header of the model file.
     header: Header,
     forecast: Forecast,
     mount: Mount,
@@ -47,9 +47,9 @@ pub(super) struct ChainPosition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ModelPosition {
     position: Position,
-    /// The category of the trace; `None` if it is not known.
+    /// The category of the trace; `None` if it is unknown.
     category: Option<SmolStr>,
-    /// Whether the last step of the trace was one of the chain.
+    /// Whether the last step of the trace was a step of the chain.
     moved: bool,
 }
 
@@ -58,14 +58,14 @@ struct ModelPosition {
 pub(super) struct RiskValue {
     chain: usize,
     query: usize,
-    /// Whether the step at hand is one of the chain: arms act at those only.
+    /// Whether the current step is a step of the chain. Arms act only at such steps.
     pub(super) moved: bool,
-    /// Its value.
+    /// The value of the query.
     pub(super) outlook: Outlook,
 }
 
 impl Chains {
-    /// Returns the chains that the clauses of a spec ask about, by the model files in the options.
+    /// Returns the chains that the clauses of a spec use, from the model files in the options.
     pub(super) fn new(
         spec: &Arc<Spec>,
         models: BTreeMap<SmolStr, TrainedModel>,
@@ -159,13 +159,13 @@ impl Chains {
         }
     }
 
-    /// Whether what was written down can be where a trace is.
+    /// Whether a deserialised position is valid for these chains.
     pub(super) fn fit(&self, at: &ChainPosition) -> bool {
         let fits = |(chain, at): (&Chain, &ModelPosition)| chain.forecast.fits(&at.position);
         at.positions.len() == self.each.len() && self.each.iter().zip(&at.positions).all(fits)
     }
 
-    /// Goes on by a step.
+    /// Advances the position by a step.
     pub(super) fn advance(&self, at: &mut ChainPosition, view: &mut StepView<'_>) {
         for (chain, at) in self.each.iter().zip(&mut at.positions) {
             if chain.forecast.has_categories() {
@@ -211,7 +211,7 @@ impl Chains {
         }
     }
 
-    /// Returns the arms that no state of the models reaches.
+    /// Returns the arms that are not reached in any state of the models.
     pub(super) fn unreached(&self, table: &Table) -> Vec<Unreached> {
         let mut found = Vec::new();
         for (place, (clause, of)) in table.clauses.iter().zip(&self.clauses).enumerate() {
@@ -264,16 +264,16 @@ pub(super) struct RiskMessage<'c> {
 }
 
 impl RiskValue {
-    /// Returns the number that decisions show.
+    /// Returns the number that decisions report.
     pub(super) fn number(&self) -> Option<f64> {
         self.outlook.highest.filter(|_| !self.outlook.open)
     }
 
-    /// Whether an arm is reached whatever is not known, and whether it may be. `bound`: the comparison that is made with
-    /// the number, where what is watched holds or does not.
+    /// Returns whether an arm is certainly reached, and whether it may be reached. `bound` is the comparison of the
+    /// number, if the claim is a comparison.
     pub(super) fn reaches(&self, row: &Row, bound: Option<&(Compare, Number)>) -> (bool, bool) {
         let outlook = &self.outlook;
-        // What holds or does not, without a comparison, is 1 or 0.
+        // A claim without a comparison has the value 1 or 0.
         let holds = || match bound {
             Some((compare, number)) => (*compare, number.to_f64()),
             None => (Compare::Ge, 1.0),
@@ -291,7 +291,7 @@ impl RiskValue {
         let is = |value: Option<f64>| value.is_some_and(|value| compares(value, compare, number));
         let (least, most) = (is(outlook.lowest), is(outlook.highest));
         let sure = least && most && !outlook.unseen && !outlook.open;
-        // What is not known at all is taken for what is feared; that something holds is not.
+        // An unknown value counts as reaching the arm, unless the arm is triggered by the claim being satisfied.
         let feared = outlook.open && row.trigger != ArmTrigger::Satisfied;
         (sure, least || most || feared)
     }
@@ -349,7 +349,7 @@ impl RiskMessage<'_> {
         (!onward.is_empty()).then(|| format!("next {}", onward.join(", ")))
     }
 
-    /// Returns the values that messages may name, in the order of [`hir::Reading`](crate::hir::Reading).
+    /// Returns the values that messages can refer to, in the order of [`hir::Reading`](crate::hir::Reading).
     pub(super) fn values(&self, why: Option<&str>) -> Vec<Option<Value>> {
         let text = |text: &str| Some(Value::string(text));
         let value = |what: &crate::hir::Reading| match what {
@@ -366,7 +366,7 @@ impl RiskMessage<'_> {
         crate::hir::Reading::ALL.iter().map(value).collect()
     }
 
-    /// Returns the message of an arm without one of its own.
+    /// Returns the message of an arm that has none of its own.
     pub(super) fn text(&self, name: &str, row: &Row, why: Option<&str>) -> String {
         let state = self.chain.forecast.describe(&self.at.position);
         let mut said = match (&row.trigger, self.value.number()) {
@@ -384,12 +384,12 @@ impl RiskMessage<'_> {
     }
 }
 
-/// Returns a share as a percentage.
+/// Formats a probability as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// Returns a number with three digits.
+/// Formats a number with three digits.
 fn short(value: f64) -> String {
     if value.is_infinite() {
         return "infinite".to_owned();

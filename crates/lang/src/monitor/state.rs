@@ -19,7 +19,7 @@ use super::risk::ChainPosition;
 use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
-/// The version that is written and read.
+/// The format version that is written and read.
 const VERSION: u32 = 5;
 
 const MAGIC: &[u8] = b"guard-state ";
@@ -29,7 +29,7 @@ const MAGIC: &[u8] = b"guard-state ";
 pub struct Identity {
     /// The hash of the spec's texts; empty if unknown.
     pub spec: String,
-    /// The hash of the model, where there is one.
+    /// The hash of the model, if there is one.
     pub model: Option<String>,
 }
 
@@ -40,9 +40,9 @@ struct Head {
     tool: String,
     #[serde(flatten)]
     identity: Identity,
-    /// The number of inputs that were taken.
+    /// The number of inputs processed.
     taken: u64,
-    /// The treatment of outcomes.
+    /// The policy for outcomes.
     outcomes: super::Outcomes,
 }
 
@@ -67,37 +67,37 @@ struct SavedTrace {
 /// The reason why a state cannot be continued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// It is something else.
+    /// The bytes are not a state.
     #[error("not a monitor state")]
     NotAState,
-    /// It was cut off or changed.
+    /// The state was cut off or changed.
     #[error("the state is damaged: wrong checksum")]
     Damaged,
-    /// It is of another version.
+    /// The state has another version.
     #[error(
         "the state has format version {found} (written by guard {tool}), but this \
                     guard reads version {VERSION}"
     )]
     Version {
-        /// Its version.
+        /// The version of the state.
         found: u32,
         /// The tool that wrote it.
         tool: String,
     },
-    /// It is of another spec, model or way to decide.
+    /// The state belongs to another spec, model or policy.
     #[error("it belongs to another {what}: expected {here}, found {found}")]
     Other {
         /// The part that differs.
         what: &'static str,
-        /// In the state.
+        /// The value in the state.
         found: String,
-        /// Here.
+        /// The value in this monitor.
         here: String,
     },
-    /// Its parts do not fit the spec.
+    /// The parts of the state do not match the spec.
     #[error("the state does not match the spec, although it has its hash")]
     Unsound,
-    /// It cannot be written.
+    /// The state cannot be serialised.
     #[error("cannot write the state: {0}")]
     Unwritable(String),
 }
@@ -106,7 +106,7 @@ impl Monitor {
     /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///
     /// # Errors
-    /// The state is beyond what can be written (no state of ordinary size is).
+    /// The state is too large to be serialised (no state of ordinary size is).
     pub fn snapshot(&self) -> Result<Vec<u8>, StateError> {
         let unwritable = |error: &dyn std::fmt::Display| StateError::Unwritable(error.to_string());
         let head = Head {
@@ -147,16 +147,16 @@ impl Monitor {
         Ok(bytes)
     }
 
-    /// Continues a state: the monitor forgets its own and decides from here on as the one that wrote it.
+    /// Replaces the monitor's state. From then on the monitor makes the same decisions as the one that wrote the state.
     ///
     /// # Errors
-    /// See [`StateError`]; the monitor is then as it was.
+    /// See [`StateError`]; the monitor is then unchanged.
     pub fn resume(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(StateError::NotAState)?;
         let end = memchr::memchr(b'\n', rest).ok_or(StateError::NotAState)?;
         let head: serde_json::Value =
             serde_json::from_slice(&rest[..end]).map_err(|_| StateError::NotAState)?;
-        // Whatever else is in a state of another version, this much is.
+        // States of every version have these members.
         let version = head.get("version").and_then(serde_json::Value::as_u64);
         if version != Some(u64::from(VERSION)) {
             let tool = head.get("tool").and_then(serde_json::Value::as_str);
@@ -234,7 +234,7 @@ impl Identity {
         Identity { spec, model }
     }
 
-    /// Whether something else is by the same spec and model.
+    /// Checks that another identity has the same spec and model.
     ///
     /// # Errors
     /// What differs.

@@ -1,4 +1,4 @@
-//! Steps of a live trace: events that happen or are imagined, and moments without an event.
+//! Steps of a live trace: events that happened or are proposed, and moments without an event.
 
 use smol_str::SmolStr;
 
@@ -14,10 +14,10 @@ use crate::input::record::Event;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant, Truth, Value};
 
-/// Obligations of one property that a proposed end reports.
+/// The greatest number of obligations of one property that a proposed end reports.
 const MOST_OWED: usize = 20;
 
-/// The step_cache, and what judging needs besides; both from a monitor, of which other parts stay free.
+/// Borrows the step cache and the context of judging from a monitor, so that its other parts stay available.
 macro_rules! context {
     ($monitor:expr) => {
         (
@@ -34,7 +34,7 @@ macro_rules! context {
 }
 
 impl Monitor {
-    /// A trace in which nothing has happened.
+    /// Returns a new trace without events.
     pub(super) fn begin_trace(&self) -> Trace {
         Trace {
             live: Live::new(&self.program),
@@ -46,7 +46,7 @@ impl Monitor {
         }
     }
 
-    /// A copy of a trace; both share what neither changes.
+    /// Returns a copy of a trace; both share unchanged parts.
     pub(super) fn fork(&self, trace: &mut Trace) -> Trace {
         Trace {
             live: trace.live.fork(&self.program),
@@ -56,7 +56,7 @@ impl Monitor {
         }
     }
 
-    /// Takes up the trace of an event, or begins it.
+    /// Removes the trace of an event from the monitor for stepping, or begins it.
     pub(super) fn take(
         &mut self,
         mut event: Event,
@@ -99,7 +99,7 @@ impl Monitor {
         Ok((read, trace))
     }
 
-    /// A missing time is the caller's; a time of the event's own sets the clock of the trace.
+    /// Fills in a missing time from the caller's clock; a time of the event itself sets the clock of the trace.
     fn set_clock(&self, clock: usize, event: &mut Event, trace: &mut Trace, now: Option<Instant>) {
         let Some(now) = now else {
             return;
@@ -133,7 +133,7 @@ impl Monitor {
         }
     }
 
-    /// An event that happened.
+    /// Records an event that happened.
     pub(super) fn event(
         &mut self,
         event: Event,
@@ -160,7 +160,7 @@ impl Monitor {
         decision
     }
 
-    /// Steps a trace by an event, and judges it. `awaits`: whether the fields marked `@outcome` are not there yet.
+    /// Steps a trace by an event, and judges it. `awaits`: whether the fields marked `@outcome` do not exist yet.
     pub(super) fn advance(
         &mut self,
         trace: &mut Trace,
@@ -194,7 +194,7 @@ impl Monitor {
         }
     }
 
-    /// Judges an event as if it happened, and leaves the trace as it is.
+    /// Judges an event as if it happened; the trace does not change.
     pub(super) fn judge_fork(
         &mut self,
         trace: &mut Trace,
@@ -202,7 +202,7 @@ impl Monitor {
         decision: &mut Decision,
     ) {
         let [step] = &read.event.steps[..] else {
-            // An event that is several steps: one follows the other.
+            // An event may be several steps, which follow each other.
             let mut fork = self.fork(trace);
             return self.advance(&mut fork, read, true, decision);
         };
@@ -222,7 +222,7 @@ impl Monitor {
         });
     }
 
-    /// Puts a trace back in which something has happened.
+    /// Puts a trace back into the monitor after an event.
     pub(super) fn rest(&mut self, name: &SmolStr, mut trace: Trace) {
         if let Some(latest) = trace.live.latest() {
             self.wait(name, &mut trace, latest);
@@ -238,7 +238,7 @@ impl Monitor {
         if self.program.is_trace(trace.live.meta()) == Truth::False {
             return;
         }
-        // A trace that says of itself that it is not complete leaves its verdicts open.
+        // If a trace declares that it is not complete, its verdicts stay open.
         let open = self
             .program
             .complete(trace.live.meta())
@@ -271,7 +271,7 @@ impl Monitor {
         decision.owed = owed;
     }
 
-    /// Tells where a trace is that nothing happened in.
+    /// Records the current verdicts and risk values of a trace without a new event.
     pub(super) fn record_current(&mut self, trace: &mut Trace, decision: &mut Decision) {
         for (idx, name) in self.names.iter().enumerate() {
             let property = PropertyId::new(idx);
@@ -284,7 +284,7 @@ impl Monitor {
         context.record_current_risk(&trace.chain_position, decision);
     }
 
-    /// Notes when something is due in a trace, after a time on its clock.
+    /// Schedules the next deadline of a trace after a time on its clock.
     pub(super) fn wait(&mut self, name: &str, trace: &mut Trace, after: i128) {
         let next = self.step_cache.deadline(&mut trace.live, after);
         let next = next.map(|deadline| deadline.saturating_sub(trace.ahead));

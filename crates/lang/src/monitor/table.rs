@@ -1,4 +1,4 @@
-//! The decision table: what is done when, compiled once from the `enforce` clauses.
+//! The decision table: the actions of each clause and their triggers, compiled once from the `enforce` clauses.
 
 use std::sync::Arc;
 
@@ -24,32 +24,32 @@ pub struct Table {
 pub struct Clause {
     /// The property, query or condition.
     pub name: SmolStr,
-    /// The property, if the row is about one.
+    /// The property, if the clause is about one.
     #[serde(skip)]
     pub property: Option<PropertyId>,
-    /// The comparison of a claim about a model, if it compares a number: the claim holds if this holds.
+    /// The comparison of a claim about a model, if it compares a number: the claim holds if the comparison holds.
     #[serde(skip)]
     pub bound: Option<(Compare, Number)>,
     /// The enums of the spec.
     #[serde(skip)]
     pub enums: Arc<[Arc<EnumType>]>,
-    /// Its arms.
+    /// The arms of the clause.
     pub arms: Vec<Row>,
-    /// Whether what cannot be evaluated is let through.
+    /// Whether an event for which the clause cannot be evaluated is allowed.
     pub on_error_allow: bool,
 }
 
 /// One arm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The trigger, in the words of the language.
+    /// The trigger as text in the language.
     pub when: SmolStr,
-    /// The same for the monitor.
+    /// The trigger.
     #[serde(skip)]
     pub trigger: ArmTrigger,
     /// The action.
     pub action: ActionKind,
-    /// Of `invoke`: what.
+    /// For `invoke`: the name of the handler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoke: Option<SmolStr>,
 }
@@ -112,13 +112,13 @@ impl Table {
         }
     }
 
-    /// Whether events that cannot be read at all are allowed: only if every clause says so.
+    /// Whether unreadable events are allowed: only if every clause says so.
     pub(crate) fn on_error_allow(&self) -> bool {
         !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
     }
 }
 
-/// Returns the comparison that a claim is, where it is one.
+/// Returns the comparison of a claim, if the claim is a comparison.
 fn bound(spec: &Spec, claim: &Claim) -> Option<(Compare, Number)> {
     let ClaimFormula::State(state) = claim.formula else {
         return None;

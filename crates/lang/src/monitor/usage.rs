@@ -9,7 +9,7 @@ use crate::value::{Cell, Value};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) n: usize,
-    /// Their cells, in bytes.
+    /// The size of their cells in bytes.
     pub(super) bytes: usize,
 }
 
@@ -25,7 +25,7 @@ impl Usage {
     }
 }
 
-/// The proposals of each client that has any.
+/// The open proposals of each client that has any.
 #[derive(Debug, Default)]
 pub(super) struct Clients(HashMap<u32, Usage>);
 
@@ -48,11 +48,11 @@ impl Clients {
     }
 }
 
-/// Returns why there is no room for a proposal of so many bytes, if there is none. Each client has an equal share of the
-/// limits on all proposals, so that none can use up what others need.
+/// Checks that there is room for a proposal of this many bytes. Each client has an equal share of the limits on all
+/// proposals, so that no client can exhaust them for others.
 ///
 /// # Errors
-/// The reason, with the name of the limit.
+/// Returns the reason, with the name of the exceeded limit.
 pub(super) fn room(
     options: &Options,
     (of_trace, of_client): (Usage, Usage),
@@ -106,7 +106,7 @@ pub(super) fn room(
     Ok(())
 }
 
-/// Returns about how many bytes cells take.
+/// Returns the approximate size of cells in bytes.
 pub(super) fn size<'c>(cells: impl Iterator<Item = &'c Cell>) -> usize {
     let of = |cell: &Cell| match cell {
         Cell::Known(value) => size_of::<Cell>() + content(value),
@@ -115,7 +115,7 @@ pub(super) fn size<'c>(cells: impl Iterator<Item = &'c Cell>) -> usize {
     cells.map(of).sum()
 }
 
-/// Returns about how many bytes a value takes beside itself. Its depth is limited by the reader.
+/// Returns the approximate size in bytes of a value's contents. The reader limits its depth.
 fn content(value: &Value) -> usize {
     let inner = |value: &Value| size_of::<Value>() + content(value);
     match value {

@@ -14,7 +14,7 @@ use crate::omega::marks::Marks;
 use crate::omega::reduce::{reduce, renumber};
 use crate::states::StateId;
 
-/// The reason why an automaton cannot become one of another kind.
+/// The reason why an automaton cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
     /// Some state has two edges for one letter, or there are several initial states.
@@ -63,16 +63,16 @@ impl Automaton {
         &self.acceptance
     }
 
-    /// Marks are less than this.
+    /// Returns the upper bound on the numbers of marks (exclusive).
     pub fn n_marks(&self) -> u32 {
         self.n_marks
     }
 
-    /// Returns the same as a generalised Büchi automaton, reduced. Several initial states become one new state, which has
-    /// the edges of all.
+    /// Returns an equivalent generalised Büchi automaton, reduced. Several initial states become one new state, which has the
+    /// edges of all.
     ///
     /// # Errors
-    /// When it is larger than the limits allow: a condition with `Fin` takes a copy for each of its alternatives.
+    /// When it is larger than the limits allow: a condition with `Fin` needs one copy for each of its alternatives.
     pub fn to_buchi(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         self.with_marks(limits)?
             .generalized(&self.acceptance, limits)
@@ -81,7 +81,7 @@ impl Automaton {
     /// Returns the words that it does not accept.
     ///
     /// # Errors
-    /// When that takes more than the limits allow: what is not deterministic is determinised.
+    /// When that takes more than the limits allow: a nondeterministic automaton is determinised.
     pub fn complement(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let deterministic = match self.to_deterministic(limits) {
             Ok(deterministic) => deterministic,
@@ -120,7 +120,7 @@ impl Automaton {
         Ok(Deterministic::from_buchi(&buchi, limits)?.to_dfa(&ends))
     }
 
-    /// Returns the automaton with its marks as they are.
+    /// Returns the automaton with its marks unchanged.
     fn with_marks(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let atoms: Vec<Atom> = (0..self.atoms.len() as u32).map(Atom).collect();
         let mut buchi = Buchi::empty(&atoms, limits);
@@ -152,7 +152,7 @@ impl Automaton {
         let [initial] = self.initial[..] else {
             return Err(Unsupported::Nondeterministic);
         };
-        // The marks as they are, and one more that a run sees forever when it does not end.
+        // The marks are unchanged; one more mark is seen forever by every run that does not end.
         let alive = self.n_marks;
         Marks::check(alive + 1)?;
         let atoms: Vec<Atom> = (0..self.atoms.len() as u32).map(Atom).collect();

@@ -1,4 +1,4 @@
-//! Tokens of the format, with their places.
+//! Tokens of the format, with their positions.
 
 use thiserror::Error;
 
@@ -6,9 +6,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Error {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column, from 1, in characters.
     pub column: usize,
     /// The fault, and the expected text.
     pub message: String,
@@ -35,12 +35,12 @@ pub(super) enum Token<'a> {
     End,
     /// `--ABORT--`
     Abort,
-    /// After the last one.
+    /// The end of the text.
     Eof,
 }
 
 impl Token<'_> {
-    /// Returns the token as messages name it.
+    /// Returns a description of the token for messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Token::Header(name) => format!("`{name}:`"),
@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// Returns an error at a place of the text.
+    /// Returns an error at a position of the text.
     pub(super) fn error(&self, at: usize, message: impl Into<String>) -> Error {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -84,7 +84,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Passes over space and comments, which nest.
+    /// Skips white space and nested comments.
     fn space(&mut self) -> Result<(), Error> {
         let mut start = self.at;
         let mut depth = 0usize;
@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Returns the next token and where it begins.
+    /// Returns the next token and its position.
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), Error> {
         self.space()?;
         let start = self.at;

@@ -1,12 +1,12 @@
 //! The Hanoi Omega-Automata format, version 1: automata as text that other tools write and read.
 //!
-//! [`Buchi::to_hoa`](super::Buchi::to_hoa) and [`Deterministic::to_hoa`](super::Deterministic::to_hoa) write, [`parse`]
-//! reads. What is read is an [`Automaton`]: nondeterministic, with any acceptance condition;
-//! [`Automaton::to_buchi`] and [`Automaton::to_deterministic`] make of it what the rest of this library works with.
+//! [`Buchi::to_hoa`](super::Buchi::to_hoa) and [`Deterministic::to_hoa`](super::Deterministic::to_hoa) write, [`parse`] reads.
+//! [`parse`] returns an [`Automaton`]: nondeterministic, with any acceptance condition. [`Automaton::to_buchi`] and
+//! [`Automaton::to_deterministic`] convert it for the rest of this library.
 //!
-//! Read are state- and transition-based acceptance, aliases, implicit labels, labels on states, negated acceptance sets,
-//! several initial states, nested comments, and streams of automata. Alternation (several states after one edge) is refused,
-//! and so is every header whose name begins with a capital and is not known, as the format asks.
+//! The parser accepts state- and transition-based acceptance, aliases, implicit labels, labels on states, negated acceptance
+//! sets, several initial states, nested comments, and streams of automata. It rejects alternation (several states after one
+//! edge) and, as the format requires, every unknown header whose name begins with a capital.
 //!
 //! # Source
 //! T. Babiak and others, "The Hanoi omega-automata format", 2015; <https://adl.github.io/hoaf/>.

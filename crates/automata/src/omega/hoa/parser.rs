@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 200;
 /// acceptance sets.
 ///
 /// # Errors
-/// The place of an invalid, missing or unsupported part, or of one beyond a limit.
+/// The position of an invalid, missing or unsupported part, or of a part beyond a limit.
 pub fn parse(text: &str, limits: &Limits) -> Result<Automaton, Error> {
     let mut automata = parse_all(text, limits)?;
     match (automata.pop(), automata.len()) {
@@ -68,7 +68,7 @@ struct Header<'a> {
     finite: bool,
     aliases: FxHashMap<&'a str, Guard>,
     condition: Option<(u32, Acceptance)>,
-    /// For each acceptance set that is used negated, the set that stands for its complement.
+    /// For each acceptance set that is used negated, the set that represents its complement.
     complements: Vec<(u32, u32)>,
 }
 
@@ -454,7 +454,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns a limit of the tables as an error of the text.
+    /// Converts a limit error of the tables to an error at the current position of the text.
     fn within<T>(&self, made: Result<T, crate::limits::LimitError>) -> Result<T, Error> {
         made.map_err(|error| self.lexer.error(self.at, format!("the automaton {error}")))
     }
@@ -553,7 +553,7 @@ impl<'a> Parser<'a> {
 
 /// The contents of the body so far.
 struct Body<'a> {
-    /// Per state its edges, once it was given.
+    /// The edges of each state, once the state was given.
     edges: Vec<Option<Vec<Edge>>>,
     n_states: Option<usize>,
     n_sets: u32,
@@ -564,7 +564,7 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Makes room for a state, whose number was checked.
+    /// Makes room for a state whose number was checked.
     fn know(&mut self, state: usize) {
         if state >= self.edges.len() {
             self.edges.resize(state + 1, None);

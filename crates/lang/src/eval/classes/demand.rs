@@ -1,9 +1,8 @@
 //! The fields that evaluation may read at the events of a class.
 //!
-//! Long texts are decoded only where something reads them (see [`crate::input::deferred`]). What may be read follows from
-//! the class of the event: evaluation stops where the first operand decides, and an automaton asks for no letter where
-//! the class alone says where it goes. The walk here does as evaluation does, and where the class leaves something open,
-//! it takes both ways.
+//! Long texts are decoded only if evaluation may read them (see [`crate::input::deferred`]). That follows from the class of the
+//! event: evaluation stops at the operand that decides, and an automaton reads no letter if the class alone determines its next
+//! state. The walk here mirrors evaluation, and follows both branches if the class does not decide.
 
 use super::TransitionCache;
 use crate::eval::code::{Node, NodeId, RegisterKind};
@@ -16,16 +15,16 @@ use crate::value::{Truth, Value};
 pub(in crate::eval) enum Demand {
     #[default]
     Nothing,
-    /// Its beginning, of that many bytes.
+    /// The beginning, up to this many bytes.
     Beginning(usize),
     All,
 }
 
-/// By field, what may be looked at; fields beyond are not.
+/// For each field, the part that may be examined; fields beyond the end are not examined.
 pub(in crate::eval) type Demands = Box<[Demand]>;
 
 impl TransitionCache {
-    /// Returns the demands of the events of a class.
+    /// Returns the demands for the events of a class.
     pub(in crate::eval) fn demands(&mut self, program: &Compiled, class: u32) -> &Demands {
         if self.demands_of(class).is_none() {
             let found = DemandWalk::new(program, self, class).all();
@@ -58,7 +57,7 @@ impl<'a> DemandWalk<'a> {
         }
     }
 
-    /// Returns everything that a step may evaluate.
+    /// Returns the demands of everything that a step may evaluate.
     fn all(mut self) -> Demands {
         let (program, code) = (self.program, &self.program.code);
         if let Some(filter) = program.filter.step {
@@ -102,7 +101,7 @@ impl<'a> DemandWalk<'a> {
         self.found
     }
 
-    /// Adds a condition that is evaluated from outside of expressions: its value by class is looked up.
+    /// Adds the reads of a condition that is evaluated as a whole, so its value by class is looked up first.
     fn asked(&mut self, node: NodeId) {
         if self.truth(node).is_none() {
             self.read(node);
@@ -119,7 +118,7 @@ impl<'a> DemandWalk<'a> {
         }
     }
 
-    /// Adds an expression that is evaluated.
+    /// Adds the reads of an expression that is evaluated.
     fn read(&mut self, id: NodeId) {
         if std::mem::replace(&mut self.seen[id.index()], true) {
             return;

@@ -1,18 +1,18 @@
 //! Classes of events that the comparisons with constants in the spec do not distinguish.
 //!
 //! Each field has a *symbol*: unknown, null, one of the constants that it is compared with, or something else. Events whose
-//! fields have the same symbols form a class. What follows from the class alone is found once: the truth of many
-//! conditions, and where a state of an automaton leads. An event of a class that was met costs one look at a table for
-//! each property; only what the class leaves open is evaluated.
+//! fields have the same symbols form a class. Facts that follow from the class alone are computed once: the truth of many
+//! conditions, and the successors of automaton states. An event of a known class costs one table lookup for each property; only
+//! conditions that the class leaves open are evaluated.
 //!
 //! An audit of 200 MB of airline traces with 23 properties on one thread took 0.77 s of user and 0.20 s of system time without
 //! classes and pooled caches, and 0.54 s and 0.05 s with them; page faults fell from 13,230 to 1,684.
 //!
 //! Classes are few: the 5,308 events of tau-bench fall into 29 for the 23 properties of `benches/airline.guard`, so nearly
-//! every look finds its entry.
+//! every lookup finds its entry.
 //!
-//! The tables are filled as events come and are kept from trace to trace. They never say more than evaluation would:
-//! what might meet an error in the data, or reads anything but fields, is left open.
+//! The tables are filled as events come and are kept from trace to trace. They never decide more than evaluation would: an
+//! expression that may meet a data error, or that reads anything except fields, is left open.
 
 mod demand;
 mod of_class;
@@ -31,7 +31,7 @@ use crate::input::deferred::MOST_FIELDS;
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth, Value};
 
-/// Bytes of the rows of one table.
+/// The greatest size in bytes of the rows of one table.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Automata with more states are stepped without a table.
@@ -42,7 +42,7 @@ const MOST_STATES: usize = 512;
 pub(in crate::eval) struct TransitionCache {
     known: FxHashMap<u64, u32>,
     entries: Vec<ClassEntry>,
-    /// The product of the properties that are stepped as one, by the classes of this cache.
+    /// The product of the properties that are stepped together, by the classes of this cache.
     pub(in crate::eval) product: Option<Box<LazyProductDfa>>,
 }
 
@@ -55,30 +55,30 @@ impl Reusable for TransitionCache {
 /// The facts that a class determines.
 #[derive(Debug)]
 struct ClassEntry {
-    /// By place in [`Classes::fields`].
+    /// The symbol of each field, by its index in [`Classes::fields`].
     symbols: Box<[u16]>,
-    /// By node.
+    /// The truth of each node.
     truths: Box<[Known]>,
-    /// By node, where every variable has a value that nothing has.
+    /// The truth of each node if every variable has an unseen value.
     unseen: Box<[Known]>,
-    /// By property and state: the next state, where every variable has a value that nothing has.
+    /// By property and state: the next state if every variable has an unseen value.
     next: Box<[u32]>,
-    /// By property and state: the next state, whatever variables are.
+    /// By property and state: the next state for all values of the variables.
     next_of_all: Box<[u32]>,
-    /// By property with one variable, set of terms and state: the next state of the value that those terms have; behind
-    /// the states, whether the trigger holds.
+    /// By property with one variable, set of terms and state: the next state of the value that those terms have. The
+    /// entry after the states is whether the trigger holds.
     matched: Box<[u32]>,
     /// By property: whether no compared term has a value.
     blank: Box<[Known]>,
-    /// By quantified property: whether the event changes nothing, wherever instances are.
+    /// By quantified property: whether the event changes nothing, for all states of instances.
     no_op: Box<[Option<NoOp>]>,
-    /// By track: whether the event leaves it as it is.
+    /// By track: whether the event does not change it.
     kept: Box<[Known]>,
-    /// By field: what may be looked at; `None` if that was not asked yet.
+    /// By field: the part that may be examined; `None` if it was not computed yet.
     demands: Option<Demands>,
 }
 
-/// Tables for the variables of one property beyond this are not made.
+/// The greatest size of the table for the variables of one property.
 const MOST_MATCHED: usize = 2048;
 
 /// The values of the variables of a property, by the compared terms that have them.
@@ -86,7 +86,7 @@ const MOST_MATCHED: usize = 2048;
 pub(in crate::eval) struct MatchSet<'t> {
     /// All terms, each with its variable; none of them is unknown.
     pub(in crate::eval) terms: &'t [(u32, NodeId)],
-    /// A bit for each that has the value of its variable.
+    /// One bit for each term: whether it has the value of its variable.
     pub(in crate::eval) set: u8,
 }
 
@@ -129,7 +129,7 @@ pub(in crate::eval) fn classes(code: &Code, properties: &[PropertyCode]) -> Clas
     for (field, mut symbols) in fields {
         symbols.field = field as usize;
         let n_symbols = symbols.constants.len() as u64 + u64::from(FIRST);
-        // A field too many tells nothing apart.
+        // A field with too many symbols is not used to distinguish events.
         let Some(product) = n_classes.checked_mul(n_symbols) else {
             continue;
         };
@@ -240,8 +240,8 @@ impl TransitionCache {
         Some(class)
     }
 
-    /// Whether an event of a class leaves a property without variables in its state, and its trigger unasked or false; false
-    /// where that was not looked up yet.
+    /// Whether an event of a class does not change the state of a property without variables, and its trigger is false or
+    /// already held. Returns false if that was not computed yet.
     #[inline]
     pub(in crate::eval) fn is_plain_no_op(
         &self,
@@ -261,7 +261,7 @@ impl TransitionCache {
                     .is_none_or(|trigger| entry.truths[trigger.index()] == Known::Is(Truth::False)))
     }
 
-    /// Returns the truth of a condition for all events of a class, whatever variables are.
+    /// Returns the truth of a condition for all events of a class and all values of variables.
     #[inline]
     pub(in crate::eval) fn truth(
         &mut self,
@@ -277,7 +277,7 @@ impl TransitionCache {
         }
     }
 
-    /// Returns the truth where every variable has a value that nothing has.
+    /// Returns the truth if every variable has an unseen value.
     #[inline]
     pub(in crate::eval) fn unseen(
         &mut self,
@@ -348,7 +348,7 @@ impl TransitionCache {
         next
     }
 
-    /// Returns the successor of a state for the value that exactly those terms of the variable have whose bit is set.
+    /// Returns the successor of a state for the value that exactly the terms with a set bit have.
     #[inline]
     pub(in crate::eval) fn next_of_matched(
         &mut self,
@@ -375,7 +375,7 @@ impl TransitionCache {
         }
     }
 
-    /// Whether the trigger of a property may hold for that value.
+    /// Whether the trigger of a property may hold for such a value.
     #[inline]
     pub(in crate::eval) fn triggered_of_matched(
         &mut self,
@@ -386,7 +386,7 @@ impl TransitionCache {
         match_set: MatchSet<'_>,
         trigger: NodeId,
     ) -> Option<bool> {
-        // Behind the states.
+        // The entry is after the states.
         let at = TransitionCache::matched_at(code, id, property, match_set, n_states(property))?;
         let entry = &mut self.entries[class as usize];
         if entry.matched[at] == NOT_YET {
@@ -412,7 +412,7 @@ impl TransitionCache {
         Some(first + entry + place as usize)
     }
 
-    /// Whether it follows from the class of an event where every state of a property's automaton leads.
+    /// Whether the class of an event determines the successor of every state of a property's automaton.
     pub(in crate::eval) fn decides(
         &mut self,
         code: &Code,
@@ -458,7 +458,7 @@ impl TransitionCache {
         entry.blank[id] == Known::Is(Truth::True)
     }
 
-    /// Whether an event of a class changes nothing for a quantified property, wherever its instances are.
+    /// Whether an event of a class changes nothing for a quantified property, for all states of its instances.
     #[inline]
     pub(in crate::eval) fn no_op(&mut self, program: &Compiled, class: u32, id: usize) -> NoOp {
         match self.entries[class as usize].no_op[id] {
@@ -498,7 +498,7 @@ impl TransitionCache {
         no_op
     }
 
-    /// Whether events of a class leave a track without parameters as it is.
+    /// Whether events of a class do not change a track without parameters.
     #[inline]
     pub(in crate::eval) fn keeps(&mut self, code: &Code, class: u32, track: u32) -> bool {
         let entry = &mut self.entries[class as usize];
@@ -531,7 +531,7 @@ fn n_states(property: &PropertyCode) -> u32 {
     }
 }
 
-/// Returns the successor of a state of a property's automaton, if it is determined.
+/// Returns the successor of a state of a property's automaton, if the known letters determine it.
 fn follow(
     code: &Code,
     entry: &mut ClassEntry,

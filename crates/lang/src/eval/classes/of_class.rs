@@ -1,4 +1,4 @@
-//! Evaluation by class: what follows for all events of it.
+//! Abstract evaluation: results that hold for all events of a class.
 
 use super::{ClassEntry, FIRST, Known, NULL, OTHER, UNKNOWN};
 use crate::eval::builtin;
@@ -6,21 +6,21 @@ use crate::eval::code::{Code, Node, NodeId, Reads};
 use crate::eval::ops;
 use crate::value::{Truth, Value};
 
-/// Operands within operands of values that are looked at.
+/// The greatest depth of operands that are examined.
 const MOST_DEPTH: usize = 8;
 
 /// The value of an expression for all events of a class.
 pub(super) enum Abstract {
     Unknown,
-    /// A value that nothing has.
+    /// A value that no term has.
     Fresh,
     Is(Value),
-    /// Known, and different from event to event; of a field: different from its constants.
+    /// A value that is known but differs from event to event. For a field (its number): different from all constants.
     Some(Option<u32>),
     Open,
 }
 
-/// Evaluation by class.
+/// Evaluation of expressions for a class.
 pub(super) struct OfClass<'r> {
     code: &'r Code,
     symbols: &'r [u16],
@@ -33,9 +33,9 @@ pub(super) struct OfClass<'r> {
 pub(super) enum Vars<'r> {
     /// Nothing.
     Any,
-    /// Each has a value that nothing has.
+    /// Each variable has an unseen value.
     Unseen,
-    /// Each has the value of those of its terms whose bit is set, and of no other.
+    /// Each variable has the value of those of its terms whose bit is set, and of no other term.
     Equals(&'r [(u32, NodeId)], u8),
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of_class<'r>(
 
 impl OfClass<'_> {
     pub(super) fn truth(&mut self, id: NodeId) -> Option<Truth> {
-        // What is kept holds whatever variables are.
+        // Cached results hold for all values of variables.
         if let Vars::Equals(..) = self.vars
             && self.code.info(id).reads.has(Reads::VAR)
         {
@@ -139,7 +139,7 @@ impl OfClass<'_> {
         }
     }
 
-    /// Whether a term that a variable is compared with has its value.
+    /// Whether a term that a variable is compared with has the value of the variable.
     fn equals(&self, a: NodeId, b: NodeId) -> Option<Truth> {
         let Vars::Equals(terms, bits) = self.vars else {
             return None;
@@ -176,7 +176,7 @@ impl OfClass<'_> {
         }
     }
 
-    /// Whether events at which the field has this value are a class of their own.
+    /// Whether the events in which the field has this value are a separate class.
     fn tells(&self, field: u32, value: &Value) -> bool {
         let classes = &self.code.classes;
         let place = classes.place.get(field as usize).copied().flatten();

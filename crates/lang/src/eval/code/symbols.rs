@@ -17,16 +17,16 @@ pub(in crate::eval) const FIRST: u16 = 3;
 #[derive(Clone, Debug, Default)]
 pub(in crate::eval) struct Classes {
     pub(in crate::eval) fields: Vec<SymbolClasses>,
-    /// By field of the signature: its place in `fields`.
+    /// For each field of the schema: its index in `fields`.
     pub(in crate::eval) place: Vec<Option<u32>>,
-    /// By property: the start of its states in a row; `None` if it has no table.
+    /// For each property: the index of its states in a row; `None` if it has no table.
     pub(in crate::eval) states: Vec<Option<u32>>,
     pub(in crate::eval) n_states: usize,
-    /// By property.
+    /// For each property, its part of a row.
     pub(in crate::eval) plain: Vec<Plain>,
     /// The properties that are stepped as one.
     pub(in crate::eval) product: Vec<u32>,
-    /// By property: where what follows for the value of its variable begins in a row.
+    /// For each property: the index in a row of the entries for the values of its variable.
     pub(in crate::eval) matched: Vec<Option<u32>>,
     pub(in crate::eval) n_matched: usize,
 }
@@ -35,7 +35,7 @@ pub(in crate::eval) struct Classes {
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::eval) struct Plain {
     pub(in crate::eval) first: usize,
-    /// 0 if it has no table, or variables.
+    /// 0 if the property has no table or has variables.
     pub(in crate::eval) n_states: u32,
     pub(in crate::eval) trigger: Option<NodeId>,
 }
@@ -45,13 +45,13 @@ pub(in crate::eval) struct SymbolClasses {
     pub(in crate::eval) field: usize,
     pub(in crate::eval) constants: Vec<Value>,
     pub(in crate::eval) texts: FxHashMap<SmolStr, u16>,
-    /// Bytes of the longest text among the constants.
+    /// The size in bytes of the longest text among the constants.
     pub(in crate::eval) longest: usize,
 }
 
 impl SymbolClasses {
     pub(in crate::eval) fn add(&mut self, value: &Value) {
-        // Equal numbers may be told apart by what is made of them (`text(1)`, `text(1.0)`).
+        // Equal numbers may differ in the results of functions (`text(1)`, `text(1.0)`).
         let exact = matches!(value, Value::String(_) | Value::Bool(_) | Value::Enum(_));
         if !exact || self.has(value) {
             return;
@@ -66,7 +66,7 @@ impl SymbolClasses {
         self.constants.push(value.clone());
     }
 
-    /// Whether it is one of the constants.
+    /// Whether the value is one of the constants.
     pub(in crate::eval) fn has(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.texts.contains_key(text),
@@ -95,7 +95,7 @@ impl SymbolClasses {
 }
 
 impl Classes {
-    /// Whether a text of so many bytes is longer than all constants that a field is compared with.
+    /// Whether a text of this many bytes is longer than all constants that the field is compared with.
     #[inline]
     pub(in crate::eval) fn is_longer(&self, field: usize, len: usize) -> bool {
         let place = self.place.get(field).copied().flatten();
@@ -103,7 +103,8 @@ impl Classes {
         symbols.is_none_or(|symbols| len > symbols.longest)
     }
 
-    /// Returns a bit for each of these texts of a step that is longer than all constants that its field is compared with.
+    /// Returns one bit for each deferred text of a step that is longer than all constants that its field is compared
+    /// with.
     pub(in crate::eval) fn longer(&self, texts: &[DeferredText]) -> u64 {
         let longer = texts
             .iter()

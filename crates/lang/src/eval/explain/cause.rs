@@ -1,10 +1,10 @@
 //! The start of a violation, and the steps that suffice to show it.
 //!
-//! For `G φ` the step that cannot be repaired is found by an automaton of `G (s -> φ)`, where `s` marks the step at which
-//! φ is evaluated: it runs for all starts at once, as a map from states to the earliest start.
+//! For `G φ` the step whose violation is final is found by an automaton of `G (s -> φ)`, where `s` marks the step at which φ is
+//! evaluated. It runs for all starts at once, as a map from states to the earliest start.
 //!
-//! The steps that suffice are the fewest that, read alone and in order, drive the automaton to a state from which
-//! nothing satisfies it. They explain; they are no trace that could be replayed.
+//! The steps that suffice are the fewest that, read alone and in order, drive the automaton to a state from which nothing
+//! satisfies it. They are an explanation, not a trace that can be replayed.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner};
 use crate::value::Truth;
 use guard_automata::Atom;
 
-/// States times steps beyond which no shortest counterexample is looked for.
+/// The greatest number of states times steps for which a shortest counterexample is searched.
 const MOST_WORK: usize = 20_000_000;
 
 /// The longest trace that is checked against the automaton of a negation.
@@ -25,7 +25,7 @@ const MOST_CHECKED: usize = 2_000;
 pub(super) struct Cause {
     pub(super) from: Option<u32>,
     pub(super) steps: Vec<u32>,
-    /// Whether it is violated only because the trace ended.
+    /// Whether the property is violated only because the trace ended.
     pub(super) by_end: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn cause(program: &Compiled, request: &Request, steps: &[Read]) -> Ca
     }
 }
 
-/// Whether nothing that follows satisfies the formula; else it is violated only because the trace ended.
+/// Whether no continuation satisfies the formula; otherwise it is violated only because the trace ended.
 fn is_lost(program: &Compiled, request: &Request, steps: &[Read]) -> bool {
     let automaton = &program.properties[request.property].automaton;
     let mut state_sets = StateSetInterner::new(automaton);
@@ -95,7 +95,7 @@ fn is_lost(program: &Compiled, request: &Request, steps: &[Read]) -> bool {
     status.fixed && status.now == Truth::False
 }
 
-/// Returns the first step whose own obligation is lost.
+/// Returns the first step whose own obligation can no longer be met.
 fn earliest(
     program: &Compiled,
     automaton: &Automaton,
@@ -103,7 +103,7 @@ fn earliest(
     steps: &[Read],
     by_end: bool,
 ) -> Option<usize> {
-    // The obligations of many starts may be pending at once under different counters, so those are not followed one by one.
+    // With counters, the obligations of many starts may be pending at once, so they are not followed one by one.
     let bisected = automaton
         .counts()
         .then(|| bisect(program, automaton, request, steps, by_end));
@@ -113,8 +113,8 @@ fn earliest(
     }
 }
 
-/// Returns the first start with which the obligations of all starts up to it are lost, if its own is lost alone: then it is
-/// the earliest, because those of fewer starts are not.
+/// Returns the first start such that the obligations of all starts up to it can no longer be met together, if its own
+/// obligation alone cannot be met either. It is then the earliest, because the obligations of fewer starts can be met.
 fn bisect(
     program: &Compiled,
     automaton: &Automaton,
@@ -153,7 +153,7 @@ fn bisect(
     is_lost(low..=low).then_some(low)
 }
 
-/// Returns the first step whose own obligation is lost, by following the obligation of each.
+/// Returns the first step whose own obligation can no longer be met, by following the obligation of each step.
 fn follow_each(
     program: &Compiled,
     automaton: &Automaton,
@@ -187,7 +187,7 @@ fn follow_each(
         });
         none_yet = state_sets.step(automaton, none_yet, &clock, |atom| letter(atom, false));
         let idle = state_sets.status(automaton, none_yet);
-        // What owes nothing is no different from a start that was not made.
+        // A start without pending obligations has the same state as no start.
         pending.retain(|(state_set, _)| *state_set != none_yet || idle.now == Truth::False);
     }
     let lost = |state_set: StateSetId| {
@@ -201,8 +201,8 @@ fn follow_each(
         .min()
 }
 
-/// Returns the fewest steps that a run of the automaton of the negation needs, for formulas whose own is not built: those
-/// are not read alone, but in their places.
+/// Returns the fewest steps that a run of the automaton of the negation depends on, for formulas whose own automaton is not
+/// built. These steps suffice at their positions, not if they are read alone.
 fn needed(program: &Compiled, request: &Request, n_steps: usize) -> Option<Vec<usize>> {
     let spec = program.spec();
     let property = &program.properties[request.property];
@@ -225,7 +225,7 @@ fn needed(program: &Compiled, request: &Request, n_steps: usize) -> Option<Vec<u
     Some(found.needs.into_iter().map(|(step, _)| step).collect())
 }
 
-/// Returns the fewest steps that lead to a state from which nothing satisfies the formula.
+/// Returns the fewest steps that lead to a state from which no continuation satisfies the formula.
 fn shortest(
     program: &Compiled,
     automaton: &Automaton,
@@ -240,7 +240,7 @@ fn shortest(
         return None;
     }
     let mut state_sets = StateSetInterner::new(automaton);
-    // How each state was reached: number of steps, and the last of them with the one before.
+    // How each state was reached: the number of steps, and the last step with the one before it.
     let mut reached: FxHashMap<StateSetId, (usize, Option<usize>)> = FxHashMap::default();
     reached.insert(StateSetInterner::INITIAL, (0, None));
     let mut taken: Vec<(usize, Option<usize>)> = Vec::new();
@@ -254,7 +254,7 @@ fn shortest(
                     .copied()
                     .unwrap_or(Truth::from(Some(number) == start))
             });
-            // A step that leads to several states shows nothing.
+            // A step with several successor states shows nothing.
             if after != *state_set && (after as usize) < states.len() {
                 next.push((after, count + 1, *path));
             }

@@ -23,7 +23,7 @@ pub(super) fn evidence(
     let program = state.program;
     let spec = program.spec();
     let letters = &program.properties[request.property].letters;
-    // All of these are read, see `Compiled::explained`.
+    // All these fields are read, see `Compiled::explained`.
     let mut fields = fields(spec, letters.iter().map(|letter| spec.atom(letter.id).expr));
     if spec
         .formulas
@@ -89,7 +89,7 @@ impl Compiled {
     }
 }
 
-/// Returns the fields that expressions read at a step itself, not through tracks.
+/// Returns the fields that expressions read directly at a step, not through tracks.
 pub(super) fn fields(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> BTreeSet<usize> {
     let mut fields = BTreeSet::new();
     let mut seen = vec![false; spec.exprs.len()];

@@ -1,8 +1,8 @@
-//! Explanations of verdicts: only for those that are reported, by reading the trace again.
+//! Explanations of the reported verdicts, by reading the trace again.
 //!
-//! A first reading gives the letters of each violated instance; from those come `from` and the counterexample
-//! ([`cause`]), the conditions that suffice ([`reasons`]), and what would decide an unknown verdict ([`undecided`]). A second
-//! reading evaluates messages, and what decides conditions, at the steps that the first one found.
+//! A first reading gives the letters of each violated instance; from those come `from` and the counterexample ([`cause`]), the
+//! conditions that suffice ([`reasons`]), and the steps and fields that would decide an unknown verdict ([`undecided`]). A
+//! second reading evaluates messages and the deciding parts of conditions at the steps that the first one found.
 
 mod cause;
 mod evidence;
@@ -18,13 +18,13 @@ use crate::input::deferred::Deferred;
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, Verdict};
 
-/// Letters that are kept at once; verdicts beyond are explained by `at` alone.
+/// The greatest number of letters that are kept at once; further verdicts are explained by `at` alone.
 const MOST_LETTERS: usize = 50_000_000;
 
 /// A verdict to be explained.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// Place among the verdicts.
+    /// The index among the verdicts.
     place: usize,
     property: usize,
     vars: Vec<Option<Value>>,
@@ -33,12 +33,12 @@ pub(super) struct Request {
     letters: Vec<Truth>,
 }
 
-/// A step as all requests see it.
+/// A step that was read again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
-    /// Its index in the record.
+    /// The index of the step in the record.
     index: u32,
-    /// Its place in the history.
+    /// The index of the step in the history.
     place: usize,
     time: Option<i128>,
 }
@@ -54,22 +54,22 @@ impl Request {
 /// The verdicts that will be explained; others are reported without a reason, which is much cheaper.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// By property; those beyond are wanted.
+    /// By property; properties beyond the end are wanted.
     violated: Vec<bool>,
     unknown: Vec<bool>,
-    /// The recorded values of steps are not shown.
+    /// Whether the recorded values of steps are left out.
     no_evidence: bool,
 }
 
 impl Wanted {
-    /// Everything.
+    /// Explains everything.
     pub const ALL: &'static Wanted = &Wanted {
         violated: Vec::new(),
         unknown: Vec::new(),
         no_evidence: false,
     };
 
-    /// Collects the wanted explanations of the violations and of the unknown verdicts of each of these properties.
+    /// Selects the violations and unknown verdicts of `n_properties` properties for which `wants` returns true.
     pub fn new(n_properties: usize, wants: impl Fn(PropertyId, Verdict) -> bool) -> Wanted {
         let of = |verdict| {
             (0..n_properties)
@@ -83,7 +83,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the same reasons, without what was recorded at the steps.
+    /// Returns the same selection without recorded values of steps.
     #[must_use]
     pub fn without_evidence(self) -> Wanted {
         Wanted {
@@ -144,7 +144,7 @@ pub(super) fn explain(
     if requests.is_empty() {
         return;
     }
-    // What nothing here reads has not been decoded, or only as far as it was read before.
+    // Fields that no explanation reads were not decoded, or only as far as they were read before.
     let read = requests.iter().fold(0, |read, request| {
         read | match verdicts[request.place].verdict {
             Verdict::Unknown => u64::MAX,

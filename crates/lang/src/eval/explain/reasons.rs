@@ -1,4 +1,4 @@
-//! The conditions that suffice to show a violation, and for how long they held.
+//! The conditions that suffice to show a violation, and how long they held.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use crate::value::{Instant, Truth};
 use crate::verdict::{Overdue, PropertyVerdict, Reason, Why};
 use guard_automata::{Interval, Missed, Path, Reason as AReason, why_false};
 
-/// Steps that are shown with what was recorded, beside those of the counterexample.
+/// The greatest number of steps that are shown with their recorded values, besides those of the counterexample.
 const MOST_SHOWN: usize = 12;
 
-/// Parts of the formula times steps beyond which the conditions are not looked for.
+/// The greatest number of parts of the formula times steps for which conditions are searched.
 const MOST_WORK: usize = 50_000_000;
 
 /// Finds the conditions; their parts and values are evaluated later, see [`replay`](super::replay).
 pub(super) fn why(program: &Compiled, request: &Request, steps: &[Read], cause: &Cause) -> Why {
     let code = &program.properties[request.property];
-    // Without the values of an instance there is nothing to read.
+    // Without the values of an instance, its conditions cannot be evaluated.
     if code.quantified.is_some() && request.vars.is_empty() {
         return Why::default();
     }
@@ -68,8 +68,8 @@ pub(super) fn why(program: &Compiled, request: &Request, steps: &[Read], cause: 
     }
 }
 
-/// The steps that are shown with what was recorded there: those of the counterexample, and those at which a condition is
-/// read that suffices together with others.
+/// Returns the steps that are shown with their recorded values: those of the counterexample, and those of the
+/// conditions that together suffice.
 pub(super) fn shown(verdict: &PropertyVerdict) -> Vec<u32> {
     let mut shown: BTreeSet<u32> = verdict.counterexample.iter().copied().collect();
     let single = verdict.why.reasons.iter();
@@ -81,7 +81,7 @@ pub(super) fn shown(verdict: &PropertyVerdict) -> Vec<u32> {
     shown.into_iter().collect()
 }
 
-/// The times of the steps; where one is not known, the latest before it.
+/// Returns the times of the steps; if a time is not known, the latest time before it.
 fn times(steps: &[Read]) -> Vec<i128> {
     let first = steps.iter().find_map(|step| step.time).unwrap_or(0);
     let mut latest = first;
@@ -103,7 +103,7 @@ fn overdue(missed: &Missed, steps: &[Read], times: &[i128]) -> Option<Overdue> {
     };
     let (at, elapsed, allowed) = match missed.window {
         Interval::Steps { lo, hi } => {
-            // A single step is no time to pass.
+            // A single step has no duration.
             let hi = hi.filter(|hi| *hi > lo)?;
             let at = missed.from.saturating_add(hi as usize).min(last);
             let steps = |n: usize| if n == 1 { "step" } else { "steps" };

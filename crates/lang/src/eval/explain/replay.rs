@@ -14,8 +14,8 @@ use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
 
-/// Reads the history from the start and shows each step, its place, and its events already part of the tracks. Without
-/// `past`, tracks and registers are left alone.
+/// Reads the history from the start and calls the visitor with each step and its index; the tracks already include the
+/// step. Without `past`, tracks and registers are left alone.
 fn read(
     state: &mut TraceState<'_>,
     texts: Deferred<'_>,
@@ -76,8 +76,8 @@ fn read(
     cache.eval_cache.reporting = true;
 }
 
-/// Reads the history and shows each step to each request, up to the step that its verdict is about, with the registers of its
-/// instance.
+/// Reads the history and calls the visitor with each step for each request, up to the step of its verdict, with the registers
+/// of its instance.
 fn read_for(
     state: &mut TraceState<'_>,
     requests: &[&Request],
@@ -121,7 +121,7 @@ fn read_for(
     steps
 }
 
-/// Finds the letters of all requests; returns the steps.
+/// Computes the letters of all requests; returns the steps.
 pub(super) fn letters(
     state: &mut TraceState<'_>,
     requests: &mut [Request],
@@ -151,7 +151,7 @@ fn initial_frame(program: &Compiled, request: &Request) -> Vec<Register> {
         .collect()
 }
 
-/// Evaluates the messages of violations where they begin, and what decides the conditions that suffice to show them.
+/// Evaluates the messages of violations at their first step, and the deciding parts of the conditions that suffice.
 pub(super) fn texts(
     state: &mut TraceState<'_>,
     requests: &[Request],

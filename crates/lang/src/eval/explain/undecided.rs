@@ -12,7 +12,7 @@ use crate::ids::ExprId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::Undecided;
 
-/// The number of steps that are reported for one verdict.
+/// The greatest number of steps that are reported for one verdict.
 const MOST_STEPS: usize = 100;
 
 pub(super) fn undecided(
@@ -28,7 +28,7 @@ pub(super) fn undecided(
     let cells = |step: &Read| &state.history.steps[step.place].cells;
     let is_unknown =
         |step: &Read, field: usize| matches!(cells(step).get(field), Some(Cell::Unknown));
-    // All that is unknown among these fields at a step.
+    // Adds the unknown fields among these at a step.
     let blame =
         |found: &mut BTreeMap<u32, BTreeSet<usize>>, step: &Read, among: &BTreeSet<usize>| {
             let unknown: Vec<usize> = among
@@ -40,7 +40,7 @@ pub(super) fn undecided(
                 found.entry(step.index).or_default().extend(unknown);
             }
         };
-    // A time that is null leaves a bound undecided as one that is unknown does.
+    // A null time leaves a bound undecided, like an unknown time.
     let clock = program
         .clock
         .filter(|_| spec.formulas.is_timed(property.formula));
@@ -53,7 +53,7 @@ pub(super) fn undecided(
     };
     let filter = fields(spec, program.spec().filter.step);
     if let Some(quantified) = &property.quantified {
-        // Which value it would be is not known either: all that instances read.
+        // The value of a variable would be unknown too, so all fields that instances read are included.
         let terms = quantified
             .vars
             .iter()
@@ -99,7 +99,7 @@ pub(super) fn undecided(
                     .iter()
                     .for_each(|earlier| blame(&mut found, earlier, &all.fields));
             }
-            // Known cells of which nothing could be made: an error in the data.
+            // All cells are known, but evaluation failed: an error in the data.
             if !found.contains_key(&step.index) && all.tracks.is_empty() && !all.history {
                 found.entry(step.index).or_default().extend(own);
             }
@@ -111,8 +111,8 @@ pub(super) fn undecided(
     render(state, found)
 }
 
-/// Blames the fields of expressions that met an error in the data, as far as the property reads them: those cells are known,
-/// but nothing could be made of them.
+/// Adds the fields of expressions that met a data error, as far as the property reads them: their cells are known, but
+/// evaluation failed.
 fn blame_faults(
     state: &TraceState<'_>,
     found: &mut BTreeMap<u32, BTreeSet<usize>>,

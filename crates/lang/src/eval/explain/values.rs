@@ -14,16 +14,17 @@ use crate::hir::{Builtin, Quantifier, print};
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::{Part, TermValue};
 
-/// Parts of one condition that are listed.
+/// The greatest number of parts of one condition that are listed.
 const MOST_PARTS: usize = 4;
 
-/// Values that are listed for one condition.
+/// The greatest number of values that are listed for one condition.
 const MOST_VALUES: usize = 12;
 
-/// Bytes of the text of a part.
+/// The greatest number of bytes of the text of a part.
 const PART: usize = 120;
 
-/// Bytes of the text of a term; a longer one is a definition that was inlined, and only what it reads is listed.
+/// The greatest number of bytes of the text of a term. A longer term is an inlined definition, for which only the
+/// values that it reads are listed.
 const TERM: usize = 60;
 
 /// The parts that decide a condition.
@@ -35,7 +36,7 @@ pub(in crate::eval) struct Deciding {
     pub(in crate::eval) values: Vec<TermValue>,
 }
 
-/// Finds what decides a condition at the step that `eval` looks at. `text` is the condition as its author wrote it, `vars` are
+/// Finds the parts that decide a condition at the step of `eval`. `text` is the condition as written in the spec, `vars` are
 /// the names of the quantified variables.
 pub(in crate::eval) fn deciding(
     program: &Compiled,
@@ -48,7 +49,7 @@ pub(in crate::eval) fn deciding(
         program,
         vars,
         text,
-        // A name does not say what it stands for.
+        // A name does not show the definition behind it.
         shown: (!is_name(text)).then_some(condition),
         found: Deciding::default(),
     };
@@ -61,7 +62,7 @@ struct Search<'a> {
     program: &'a Compiled,
     vars: &'a [SmolStr],
     text: &'a str,
-    /// The condition, if the reader sees its text.
+    /// The condition, if the reader sees its full text.
     shown: Option<NodeId>,
     found: Deciding,
 }
@@ -117,7 +118,8 @@ impl Search<'_> {
         }
     }
 
-    /// Of two operands those that decide. If the whole has the truth `alone`, one operand that is as `wanted` suffices.
+    /// Follows the operands that decide. If the whole has the truth `alone`, one operand with its `wanted` truth
+    /// suffices.
     fn operands(
         &mut self,
         eval: &mut Eval<'_>,
@@ -125,7 +127,7 @@ impl Search<'_> {
         wanted: [Truth; 2],
         alone: Truth,
     ) {
-        // `a -> b` is `not a or b`: the truth of the whole is that wanted of the second operand.
+        // `a -> b` is `not a or b`, so the truth of the whole is the one wanted of the second operand.
         let whole = wanted[1];
         for (operand, wanted) in operands.into_iter().zip(wanted) {
             let truth = eval.open_letter(operand);
@@ -135,7 +137,7 @@ impl Search<'_> {
         }
     }
 
-    /// The first element for which the body has this truth.
+    /// Returns the first element for which the body has this truth.
     fn witness(
         &self,
         eval: &mut Eval<'_>,
@@ -162,7 +164,7 @@ impl Search<'_> {
         })
     }
 
-    /// A part that has no parts of its own.
+    /// Adds a part without parts of its own.
     fn leaf(&mut self, eval: &mut Eval<'_>, node: NodeId, truth: Truth) {
         let code = eval.code;
         let whole = self.shown == Some(node);
@@ -172,7 +174,7 @@ impl Search<'_> {
             Node::Eq(a, b) => is_given(a) || is_given(b),
             _ => false,
         };
-        // What equals a constant is said by its value.
+        // An equality with a constant is shown by its value.
         if !(whole || equality && truth == Truth::True) && self.found.parts.len() < MOST_PARTS {
             let condition = self.print(eval, node, PART);
             let part = Part { condition, truth };
@@ -182,14 +184,14 @@ impl Search<'_> {
         }
         match code.node(node) {
             Node::FieldIs(field, _) => {
-                // An equality that holds is its own value, if the reader sees it.
+                // An equality that holds already shows its value, if the reader sees it.
                 if self.shown.is_none() || truth != Truth::True {
                     self.field(eval, *field);
                 }
             }
             Node::Quantifier { over, body, .. } => {
                 self.term(eval, *over, node);
-                // Every element decides, and with each of them what the body reads beside it.
+                // Every element decides, so the other terms that the body reads decide too.
                 for term in free(code, node, *body) {
                     self.term(eval, term, node);
                 }
@@ -217,7 +219,7 @@ impl Search<'_> {
         }
     }
 
-    /// The value of an operand of `leaf`, and of what it is made from.
+    /// Adds the value of an operand of `leaf`, and the values that it is computed from.
     fn term(&mut self, eval: &mut Eval<'_>, node: NodeId, leaf: NodeId) {
         let code = eval.code;
         let spec = self.program.spec();
@@ -238,7 +240,7 @@ impl Search<'_> {
                 let branch = if chosen == Truth::True { *a } else { *b };
                 return self.term(eval, branch, leaf);
             }
-            // These say nothing that their operands do not.
+            // These add nothing to the values of their operands.
             Node::List(_) | Node::Set(_) | Node::Record(_) | Node::Local(_) => {}
             Node::Call(Builtin::Min | Builtin::Max, _) => {}
             node if is_test(node) => {}
@@ -252,11 +254,11 @@ impl Search<'_> {
             }
         }
         match code.node(node) {
-            // A path into a field is a name; the whole field says no more.
+            // A path into a field is listed by its name; the whole field adds nothing.
             Node::Member(of, _) | Node::JsonMember(of, ..) if is_path(eval, *of) => {}
-            // Nor does a value say more than its text, or the steps before more than what was made of them.
+            // A converted value adds nothing to its text, nor do earlier steps to the value of a register.
             Node::Call(Builtin::Text, _) | Node::Register(_) => {}
-            // Of a sum or product only the whole and its last operands.
+            // For a sum or product only the whole and the last operands are listed.
             Node::Arith(..) => {
                 let mut todo = vec![node];
                 while let Some(operand) = todo.pop() {
@@ -281,7 +283,7 @@ impl Search<'_> {
         }
     }
 
-    /// The text of a value; of a long text the part that matters.
+    /// Returns the text of a value; for a long text, the relevant part.
     fn value(&self, eval: &mut Eval<'_>, value: &Value, node: NodeId, leaf: NodeId) -> String {
         let code = eval.code;
         let Value::String(whole) = value else {

@@ -1,7 +1,7 @@
 //! The value of an expression at a step.
 //!
-//! One [`Eval`] looks at one step in one world, for one instance or key. Values are borrowed from the data wherever
-//! they are part of it. Unknown operands are decided here; what operators do with known ones is `ops`.
+//! One [`Eval`] evaluates at one step in one world, for one instance or key. Values are borrowed from the data where
+//! possible. This module handles unknown operands; `ops` implements the operators on known ones.
 
 mod sets;
 mod truth;
@@ -87,7 +87,7 @@ pub(in crate::eval) struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
-    /// Returns the same step for an instance.
+    /// Returns the evaluator of the same step for an instance.
     pub(in crate::eval) fn instance<'b>(
         &'b mut self,
         vars: &'b [Option<Value>],
@@ -107,7 +107,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns the same step for a key of a track.
+    /// Returns the evaluator of the same step for a key of a track.
     pub(in crate::eval) fn key<'b>(
         &'b mut self,
         params: &'b [Option<Value>],
@@ -120,7 +120,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns the value of a Boolean expression that is evaluated from outside of expressions.
+    /// Returns the truth of a Boolean expression that is evaluated as a whole.
     #[inline]
     pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
         match self.eval_cache.by_class(self.code, id) {
@@ -129,7 +129,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns the same where the class of the event leaves it open.
+    /// Returns the same for an expression that the class of the event does not determine.
     #[inline]
     pub(in crate::eval) fn open_letter(&mut self, id: NodeId) -> Truth {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
@@ -168,7 +168,7 @@ impl<'a> Eval<'a> {
         read(value.known())
     }
 
-    /// Returns the value of an expression that is evaluated from outside of expressions.
+    /// Returns the value of an expression that is evaluated as a whole.
     pub(in crate::eval) fn cell(&mut self, id: NodeId) -> Cell {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
             let mut found: Option<Cell> = None;
@@ -189,13 +189,13 @@ impl<'a> Eval<'a> {
         self.value(id).into_cell()
     }
 
-    /// Binds the variable of a quantifier; returns what it was bound to.
+    /// Binds the variable of a quantifier; returns its previous value.
     pub(in crate::eval) fn set_local(&mut self, local: u32, value: Cell) -> Cell {
         std::mem::replace(&mut self.eval_cache.locals[local as usize], value)
     }
 
-    /// Evaluates once for every combination of values that the tracks in the expression may have, until `look` has seen
-    /// enough. Returns whether no combination was left out because of a limit.
+    /// Evaluates once for every combination of values that the tracks in the expression may have, until `look` returns
+    /// false. Returns whether no combination was left out because of a limit.
     pub(in crate::eval) fn each_choice(
         &mut self,
         mut look: impl FnMut(&mut Eval<'a>) -> bool,
@@ -211,7 +211,7 @@ impl<'a> Eval<'a> {
                 complete = true;
                 break;
             }
-            // The last choice moves on; what depended on it is chosen anew.
+            // The last choice advances; choices that depend on it start again.
             while let Some(last) = self.eval_cache.choices.last_mut() {
                 last.at += 1;
                 if last.at < last.values.len() {

@@ -1,4 +1,4 @@
-//! The values that an expression of finite type may have while an operand is not known.
+//! The possible values of an expression of finite type with an unknown operand.
 
 use super::Eval;
 use crate::eval::builtin;

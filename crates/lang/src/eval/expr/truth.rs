@@ -6,9 +6,9 @@ use crate::eval::ops::{self, Fault};
 use crate::hir::Quantifier;
 use crate::value::{Cell, Truth, Value};
 
-/// Bytes of a text that a search for a part of it passes in the time that an element of a list takes.
+/// The number of bytes that a substring search counts as one unit of work, the cost of one list element.
 const SEARCHED: u64 = 256;
-/// The same for regular expressions and functions.
+/// The same number for regular expressions and functions.
 pub(super) const READ: u64 = 16;
 
 impl<'a> Eval<'a> {
@@ -135,8 +135,8 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns the truth of a condition whatever tracks and registers hold for the parameters or variables; unknown where it may depend
-    /// on that. An operand that evaluation might not look at is looked at only if it cannot meet an error.
+    /// Returns the truth of a condition if it is the same for all contents of tracks and registers for the parameters or
+    /// variables, otherwise unknown. An operand that evaluation might skip is evaluated only if it cannot meet an error.
     pub(in crate::eval) fn truth_of_all(&mut self, id: NodeId) -> Truth {
         let code = self.code;
         if !code.info(id).reads.has(Reads::KEYED.with(Reads::FRAME)) {
@@ -169,7 +169,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns a test of two known values.
+    /// Compares two known values.
     fn test(
         &mut self,
         id: NodeId,
@@ -178,7 +178,7 @@ impl<'a> Eval<'a> {
         test: impl FnOnce(&Value, &Value) -> Result<bool, Fault>,
     ) -> Truth {
         let (lhs, rhs) = (self.value(a), self.value(b));
-        // A value that was never seen is part of nothing that was.
+        // An unseen value is not an element or part of any value in the data.
         if matches!(rhs, Val::Fresh) && lhs.known().is_some() {
             return Truth::False;
         }
@@ -230,7 +230,7 @@ impl<'a> Eval<'a> {
         mut look: impl FnMut(&mut Self, Cell) -> bool,
     ) -> bool {
         let code = self.code;
-        // The elements of a list that is written out are known one by one.
+        // The elements of a list literal are evaluated one by one.
         if let Node::List(items) | Node::Set(items) = code.node(over) {
             for item in items {
                 let element = self.value(*item).into_cell();
@@ -259,7 +259,7 @@ impl<'a> Eval<'a> {
         true
     }
 
-    /// Counts work of an expression; reports where it is too much for one step.
+    /// Counts work of an expression; reports an error if it exceeds the limit of the step.
     pub(super) fn spend(&mut self, id: NodeId, work: u64) -> bool {
         let within = self.eval_cache.spend(work);
         if !within {
@@ -269,7 +269,7 @@ impl<'a> Eval<'a> {
     }
 }
 
-/// The bytes of a text; 0 of other values.
+/// Returns the size of a text in bytes; 0 for other values.
 pub(super) fn text_bytes(value: &Value) -> u64 {
     match value {
         Value::String(text) => text.len() as u64,

@@ -1,4 +1,4 @@
-//! Expressions of any type: strict in what is not known, but for `if` and `??`.
+//! Expressions of any type: the result is unknown if an operand is, except for `if` and `??`.
 
 use super::truth::{READ, text_bytes};
 use super::{Eval, Val};
@@ -283,7 +283,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns the values of all operands, where all are known.
+    /// Returns the values of all operands, or `None` if one is unknown.
     fn all(&mut self, nodes: &[NodeId]) -> Option<Vec<Value>> {
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -344,7 +344,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Whether it follows from the class of the event that a count stays as it is.
+    /// Whether the class of the event implies that a count does not change.
     pub(in crate::eval) fn leaves_count(&mut self, kind: &RegisterKind) -> bool {
         let code = self.code;
         let mut fails = |node: NodeId| self.eval_cache.by_class(code, node) == Some(Truth::False);

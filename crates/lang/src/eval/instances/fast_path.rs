@@ -1,15 +1,15 @@
-//! The common event of a quantified property: which terms have a value says all that matters of it.
+//! The fast path for events of a quantified property whose effect depends only on which terms have a value.
 //!
-//! What instances do then follows from the class of the event and from which compared terms have their value, so nothing is
-//! evaluated but those terms, and each next state is looked up. Whatever is less plain (a term that is not known, a letter
-//! that the class leaves open, a verdict that decides the property, several values of one variable of several) is left to
+//! The next states of instances then follow from the class of the event and from the compared terms that have their value, so
+//! only those terms are evaluated and each next state is looked up. All other events (an unknown term, a letter that the class
+//! leaves open, a verdict that decides the property, several values of one of several variables) are left to
 //! [`Instances::step`], before anything has changed.
 //!
-//! Of several variables, the event has at most one value each, and touches at most the tuple of these: the states show that
-//! its values in a part of the places make no difference.
+//! If there are several variables, the event has at most one value for each and touches at most the tuple of these: the states
+//! show that a proper subset of its values makes no difference.
 //!
-//! What it decides is placed as the general path does ([`Instances::place_instance`], [`Instances::settle`]); only how the next
-//! state is found differs. Over tau-bench with `benches/airline.guard` it takes 5,408 of the 5,410 steps that may change an
+//! Results are stored as on the general path ([`Instances::place_instance`], [`Instances::settle`]); only the computation of
+//! the next state differs. Over tau-bench with `benches/airline.guard` it takes 5,408 of the 5,410 steps that may change an
 //! instance.
 
 use super::{Buffers, InstanceState, Instances, ROOT, Ranges, SLACK, StateIndex};
@@ -20,33 +20,33 @@ use crate::eval::expr::{Eval, Val};
 use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner, Status};
 use crate::value::{Truth, Value};
 
-/// More classes than this are looked up rather than looked through, which is done elsewhere.
+/// More classes than this are left to the general path: they need an index instead of a linear search.
 const MOST_CLASSES: usize = 16;
 
 /// A tuple of values that compared terms have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matched {
-    /// The number of its key.
+    /// The index of its key.
     key: usize,
-    /// A bit for each of the terms.
+    /// One bit for each term that has a value.
     set: u8,
-    /// The class it is in, and whether it is kept there.
+    /// The class of the tuple, and whether the tuple is kept as a member.
     class: u32,
     kept: bool,
     next: StateSetId,
 }
 
-/// The successors of every open verdict at an event.
+/// The effects of an event on all open verdicts.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     matched: Vec<Matched>,
-    /// Their keys, one after the other.
+    /// The keys of the tuples, one after the other.
     values: Vec<Option<Value>>,
-    /// The terms that have a value, and the variables of which that is so.
+    /// The terms that have a value, and the variables of these terms.
     set: u8,
     bound: Places,
     root: StateSetId,
-    /// By class with an open verdict, in order; `None` if the event touches all members.
+    /// For each class with an open verdict, its successor, in order; `None` if the event touches all members.
     live: Vec<Option<StateSetId>>,
     triggered: bool,
     root_triggered: bool,
@@ -115,7 +115,7 @@ impl Matched {
 }
 
 impl Instances {
-    /// Steps one event if it is plain. Returns `false` otherwise, and then nothing has changed.
+    /// Steps one event if the fast path applies. Returns `false` otherwise, and then nothing has changed.
     pub(in crate::eval) fn try_step_fast(
         &mut self,
         id: usize,
@@ -142,7 +142,7 @@ impl Instances {
         }
         eval.eval_cache.work += moves.matched.len() as u64;
         self.any |= !moves.matched.is_empty();
-        // Without tracks, the values of an instance that is kept were seen when it came.
+        // Without tracks, the values of a kept instance were seen when it was created.
         let is_known = || moves.matched.iter().any(|matched| matched.kept) && !quantified.by_value;
         if n_vars > 1 && !is_known() {
             let values = moves.values.iter().map(Option::as_slice);
@@ -155,7 +155,7 @@ impl Instances {
         true
     }
 
-    /// Computes the effects of an event, or `None` if it is not plain.
+    /// Computes the effects of an event, or returns `None` if the fast path does not apply.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -182,7 +182,7 @@ impl Instances {
         }
         let (code, terms) = (eval.code, &*only.terms);
         moves.read(only, n_vars, eval)?;
-        // Who decides the property is somebody else's business.
+        // A verdict that decides the property is left to the general path.
         let next = |eval: &mut Eval<'_>, set: u8, state_set: StateSetId| {
             let (match_set, eval_cache) = (MatchSet { terms, set }, &mut eval.eval_cache);
             let next = eval_cache.next_of_matched(code, id, property, match_set, state_set)?;
@@ -205,13 +205,13 @@ impl Instances {
                 ..
             } = self.class(matched.class).state;
             matched.next = match fixed_at {
-                // A new instance inherits the verdict of a binding of fewer variables.
+                // A new instance inherits the verdict of a binding with fewer variables.
                 Some(_) if !matched.kept => return None,
                 Some(_) => state_set,
                 None => next(eval, set, state_set)?,
             };
         }
-        // All terms are known, so values that none of them has are equal to none.
+        // All terms are known, so an unseen value differs from all of them.
         moves.root =
             next(eval, 0, root.state_set).filter(|next| !statuses[*next as usize].fixed)?;
         moves.live.clear();
@@ -258,7 +258,7 @@ impl Instances {
         Some(())
     }
 
-    /// Puts everything where it goes.
+    /// Applies the effects.
     fn move_all(
         &mut self,
         quantified: &QuantifiedCode,
@@ -300,7 +300,7 @@ impl Instances {
         }
     }
 
-    /// Moves the root and all classes with an open verdict; those that meet are joined.
+    /// Moves the root and all classes with an open verdict; classes that reach the same state are joined.
     fn move_classes(&mut self, statuses: &[Status], moves: &Moves, state_index: &mut StateIndex) {
         state_index.clear();
         self.classes[ROOT as usize].state.state_set = moves.root;

@@ -1,19 +1,18 @@
-//! `forall x: φ` and `exists x: φ`: one instance of the automaton for each value, as far as values differ.
+//! `forall x: φ` and `exists x: φ`: one instance of the automaton for each value, with equal instances merged.
 //!
-//! Every value that has not been seen behaves alike; they share one state, the *root*. An instance leaves it at an
-//! event at which a compared term has its value, and is forgotten when it is in the state of the root again. Instances
-//! in one state form a *class*: an event steps each class once and each instance that it touches, whatever their
-//! number. Classes that meet are joined as in union-find.
+//! All unseen values share one state, the *root*. An instance leaves it at an event at which a compared term has its value, and
+//! is dropped when it is in the state of the root again. Instances in one state form a *class*: an event steps each class once,
+//! whatever its number of instances, and each instance that it touches. Classes that meet are joined as in union-find.
 //!
-//! Partly bound combinations of tuples are kept like instances (see [`binding`](super::binding)), if an event that binds
-//! only some names distinguished their tuples from others: that is decided for each event and each set of names that it
-//! binds, by stepping each class as those tuples would be stepped (`touched.rs`). An event that makes no difference to
-//! tuples of which it binds a part touches none of them, and those that it does touch are found by index
-//! ([`OverlayMap::compatible`]). So the work for an event is that of the instances which it distinguishes from their class.
+//! Partly bound tuples are kept like instances (see [`binding`](super::binding)) if an event that binds only some names
+//! distinguished them from others. That is decided for each event and each set of names that it binds, by stepping each class
+//! as those tuples would be stepped (`touched.rs`). If a partial binding makes no difference, the event touches no tuples with
+//! it; the touched tuples are found by index ([`OverlayMap::compatible`]). So the work for an event is proportional to the
+//! instances that it distinguishes from their class.
 //!
 //! # Source
-//! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. Ours differs in the classes, in
-//! comparisons instead of event parameters, and in values that are not known.
+//! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. This implementation differs by its classes, by
+//! comparisons instead of event parameters, and by unknown values.
 
 mod fast_path;
 mod place;
@@ -37,11 +36,11 @@ use crate::eval::overlay_map::OverlayMap;
 use crate::eval::register::Register;
 use crate::value::{Truth, Value};
 
-/// All that an instance's future depends on, and since when its verdict is final.
+/// Everything on which the future of an instance depends, and the step at which its verdict became final.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct InstanceState {
     state_set: StateSetId,
-    /// Whether its values are in their ranges: two bits per variable.
+    /// For each variable, whether its value is in its range: two bits.
     range: Ranges,
     fixed_at: Option<u32>,
     registers: Box<[Register]>,
@@ -79,12 +78,12 @@ impl Ranges {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct InstanceClass {
     state: InstanceState,
-    /// Keys in the map, and how many of those are whole tuples.
+    /// The number of keys in the map, and the number of complete tuples among them.
     members: u64,
     whole: u64,
 }
 
-/// Instances that no longer matter and may be kept for all that: what they cost, each of very many live traces pays.
+/// The greatest number of droppable instances that are kept. Each of very many live traces may have this many.
 const SLACK: usize = 64;
 
 /// The class of the root.
@@ -102,31 +101,30 @@ pub(in crate::eval) struct Instances {
     map: OverlayMap<u32>,
     parent: Vec<u32>,
     classes: Vec<InstanceClass>,
-    /// Classes with an open verdict, without the root.
+    /// Classes with an open verdict, except the root.
     live: Vec<u32>,
     /// Classes whose verdict is final.
     fixed: Vec<u32>,
-    /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
+    /// Variables with an unknown key, as bits: there is an instance that may have any value.
     wild: u32,
-    /// Of tuples, the values seen in each place, until there are more than [`QuantifiedCode::combinations`].
+    /// For tuples, the values seen in each place, until there are more than [`QuantifiedCode::combinations`].
     seen: Vec<Seen>,
-    /// Beyond the limit on instances.
+    /// Whether the limit on instances was exceeded.
     pub(in crate::eval) overflow: bool,
-    /// Whether some instance's verdict alone decides the property.
+    /// Whether the verdict of some instance alone decides the property.
     decisive: bool,
     any: bool,
     triggered: bool,
     root_triggered: bool,
     n_moved: u64,
-    /// Bits of the classes of events that change nothing, as long as nothing changes.
+    /// Bits of the classes of events that change nothing, valid until an instance changes.
     #[serde(skip)]
     no_op_classes: u64,
     #[serde(skip)]
     fixed_as: FxHashMap<(StateSetId, Ranges, u32), u32>,
 }
 
-/// Kept between events, and lent to one property after the other, so that nothing is allocated; means nothing between
-/// events.
+/// Buffers that are reused between events and properties to avoid allocations; invalid between events.
 #[derive(Debug, Default)]
 pub(in crate::eval) struct Buffers {
     values: Vec<Distinct>,
@@ -139,7 +137,7 @@ pub(in crate::eval) struct Buffers {
     moves: fast_path::Moves,
 }
 
-/// The first class in each place. Most properties have few, which are looked through faster than looked up.
+/// The first class in each state. Most properties have few classes, for which a linear search is faster than a lookup.
 #[derive(Debug, Default)]
 struct StateIndex {
     few: Vec<((StateSetId, Ranges), u32)>,
@@ -163,7 +161,7 @@ impl StateIndex {
         }
     }
 
-    /// Notes a class, unless another one is there.
+    /// Records a class, unless there already is one in this state.
     fn note(&mut self, place: (StateSetId, Ranges), id: u32) {
         if self.get(place).is_some() {
             return;
@@ -177,7 +175,7 @@ impl StateIndex {
 }
 
 impl Buffers {
-    /// Room for this many variables and letters.
+    /// Resizes the buffers for this many variables and letters.
     fn fit(&mut self, n_vars: usize, n_letters: usize) {
         if self.values.len() < n_vars {
             self.values.resize(n_vars, Distinct::default());
@@ -192,10 +190,10 @@ impl Buffers {
 /// The change of an instance.
 #[derive(Clone, Debug)]
 struct Staged {
-    /// Position in `singles` if there is one variable, else in `touched`.
+    /// The index in `singles` if there is one variable, otherwise in `touched`.
     key: usize,
     next: InstanceState,
-    /// Whether it was kept in another class, which it has left.
+    /// Whether the instance was kept in another class and has left it.
     left: bool,
 }
 
@@ -241,7 +239,7 @@ impl Instances {
             no_op_classes: 0,
             fixed_as: FxHashMap::default(),
         };
-        // The constants are in the range from the start.
+        // Constants are in the range from the start.
         let constants: Vec<Vec<Value>> = quantified
             .vars
             .iter()
@@ -265,7 +263,7 @@ impl Instances {
         &self.classes[id as usize]
     }
 
-    /// The class of the most informative binding that is kept.
+    /// Returns the class of the most informative binding that is kept.
     fn class_of(&self, key: &[Option<Value>]) -> (u32, bool) {
         match self.map.get(key) {
             Some(class) => (self.find(*class), true),
@@ -303,7 +301,7 @@ impl Instances {
         }
     }
 
-    /// Whether the event changes nothing, as far as that follows from its class and from the states that instances are in.
+    /// Whether the event changes nothing, as far as that follows from its class and from the states of instances.
     pub(in crate::eval) fn no_op(
         &self,
         id: usize,
@@ -311,7 +309,7 @@ impl Instances {
         quantified: &QuantifiedCode,
         eval: &mut Eval<'_>,
     ) -> NoOp {
-        // What is decided before anything is read is noted at the first event.
+        // A property that is decided before the first event is recorded at the first event.
         if (eval.clock.position == 0 && property.automaton.is_decided())
             || !property.frame.is_empty()
         {
@@ -363,18 +361,18 @@ impl Instances {
         self.no_op_classes & bit != 0
     }
 
-    /// Notes that events of the class with this bit change nothing as long as nothing changes.
+    /// Records that events of the class with this bit change nothing until an instance changes.
     pub(in crate::eval) fn note_no_op(&mut self, bit: u64) {
         self.no_op_classes |= bit;
     }
 
-    /// Whether values that were never met have a final verdict: then each that is met counts from there on.
+    /// Whether unseen values have a final verdict, so that each new value counts from its first occurrence.
     #[inline]
     pub(in crate::eval) fn has_final_root(&self) -> bool {
         self.class(ROOT).state.fixed_at.is_some()
     }
 
-    /// One event that may change something. Returns whether a verdict may have become final.
+    /// Steps one event that may change something. Returns whether a verdict may have become final.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -447,10 +445,10 @@ impl Instances {
         fixed
     }
 
-    /// Forgets what no longer matters, where that is so much that it is worth the work: more than `slack` beyond a part of
-    /// what does matter, so that the work is a constant for each event.
+    /// Drops instances that are no longer needed, if there are more than `slack` beyond a fraction of the needed ones, so that
+    /// the amortised work is constant for each event.
     pub(in crate::eval) fn trim(&mut self, quantified: &QuantifiedCode, slack: usize) {
-        // A fork is soon forgotten as a whole.
+        // A fork is dropped soon as a whole.
         if self.map.is_shared() {
             return;
         }
@@ -462,14 +460,14 @@ impl Instances {
         }
     }
 
-    /// Makes ready for forks: instances that no longer matter are forgotten, and the others are shared.
+    /// Prepares for forks: drops instances that are no longer needed, and shares the others.
     pub(in crate::eval) fn share(&mut self, quantified: &QuantifiedCode, slack: usize) {
         self.map.thaw();
         self.trim(quantified, slack);
         self.map.freeze();
     }
 
-    /// Makes ready what was written down; false where it cannot be the instances of this property.
+    /// Completes deserialised instances; returns false if they cannot belong to this property.
     pub(in crate::eval) fn restore(
         &mut self,
         property: &PropertyCode,
@@ -521,7 +519,7 @@ impl Instances {
         classes.map(|id| self.class(*id).state.state_set)
     }
 
-    /// Returns the state sets of all classes, also of empty ones.
+    /// Returns the state sets of all classes, including empty ones.
     pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = StateSetId> {
         self.classes.iter().map(|class| class.state.state_set)
     }
@@ -530,7 +528,7 @@ impl Instances {
         self.classes.len()
     }
 
-    /// Whether two traces are in the same place, whatever their history.
+    /// Whether two traces have the same instances, independent of their history.
     pub(in crate::eval) fn same(&self, other: &Instances) -> bool {
         (
             self.wild,
@@ -557,7 +555,7 @@ impl Instances {
     }
 }
 
-/// Whether following parents does not end.
+/// Whether the parent links contain a cycle.
 fn has_circle(parent: &[u32]) -> bool {
     (0..parent.len()).any(|start| {
         let mut at = start;

@@ -1,4 +1,4 @@
-//! Classes: where touched instances go, and what is forgotten.
+//! Classes: storing touched instances, and dropping instances.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::eval::compiled::Release;
 use crate::value::Value;
 
 impl Instances {
-    /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
+    /// Takes the touched instances out of their classes, so that a class without other members need not be kept.
     pub(super) fn withdraw(&mut self, room: &mut Buffers) {
         for staged in &mut room.staged {
             let key = Buffers::key(&room.singles, &room.touched, staged.key);
@@ -20,7 +20,7 @@ impl Instances {
         }
     }
 
-    /// Puts the touched instances where they belong.
+    /// Stores the touched instances in the classes of their new states.
     pub(super) fn place(
         &mut self,
         quantified: &QuantifiedCode,
@@ -44,8 +44,8 @@ impl Instances {
         any_fixed
     }
 
-    /// Makes an instance a member of a class, or forgets it if less informative bindings, or the root, speak for it. `left`:
-    /// it has left the class that it was in.
+    /// Makes an instance a member of a class, or drops it if less informative bindings or the root represent it. `left`: the
+    /// instance was already removed from its class.
     pub(super) fn place_instance(
         &mut self,
         key: &[Option<Value>],
@@ -70,8 +70,9 @@ impl Instances {
         }
     }
 
-    /// Joins a class whose state has changed with the one that is in that state already, if there is one. Returns whether the
-    /// class keeps an open verdict of its own. The root comes first, so that classes join it and not the reverse.
+    /// Joins a class whose state has changed with the class that is already in that state, if there is one. Returns whether the
+    /// class remains as a class of its own with an open verdict. The root is settled first, so that classes join the root and
+    /// not the reverse.
     pub(super) fn settle(&mut self, id: u32, state_index: &mut StateIndex) -> bool {
         let state = &self.classes[id as usize].state;
         let place = (state.state_set, state.range);
@@ -93,7 +94,7 @@ impl Instances {
                 false
             }
             None => match state_index.get(place) {
-                // With registers of their own, classes may agree in all else.
+                // Classes with registers of their own may agree in everything else.
                 Some(other) if self.classes[other as usize].state.registers == state.registers => {
                     self.join(id, other);
                     false
@@ -148,7 +149,7 @@ impl Instances {
         })
     }
 
-    /// Whether the bindings below this one speak for it, or the root if there are none, since it is in their class.
+    /// Whether the bindings below this key represent it because they are in its class; the root, if there are none.
     fn may_forget(&self, key: &[Option<Value>], class: u32, quantified: &QuantifiedCode) -> bool {
         match quantified.release {
             Release::Neutral if key.len() < 2 => class == ROOT,
@@ -163,7 +164,7 @@ impl Instances {
         }
     }
 
-    /// Forgets members of the root, and classes without members.
+    /// Drops members of the root and classes without members.
     pub(super) fn tidy(&mut self, quantified: &QuantifiedCode) {
         let mut number: FxHashMap<u32, u32> = FxHashMap::default();
         let mut classes = vec![InstanceClass {
@@ -182,7 +183,7 @@ impl Instances {
             });
             *id = new;
         }
-        // Less informative bindings may be forgotten only if nothing below them says otherwise.
+        // A less informative binding may be dropped only if no binding below it has another class.
         let mut keys: Vec<(Key, u32)> = self.map.take();
         for (_, class) in &mut keys {
             *class = number.get(&self.find(*class)).copied().unwrap_or(ROOT);

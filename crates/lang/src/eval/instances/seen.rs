@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::value::Value;
 
-/// A persistent set, which forks share. Hashed, since tuples that come add to it: with 10^5 second values beside one first value,
-/// an ordered set took a third of the time of an audit.
+/// A persistent set, which forks share. Hashed, because every new tuple adds to it: with 10^5 second values for one first
+/// value, an ordered set took a third of the time of an audit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(im::HashSet<Value, FxBuildHasher>);
 
@@ -26,7 +26,7 @@ impl DerefMut for Seen {
     }
 }
 
-/// In order, so that equal states have equal bytes.
+/// Serialises in order, so that equal states have equal bytes.
 impl Serialize for Seen {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut values: Vec<&Value> = self.0.iter().collect();

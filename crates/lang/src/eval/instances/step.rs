@@ -1,4 +1,4 @@
-//! One event: what it touches, and what becomes of everything else.
+//! One event: the instances that it touches, and the effect on all others.
 
 use super::{Buffers, InstanceState, Instances, ROOT, Ranges, Staged};
 use crate::eval::binding::{Places, place};
@@ -11,7 +11,7 @@ use crate::eval::register::{Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
 impl Instances {
-    /// Collects the values that the compared terms take; returns the variables of which a term is not known.
+    /// Collects the values of the compared terms; returns the variables with an unknown term.
     pub(super) fn read_terms(
         &mut self,
         quantified: &QuantifiedCode,
@@ -42,7 +42,7 @@ impl Instances {
         unknown
     }
 
-    /// Collects the values that the ranges take; says for which variables that is not known.
+    /// Collects the values in the ranges; returns the variables whose range is unknown.
     pub(super) fn read_ranges(
         &mut self,
         quantified: &QuantifiedCode,
@@ -67,7 +67,7 @@ impl Instances {
         doubtful
     }
 
-    /// Notes the values that were seen in each place: each combination of them is an instance.
+    /// Records the values that were seen in each place: each combination of them is an instance.
     pub(super) fn note_seen<'v>(
         &mut self,
         quantified: &QuantifiedCode,
@@ -78,7 +78,7 @@ impl Instances {
         }
         for (seen, values) in self.seen.iter_mut().zip(values) {
             for value in values {
-                // Beyond, combinations are not looked at one by one.
+                // Beyond this number, combinations are no longer distinguished.
                 if seen.len() <= quantified.combinations && !seen.contains(value) {
                     seen.insert(value.clone());
                 }
@@ -87,13 +87,13 @@ impl Instances {
         self.any = self.any || self.seen.iter().all(|seen| !seen.is_empty());
     }
 
-    /// Whether more combinations of values were seen than are looked at one by one.
+    /// Whether more combinations of values were seen than are distinguished.
     pub(super) fn is_crowded(&self, quantified: &QuantifiedCode) -> bool {
         let sizes = self.seen.iter().map(|seen| seen.len());
         sizes.fold(1, usize::saturating_mul) > quantified.combinations
     }
 
-    /// Finds what becomes of each instance that the event touches, from the states before it.
+    /// Computes the next state of each instance that the event touches, from the states before it.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -133,7 +133,7 @@ impl Instances {
         }
     }
 
-    /// The state of one instance after the event; `None` if the instance stays as it is.
+    /// Returns the state of one instance after the event, or `None` if it does not change.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one instance: all of it is needed"
@@ -200,7 +200,7 @@ impl Instances {
             {
                 return None;
             }
-            // Not counted before: its verdict is final from this event on.
+            // The instance did not count before: its verdict is final from this event on.
             let counts = |range: Ranges| range.all(quantified.ranged) == Truth::True;
             let fixed_at = if known && counts(range) == counts(before.range) {
                 before.fixed_at
@@ -236,7 +236,7 @@ impl Instances {
         })
     }
 
-    /// Steps the root and every class by the letters of values that the event does not have.
+    /// Steps the root and every class by the letters for values that the event does not have.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -269,7 +269,7 @@ impl Instances {
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for position in 0..=live.len() {
-            // The root comes first, so that who meets it joins it.
+            // The root is stepped first, so that classes that reach its state join it.
             let id = if position == 0 {
                 ROOT
             } else {
@@ -337,10 +337,11 @@ impl Instances {
     }
 }
 
-/// No value for any of up to sixteen variables.
+/// A key without values, for up to sixteen variables.
 const NOTHING: [Option<Value>; 16] = [const { None }; 16];
 
-/// Returns what distinguishes instances whose verdict is final: the step since which it is, if that will be reported.
+/// Returns the step at which a verdict became final, if it will be reported. Only that distinguishes instances with a
+/// final verdict.
 fn fixed_at(now: Truth, quantified: &QuantifiedCode, step: u32) -> u32 {
     if now == Truth::from(!quantified.universal) {
         step

@@ -1,15 +1,15 @@
 //! The instances that an event distinguishes from the others in their class.
 //!
-//! The values that an event has for some of the names are a *match*: an event with a server and an id has the matches
-//! "this server", "this id" and "both". Tuples that agree with a match, and not with one that binds more, are stepped by
-//! the same letters. If these lead every class to where the letters of a match that binds less lead it, or of no match at
-//! all, the match makes no difference and touches nothing. For most properties only the match of all names makes one, since
-//! a letter that compares all of them is false for every other tuple, which is seen without evaluating it.
+//! The values that an event has for some of the names are a *match*: an event with a server and an id has the matches "this
+//! server", "this id" and "both". Tuples that agree with a match, and not with one that binds more, are stepped by the same
+//! letters. If these lead every class to the same state as the letters of a match that binds less, or of no match, the match
+//! makes no difference and touches nothing. For most properties only the match of all names makes a difference: a letter that
+//! compares all of them is false for every other tuple, without being evaluated.
 //!
 //! # Cost
-//! For each event: classes × matches that some letter can tell apart, and the tuples that are kept, agree with a match that
-//! makes a difference, and whose verdict is open. A match that binds one name of two and does make a difference changes all
-//! open instances with that name, so those are inherent.
+//! For each event: classes × matches that some letter can distinguish, plus the kept tuples with an open verdict that agree
+//! with a match that makes a difference. A match that binds one name of two and does make a difference changes all open
+//! instances with that name, so their cost is unavoidable.
 
 use super::{Buffers, Instances, ROOT};
 use rustc_hash::FxHashMap;
@@ -46,14 +46,14 @@ impl Instances {
         room: &mut Buffers,
     ) {
         let n_vars = quantified.vars.len();
-        // Places without which no condition can tell tuples apart, if what they are compared with is known.
+        // Places without which no condition can distinguish tuples, if all compared terms are known.
         let reading = quantified.conditions.iter().filter(|of| of.reads != 0);
         let needed = reading.fold(Places::MAX, |all, of| all & of.needs & !unknown);
         let all = quantified.release == Release::Never || quantified.ranged != 0;
         let matches = binding::matches(&room.values[..n_vars], if all { 0 } else { needed });
         let nothing: Key = vec![None; n_vars].into();
         let mut touched = std::mem::take(&mut room.touched);
-        // The same for all that no match touches, unless a letter reads tracks by variable.
+        // The outcome for all tuples that no match touches, unless a letter reads tracks by variable.
         let mut untouched: Option<Outcome> = None;
         if quantified.by_value {
             let outcome = self.outcome(property, state_sets, eval, &nothing);
@@ -82,7 +82,7 @@ impl Instances {
         }
         let mut found = Vec::new();
         let mut closed = true;
-        // By class with an open verdict, its place in outcomes.
+        // For each class with an open verdict, its index in outcomes.
         let mut positions: FxHashMap<u32, usize> = FxHashMap::default();
         if effective.iter().any(|of| of.outcome.is_some()) {
             let classes = [ROOT].iter().chain(&self.live).copied();
@@ -100,7 +100,7 @@ impl Instances {
                 closed &= found.is_empty();
                 touched.extend(found.drain(..).map(|other| join(&other, key)));
             }
-            // Of the instances that agree with the match, those whose class it leads elsewhere.
+            // Of the instances that agree with the match, only those whose class changes.
             let changes = |class: u32| match (outcome, &untouched) {
                 (Some(outcome), Some(untouched)) if !open => positions
                     .get(&class)
@@ -130,7 +130,7 @@ impl Instances {
                 }
             }
             touched.push(key.clone());
-            // The verdict of a whole tuple is final: nothing touches it any more.
+            // The verdict of a complete tuple is final: no event touches it any more.
             for key in settled {
                 self.map.remove_from_indexes(&key);
             }
@@ -151,7 +151,7 @@ impl Instances {
         room.touched = touched;
     }
 
-    /// Whether a match tells tuples apart from those that agree with less of it.
+    /// Whether a match distinguishes tuples from those that agree with less of it.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -184,12 +184,12 @@ impl Instances {
             })
         };
         let is_new = quantified.release == Release::Never && self.map.get(key).is_none();
-        // Several matches that agree with parts of it say different things.
+        // Several less informative matches have different outcomes.
         let divided = parent.is_none() && all != 0;
         if is_new || divided || self.enters_range(key, places & !all, in_range) {
             return made(None);
         }
-        // Letters that compare a name which the match leaves open are false.
+        // Letters that compare a name that the match does not bind are false.
         let tells_apart =
             |condition: &Condition| condition.tells_apart(places, places & !all, unknown);
         if !quantified.conditions.iter().any(tells_apart) {
@@ -213,7 +213,7 @@ impl Instances {
         if same { None } else { made(Some(outcome)) }
     }
 
-    /// Whether one of these places of a key is found in the range of its variable for the first time.
+    /// Whether one of these places of a key enters the range of its variable for the first time.
     fn enters_range(&self, key: &Key, places: Places, in_range: &[Distinct]) -> bool {
         let ranges = in_range.iter().take(key.len()).enumerate();
         ranges.into_iter().any(|(index, range)| {
@@ -265,7 +265,7 @@ impl Instances {
         classes.map(step).collect()
     }
 
-    /// Notes whether the trigger may hold for a tuple that was seen and is not touched otherwise.
+    /// Records whether the trigger may hold for a tuple that was seen and is not touched otherwise.
     fn note_trigger(
         &mut self,
         property: &PropertyCode,
@@ -278,17 +278,18 @@ impl Instances {
         let Some(trigger) = property.trigger.filter(|_| !self.triggered) else {
             return;
         };
-        // With registers of the instance, and where tracks decide, instances are asked one by one.
+        // If the trigger reads registers of the instance or tracks by variable, it is evaluated for each instance
+        // elsewhere.
         let reads = eval.code.info(trigger).reads;
         let is_whole = key.iter().all(Option::is_some);
         if reads.has(Reads::FRAME) || (reads.has(Reads::KEYED) && !is_whole) {
             return;
         }
-        // Among the conditions it stands behind the letters.
+        // The condition of the trigger follows those of the letters.
         let condition = quantified.conditions.get(property.letters.len());
         let places = bound(key);
         let may_hold = condition.is_none_or(|of| of.needs & !unknown & !places == 0);
-        // Some tuple has a value in each other place that is none of this event's.
+        // Some tuple has, in each other place, a value that this event does not have.
         let others = key.iter().zip(&self.seen).zip(&room.values);
         let exists = others
             .into_iter()
@@ -301,8 +302,8 @@ impl Instances {
     }
 }
 
-/// The values for which tracks hold something else than for values never seen, as far as they agree with a key. A track may
-/// have a value for null, which no variable has.
+/// Returns the values that agree with a key and for which tracks have their own value. A track may have a value for null, which
+/// no variable has.
 fn keys_of_tracks(
     quantified: &QuantifiedCode,
     eval: &mut Eval<'_>,

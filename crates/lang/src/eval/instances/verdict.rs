@@ -1,4 +1,4 @@
-//! From the states of all instances to one verdict, and to those that are violated.
+//! The verdict over all instances, and the instances that are violated.
 
 use super::{Instance, InstanceState, Instances, ROOT};
 use crate::eval::binding::Key;
@@ -7,7 +7,7 @@ use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
 use crate::value::{Truth, Value};
 
 impl Instances {
-    /// Whether no event can change anything any more.
+    /// Whether no event can change the property any more.
     pub(in crate::eval) fn is_idle(
         &self,
         property: &PropertyCode,
@@ -22,7 +22,7 @@ impl Instances {
         let is_neutral = |state: &InstanceState| {
             state_sets.status(&property.automaton, state.state_set).now == neutral
         };
-        // A partial binding that is lost is inherited by whole ones that are still to come.
+        // Complete tuples that are created later inherit a final partial binding.
         let heirs = |id: &u32| {
             let class = self.class(*id);
             class.members > class.whole && !is_neutral(&class.state)
@@ -54,7 +54,7 @@ impl Instances {
                 fixed: complete,
             };
         }
-        // `exists` is read as `not forall not`.
+        // `exists` is evaluated as `not forall not`.
         let flip = |truth: Truth| if quantified.universal { truth } else { !truth };
         let of = |state: &InstanceState| {
             let status = state_sets.status(&property.automaton, state.state_set);
@@ -99,8 +99,8 @@ impl Instances {
         }
     }
 
-    /// Whether the property is violated: of a `forall`, whether some instance is; for good or, where it is watched on, at
-    /// the last step. Unknown where that depends on what is not known.
+    /// Whether the property is violated (for a `forall`: whether some instance is), for good or, if it is monitored after
+    /// violations, at the last step. Unknown if that depends on unknown values.
     pub(in crate::eval) fn is_violated(
         &self,
         property: &PropertyCode,
@@ -135,7 +135,7 @@ impl Instances {
         found
     }
 
-    /// Returns an instance that is violated now; of several, the least.
+    /// Returns an instance that is violated now; if there are several, the least.
     pub(in crate::eval) fn violated_now(
         &self,
         property: &PropertyCode,
@@ -154,7 +154,7 @@ impl Instances {
             .cloned()
     }
 
-    /// Instances that owe something, least first, and where they are; at most `most`.
+    /// Returns at most `most` instances with pending obligations and their state sets, least first.
     pub(in crate::eval) fn owing(
         &self,
         property: &PropertyCode,
@@ -188,7 +188,7 @@ impl Instances {
             .collect()
     }
 
-    /// Whether something is not known: where instances are, or which there are.
+    /// Whether something is unknown: the states of instances, or the set of instances.
     pub(in crate::eval) fn is_doubtful(&self, state_sets: &StateSetInterner) -> bool {
         let classes = [ROOT].iter().chain(&self.live);
         self.overflow
@@ -201,7 +201,7 @@ impl Instances {
             })
     }
 
-    /// Returns the value over the instances that an unknown key may be, alone or beside any value seen.
+    /// Returns the value over the instances that an unknown key may be, alone or together with any value seen.
     fn wild_value(
         &self,
         quantified: &QuantifiedCode,
@@ -240,7 +240,7 @@ impl Instances {
             keys = keys.into_iter().flat_map(longer).collect();
         }
         let value = |key: &Vec<Option<Value>>| match self.class_of(key) {
-            // Instances that are kept have been counted.
+            // Kept instances have already been counted.
             (_, true) if key.iter().all(Option::is_some) => Truth::True,
             (class, _) => doubt(&self.class(class).state),
         };
@@ -269,13 +269,13 @@ impl Instances {
             match (state.fixed_at, end) {
                 (Some(at), _) => found.push((Some(at), key)),
                 (None, Some(last)) => found.push((last, key)),
-                // Decided before anything was read.
+                // The property was decided before the first event.
                 (None, None) if status.fixed => found.push((None, key)),
                 _ => {}
             }
         }
         let n = found.len();
-        // None is the empty trace, where all are.
+        // `None` is the empty trace and comes first, since all instances exist there.
         found.sort_unstable();
         found.truncate(most);
         (
