@@ -1,10 +1,9 @@
 //! `.guardc`: a compiled spec as one JSON document.
 //!
-//! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Readers compare the
-//! hash of everything that took part, the standard library included: an artifact never silently means something else than
-//! when it was made. The build that wrote it reads the checked spec and its automata; any other build checks the sources
-//! again, and so does `guard check`, which compares the two. The tables of queries on models are kept as well, bound to the spec
-//! and to the model file.
+//! It contains the sources, so that messages can point into them, their hash, and the compiled form. Readers compare the hash
+//! of all texts, including the standard library, so an artifact never silently changes its meaning. The build that wrote it
+//! reads the checked spec and its automata; any other build checks the sources again, and so does `guard check`, which compares
+//! the two. The tables of queries on models are included too, bound to the spec and to the model file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::query::Solved;
 use crate::source::SourceMap;
 use crate::stdlib;
 
-/// The version that this tool writes and reads.
+/// The format version that this tool writes and reads.
 pub(crate) const VERSION: u32 = 1;
 
 /// The document.
@@ -35,18 +34,18 @@ pub struct Artifact {
     pub version: u32,
     /// The version of the tool that wrote it.
     pub tool: String,
-    /// BLAKE3 of all texts that took part.
+    /// BLAKE3 of all source texts.
     pub blake3: String,
     /// The spec.
     pub spec: Text,
-    /// Its imports from files beside it, by path below its folder.
+    /// Its imports from files, by path relative to the spec's folder.
     pub imports: BTreeMap<String, Text>,
     /// The compiled properties, for people and other tools.
     pub properties: Vec<Box<RawValue>>,
     /// The plans of claims about models, for people and other tools.
     #[serde(default)]
     pub plans: Vec<Box<RawValue>>,
-    /// The compiled form of the texts.
+    /// The compiled form of the texts, for the build that wrote it.
     #[serde(default)]
     pub checked: Option<KeptSpec>,
     /// The solved models, for monitors.
@@ -57,7 +56,7 @@ pub struct Artifact {
     pub decisions: Vec<Box<RawValue>>,
 }
 
-/// The build that reads and writes artifacts: a hash of everything that decides what a spec compiles to.
+/// The build that reads and writes compiled forms: a hash of everything that affects compilation.
 const BUILD: &str = env!("GUARD_BUILD");
 
 /// A checked spec, so that the build that checked it need not do so again.
@@ -74,11 +73,11 @@ pub struct KeptSpec {
 /// The content of a [`KeptSpec`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CheckedSpec {
-    /// BLAKE3 of the texts that it was made of.
+    /// BLAKE3 of the texts from which it was compiled.
     pub(crate) texts: String,
     /// The files, in the order of their numbers.
     pub(crate) files: Vec<Origin>,
-    /// The diagnostics of the checker: no error is among them.
+    /// The diagnostics of the checker; none of them is an error.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The spec.
     pub(crate) spec: Arc<hir::Spec>,
@@ -91,14 +90,14 @@ pub(crate) struct CheckedSpec {
 pub(crate) enum Origin {
     /// The spec itself.
     Spec,
-    /// The import of this path.
+    /// The import with this path.
     Import(String),
-    /// The module of the library of this path, without `std`.
+    /// The library module with this path, without `std`.
     Library(String),
 }
 
 impl KeptSpec {
-    /// Keeps a spec without errors; `None` if a file is neither the spec nor an import of it.
+    /// Serialises a spec without errors; returns `None` if a file is neither the spec nor an import of it.
     pub(crate) fn new(
         spec: &Arc<hir::Spec>,
         sources: &SourceMap,
@@ -133,7 +132,7 @@ impl KeptSpec {
         })
     }
 
-    /// Whether this build checked it.
+    /// Whether this build wrote it.
     pub(crate) fn is_ours(&self) -> bool {
         self.build == BUILD
     }
@@ -173,7 +172,7 @@ impl KeptModel {
     /// Returns the tables.
     ///
     /// # Errors
-    /// They are damaged.
+    /// The tables are damaged.
     pub fn source(&self) -> Result<TrainedModel, String> {
         let bytes = BASE64.decode(&self.tables).ok();
         let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
@@ -199,7 +198,7 @@ impl Text {
     }
 }
 
-/// The members that say why a file is no compiled spec of this version.
+/// The members that show why a file is not a compiled spec of this version.
 #[derive(Deserialize)]
 struct Head {
     guardc: String,
@@ -213,7 +212,7 @@ pub fn is_artifact(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Reads an artifact.
+/// Parses an artifact.
 ///
 /// # Errors
 /// A message for people.

@@ -1,10 +1,11 @@
-//! Text of data and specs on a terminal or a log line: it can neither draw, nor begin a line, nor change its order.
+//! Makes text from data and specs safe for terminals and log lines: no control sequences, no extra lines, no changed
+//! text direction.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns the text with every character escaped (`\n`, `\u{1b}`) that a terminal or a reader may act on rather than show:
-/// control characters, line and paragraph separators, and marks that change the direction of text or are invisible.
+/// Returns the text with every character escaped (`\n`, `\u{1b}`) that a terminal may interpret instead of showing: control
+/// characters, line and paragraph separators, and marks that change the direction of text or are invisible.
 ///
 /// Linear in the text; borrows if there is nothing to escape.
 pub fn inert(text: &str) -> Cow<'_, str> {
@@ -40,17 +41,17 @@ pub fn push_json(out: &mut String, json: &str) {
     out.push_str(rest);
 }
 
-/// Whether the program may have written colours into a text.
+/// Whether a text may contain colours that the program has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// `ESC [ 1 ; 31 m` and the like stay.
+    /// Sequences such as `ESC [ 1 ; 31 m` are kept.
     Kept,
-    /// The text has none.
+    /// The text has no colours; all sequences are escaped.
     None,
 }
 
-/// Adds lines of text with the same characters escaped as in JSON, except line ends and tabs: reports in any format, where
-/// JSON keeps its meaning.
+/// Adds lines of text with the same characters escaped as in JSON, except line ends and tabs: for reports in any format; JSON
+/// stays equivalent.
 ///
 /// Linear in the text.
 pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
@@ -79,13 +80,13 @@ pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
 
 /// Returns the bytes of the longest beginning of a text that has no character to be escaped but line ends and tabs.
 ///
-/// Plain ASCII, nearly all of a report, is passed over 64 bytes at a time: character by character this took a fifth of an
+/// Plain ASCII, nearly all of a report, is skipped 64 bytes at a time; character by character it took a fifth of the time of an
 /// audit with `--format json`.
 fn shown(text: &str) -> usize {
     const CHUNK: usize = 64;
     let plain = |bytes: &&[u8]| {
         let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-        // no early end, so that a chunk is compared at once
+        // no early exit, so that the compiler can compare a whole chunk at once
         bytes.iter().fold(true, |all, byte| all & is_plain(byte))
     };
     let mut at = 0;
@@ -120,8 +121,8 @@ fn colour(text: &str) -> usize {
     }
 }
 
-/// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and the format characters and tags that are
-/// not shown. Joiners (U+200C, U+200D) stay: words of several scripts and emoji need them.
+/// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and invisible format characters and tags. Joiners
+/// (U+200C, U+200D) are kept: words of several scripts and emoji need them.
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(

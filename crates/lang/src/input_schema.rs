@@ -1,8 +1,8 @@
 //! The fields that a spec reads from recorded data: the contract between spec and readers.
 //!
-//! The checker makes a [`InputSchema`] from the `trace` and `event` blocks; the readers in `input` yield, for every step,
-//! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,
-//! `records where`, `id`, `complete = …`) are no part of it: they are evaluated over the cells.
+//! The checker builds an [`InputSchema`] from the `trace` and `event` blocks; the readers in `input` yield, for every step, one
+//! [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`, `records where`,
+//! `id`, `complete = …`) are not part of it: they are evaluated over the cells.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::value::Value;
 /// The fields and the layout that a spec reads.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InputSchema {
-    /// The places of the steps in a record.
+    /// The location of the steps in a record.
     pub layout: Layout,
     /// The fields of a step. The cells of a step have this length and order.
     pub fields: Vec<Field>,
@@ -25,10 +25,10 @@ pub struct InputSchema {
     pub clock: Option<usize>,
 }
 
-/// The places of the steps of a record in a file.
+/// The location of the steps of a record in a file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Layout {
-    /// `format F`: a built-in reader makes canonical events, and field paths lead into those.
+    /// `format F`: a built-in reader produces canonical events, and field paths refer to those.
     pub format: Option<SmolStr>,
     /// `events from …`; `None` without a `trace` block: native records, `/events` or one event a line.
     pub events: Option<Events>,
@@ -36,9 +36,9 @@ pub struct Layout {
     pub each: Option<Path>,
     /// `order by f, g`: indices into [`InputSchema::fields`]; steps are sorted (stably) before `each` and numbering.
     pub order_by: Vec<usize>,
-    /// `id from P`: where a record holds its name.
+    /// `id from P`: the path of a record's identifier.
     pub id: Option<Path>,
-    /// `complete from P`: the place that says whether a record is complete.
+    /// `complete from P`: the path of the value that says whether a record is complete.
     pub complete: Option<Path>,
 }
 
@@ -78,11 +78,11 @@ pub struct Field {
     pub name: SmolStr,
     /// The source of its value.
     pub source: FieldSource,
-    /// Its type; `Type::Nullable` where null is allowed.
+    /// Its type; `Type::Nullable` if null is allowed.
     pub ty: Type,
     /// The meaning of absence.
     pub absent: Absent,
-    /// For times and durations: what 1 means.
+    /// For times and durations: the meaning of the number 1.
     pub unit: TimeUnit,
 }
 
@@ -93,18 +93,18 @@ pub enum FieldSource {
     Event(Path),
     /// A path into the element of `each`; null in a step that is not an element.
     Each(Path),
-    /// A fact about where the record was found; only meta fields.
+    /// A fact about the origin of the record; only for meta fields.
     Origin(OriginField),
 }
 
-/// Facts about where a record was found, for `id = "…"`.
+/// Facts about the origin of a record, for `id = "…"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OriginField {
-    /// Path of the file below the argument it was found under, with extension.
+    /// The path of the file relative to the argument under which it was found, with extension.
     File,
-    /// Path of its folder below that argument.
+    /// The path of its folder relative to that argument.
     Dir,
-    /// Its name without extension(s `.jsonl.gz` and the like).
+    /// The name of the file without its extensions (`.jsonl.gz` and the like).
     Stem,
     /// 1-based line where the record begins.
     Line,
@@ -115,9 +115,9 @@ pub enum OriginField {
 /// A path into JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Path {
-    /// RFC 6901, decoded into its tokens; no tokens: the whole document.
+    /// RFC 6901, decoded into its tokens; without tokens it is the whole document.
     Pointer(Vec<SmolStr>),
-    /// RFC 9535, as written; it is known to parse.
+    /// RFC 9535, as written; it was checked to parse.
     JsonPath(SmolStr),
 }
 

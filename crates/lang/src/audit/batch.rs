@@ -1,4 +1,4 @@
-//! Units that are judged together: whole records, and the events of open traces.
+//! Units that are judged in batches: whole records, and the events of open traces.
 
 use std::hash::BuildHasherDefault;
 
@@ -13,29 +13,29 @@ use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
 
-/// Units and steps that are gathered before they are judged: enough for all threads, few enough that their cells are
-/// still near the processor.
+/// Units and steps that are collected before they are judged: enough for all threads, few enough that their cells are
+/// still in the processor's cache.
 const UNITS: usize = 1024;
 const STEPS: usize = 4096;
 
 type Numbered<J> = (u64, Task<<J as Judge>::Open, <J as Judge>::Report>);
 type Map<V> = IndexMap<Option<SmolStr>, V, BuildHasherDefault<FxHasher>>;
 
-/// The units of a file that were not judged yet, and its open traces.
+/// The units of a file that have not been judged yet, and the file's open traces.
 pub(super) struct Batch<'j, J: Judge> {
     judge: &'j J,
-    /// The file itself is a trace, so its end is the end of the trace.
+    /// Whether the file itself is a trace, so that its end is the end of the trace.
     file_is_trace: bool,
     /// The records to judge, with the number of the unit at which each is reported.
     tasks: Vec<Numbered<J>>,
-    /// Traces that this batch continues: where their events are gathered in `tasks`.
+    /// The traces that this batch continues, with the index in `tasks` at which their events are collected.
     gathering: Map<usize>,
     /// Open traces that this batch did not touch, in order of their first event.
     open: Map<Running<J::Open>>,
-    /// Traces begun, and units read, in the whole file.
+    /// The numbers of traces begun and units read in the whole file.
     begun: u64,
     count: u64,
-    /// Steps and units in this batch.
+    /// The numbers of steps and units in this batch.
     steps: usize,
     units: usize,
     problems: Vec<Problem>,
@@ -50,10 +50,10 @@ struct Running<O> {
 }
 
 enum Task<O, R> {
-    /// Judged already; it waits for what came before it.
+    /// Already judged; waits for earlier results.
     Done(Judged<R>),
     Record(Record),
-    /// Events of a trace, in order; `ends` where its end came after them.
+    /// Events of a trace, in order; `ends` if the trace ended after them.
     Events {
         trace: Option<SmolStr>,
         running: Running<O>,
@@ -97,7 +97,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         }
     }
 
-    /// Passes on a record that is already judged: at once if nothing waits.
+    /// Passes on a record that is already judged, at once if no earlier result is missing.
     pub(super) fn pass(&mut self, judged: Judged<J::Report>) -> Option<Judged<J::Report>> {
         self.count += 1;
         self.begun += 1;
@@ -151,7 +151,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         }
     }
 
-    /// Ends a trace, which is reported here; later events under its name are another trace.
+    /// Ends a trace, which is reported at this position; later events with its name begin another trace.
     fn end(&mut self, trace: Option<SmolStr>, origin: Origin) {
         let running = match self.gathering.swap_remove(&trace) {
             Some(place) => {
@@ -182,7 +182,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         }
     }
 
-    /// Judges what was gathered.
+    /// Judges the collected units.
     pub(super) fn run(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
         let judge = self.judge;
         self.gathering.clear();

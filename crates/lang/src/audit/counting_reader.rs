@@ -1,4 +1,4 @@
-//! A reader that counts, and that ends early if no more is wanted.
+//! A reader that counts bytes, and that ends early if no more input is wanted.
 
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Recordings of other programs: files to canonical traces, those to records.
+//! Recordings in other formats: files are converted to canonical traces, and those to records.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ pub(super) struct ForeignReader<'a> {
     pub(super) file: &'a FileName,
 }
 
-/// One document, read.
+/// A parsed document.
 struct ParsedDocument {
     lines: u64,
     records: Vec<Record>,
@@ -31,7 +31,7 @@ struct ParsedDocument {
 }
 
 impl ForeignReader<'_> {
-    /// Reads the whole file. Documents are read batch by batch; lines that belong together, and texts, at once.
+    /// Reads the whole file. Documents are read in batches; lines that belong together, and texts, are read at once.
     pub(super) fn read(
         &self,
         splitter: Splitter<impl Read>,
@@ -118,7 +118,7 @@ impl ForeignReader<'_> {
         splitter.split(Splitting::Documents, *limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
         let mut lists = ListLines::default();
-        // The lines belong together, so if there is no memory for all of them, none is read.
+        // The lines belong together, so if memory does not suffice for all of them, none is read.
         let mut left = Some(limits.record_memory);
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
@@ -155,7 +155,7 @@ impl ForeignReader<'_> {
             }
         }
         let input = match values.as_slice() {
-            // A file that is one list, or wraps one: its elements have lines of their own.
+            // A file that is a single list, or an object around one: its elements have their own lines.
             [(line, value)] => Input::Document {
                 value,
                 line: Some(*line),
@@ -257,7 +257,7 @@ impl ForeignReader<'_> {
             .projection
             .read_events(&trace.meta, &events, &origin, self.file)
             .map_err(|problem| problem.in_trace(trace.id.clone()))?;
-        // Positions are those of the source's own list: several events may come from one item of it.
+        // Positions are indices in the list of the source: one item may produce several events.
         let index = |position: u32| indices.get(position as usize).copied().unwrap_or(position);
         for step in &mut record.steps {
             step.index = index(step.index);
@@ -272,7 +272,7 @@ impl ForeignReader<'_> {
                 .iter()
                 .map(|fault| fault.problem(&self.file.path, name.clone())),
         );
-        // Several records may stand in one document: each has a name of its own.
+        // One document may contain several records, each with its own name.
         let minted = || {
             let below = &record.origin.below;
             (trace.n > 0).then(|| format_smolstr!("{below}:{line}#{}", trace.n))
@@ -282,7 +282,7 @@ impl ForeignReader<'_> {
         Ok(record)
     }
 
-    /// Counts what a batch holds besides its documents.
+    /// Adds the counts and problems of a batch, other than its documents.
     fn add_batch(&self, batch: &Batch, report: &mut FileReport) {
         report.add_batch(batch);
         for gap in &batch.gaps {
@@ -290,8 +290,8 @@ impl ForeignReader<'_> {
         }
     }
 
-    /// Returns the problems of duplicate keys. Readers differ on which of two equal keys counts, so each is reported
-    /// wherever it is; other unknown values are reported where they are read.
+    /// Returns the problems of duplicate keys. Parsers differ on which of two equal keys they use, so duplicates are
+    /// reported anywhere in a document; other unknown values are reported where they are read.
     fn duplicate_keys(&self, document: &Document, line: u64) -> Vec<Problem> {
         let losses = document
             .losses
@@ -302,7 +302,7 @@ impl ForeignReader<'_> {
             .collect()
     }
 
-    /// Counts lines as read, refused or left out.
+    /// Counts lines as read, rejected or left out.
     fn count(&self, lines: u64, read: bool, problems: &[Problem], report: &mut FileReport) {
         let outcome = if read {
             LineOutcome::Read

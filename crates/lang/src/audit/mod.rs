@@ -8,7 +8,8 @@
 //!
 //! # Order
 //! Reports come in the order in which traces begin (whole records) or end (traces spread over lines); traces that are
-//! still open when their file ends come then, in order of their first event. Nothing depends on the number of threads.
+//! still open when their file ends come then, in order of their first event. The output does not depend on the number
+//! of threads.
 //!
 //! # Memory
 //! A few batches of units, and the state of every open trace. Reports are handed on as they are made.
@@ -50,15 +51,15 @@ pub(crate) use text::visit_text;
 pub use text::{Judgement, judge_text};
 use worker::{WorkItem, Worker};
 
-/// A function on traces that threads evaluate.
+/// A function on traces that several threads evaluate.
 pub trait Judge: Sync {
-    /// The state of a trace of which more events may come.
+    /// The state of a trace that may have further events.
     type Open: Send;
 
     /// The result for a trace.
     type Report: Send;
 
-    /// Whether texts of whole records may be left to the judge to decode.
+    /// Whether texts of whole records may be deferred, so that the judge decodes them.
     const DEFERS: bool = false;
 
     /// Judges a whole trace. Returns `None` if `records where` rejects the record. Only wanted parts need an explanation.
@@ -71,8 +72,8 @@ pub trait Judge: Sync {
     /// Adds the next event.
     fn push(&self, open: &mut Self::Open, event: Event);
 
-    /// Judges what was pushed. `complete` where the end was announced, or the file is the trace; `index` is how many
-    /// traces of the file began before it.
+    /// Judges the events that were pushed. `complete` is true if the end was announced or the file is the trace;
+    /// `index` is the number of earlier traces in the file.
     fn finish(
         &self,
         open: Self::Open,
@@ -93,15 +94,15 @@ pub trait Listener<R> {
     /// Receives the accounting of a file that has been read.
     fn input(&mut self, accounting: &Accounting);
 
-    /// Returns the explanations that are needed from here on.
+    /// Returns the explanations that are needed for later traces.
     fn wanted(&self) -> Wanted;
 
-    /// Whether that may have changed since this was asked last.
+    /// Whether the result of [`Self::wanted`] may have changed since the last call.
     fn wants_other(&mut self) -> bool {
         false
     }
 
-    /// Whether nothing more is wanted.
+    /// Whether no further results are wanted.
     fn stopped(&self) -> bool {
         false
     }
@@ -110,15 +111,15 @@ pub trait Listener<R> {
 /// The progress of an audit.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes read, as they lie in the files.
+    /// Bytes read, before decompression.
     pub bytes: AtomicU64,
     /// Traces judged.
     pub traces: AtomicU64,
-    /// Parts of other work that are done: claims, properties.
+    /// Finished parts of other work: claims, properties.
     pub done: AtomicU64,
     /// The number of parts; 0 if the work is reading.
     pub parts: AtomicU64,
-    /// Nobody wants more: the readers stop.
+    /// Set if no further results are wanted: the readers stop.
     pub stop: AtomicBool,
 }
 
@@ -129,7 +130,7 @@ pub struct Progress {
 /// of kind [`ProblemKind::LeftOut`].
 ///
 /// # Errors
-/// Where the reporter cannot write; reading stops then.
+/// If the reporter cannot write; reading then stops.
 #[allow(
     clippy::too_many_arguments,
     reason = "what is read, by what, and who receives the results"
@@ -150,7 +151,7 @@ pub fn audit<J: Judge<Report = TraceReport>>(
     )
 }
 
-/// As [`audit`], for a judge that also makes what [`Reporter::rendered`] receives.
+/// As [`audit`], for a judge that also renders its reports for [`Reporter::rendered`].
 pub fn audit_rendered<J: Judge<Report = Rendered>>(
     judge: &J,
     sources: &[Source],
@@ -191,14 +192,14 @@ struct Audit<'a> {
     reporter: &'a mut dyn Reporter,
     on_problem: &'a mut dyn FnMut(&Problem),
     failed: Option<io::Error>,
-    /// Reasons were shown, so the reporter may want no more of their kind.
+    /// Whether reasons were shown, so that the reporter may need no more of their kind.
     explained: bool,
-    /// Names of traces so far, and those whose repetition was reported.
+    /// Names of traces so far, and the names whose repetition was reported.
     seen: HashSet<SmolStr>,
     repeated: HashSet<SmolStr>,
 }
 
-/// Reads one file; `read` gives its units in order.
+/// Reads one file; `read` yields its units in order.
 fn file<J: Judge>(
     judge: &J,
     listener: &mut impl Listener<J::Report>,
@@ -243,7 +244,7 @@ fn file<J: Judge>(
     for problem in report.problems.iter().chain(batch.problems()) {
         listener.problem(problem);
     }
-    // Problems beyond the limit were only counted; that is said.
+    // Problems beyond the limit were only counted; this is reported.
     let untold = report
         .accounting
         .problems
@@ -253,7 +254,7 @@ fn file<J: Judge>(
             format!("{untold} more problems in this file were only counted (limit `problems`)");
         listener.problem(&Problem::new(ProblemKind::Limit, &name.path, 0, message));
     }
-    // Where something was left out or could not be read, that is told already.
+    // If something was left out or could not be read, that is already reported.
     let Accounting {
         records,
         events,
@@ -308,7 +309,7 @@ impl<'a> Audit<'a> {
 }
 
 impl Listener<Rendered> for Audit<'_> {
-    /// Returns the details that the reporter will still show.
+    /// Returns the explanations that the reporter will still show.
     fn wanted(&self) -> Wanted {
         let wanted = Wanted::new(self.summary.properties.len(), |property, verdict| {
             self.reporter.explains(property, verdict)
@@ -377,11 +378,11 @@ impl Listener<Rendered> for Audit<'_> {
 #[derive(Debug)]
 enum Judged<R> {
     Report(R),
-    /// The spec says that it is not a trace.
+    /// A record that `records where` rejects.
     LeftOut(Origin),
 }
 
-/// Adds a file to what was read.
+/// Adds the counts of a file to the totals.
 fn count(input: &mut Input, file: &Accounting) {
     input.files += 1;
     input.bytes += file.bytes;

@@ -1,4 +1,4 @@
-//! Compiled specs as judges.
+//! Implements [`Judge`] for compiled specs.
 
 use super::Judge;
 use crate::eval::{Program, TraceSource, TraceState, Wanted};
@@ -7,11 +7,11 @@ use crate::input::record::{Event, Record};
 use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
 
-/// A trace of which more events may come.
+/// A trace that may have further events.
 #[derive(Debug)]
 pub struct Opened<'p> {
     state: TraceState<'p>,
-    /// The facts that events state about the trace: for each field the first known value.
+    /// The facts about the record that events state: for each field the first known value.
     meta: Box<[Cell]>,
     /// The position of the next event.
     next: u32,

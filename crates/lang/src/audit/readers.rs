@@ -31,7 +31,7 @@ use crate::problem::ProblemKind;
 use crate::report::{AbsentField, Summary};
 use crate::value::Value;
 
-/// The number of bytes that format detection reads; more if they contain no whole value.
+/// The number of bytes that format detection reads; more if they contain no complete value.
 const HEAD: usize = 256 << 10;
 
 /// The readers of a spec.
@@ -45,21 +45,21 @@ pub struct Readers {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// By the paths of the spec.
+    /// Read by the paths of the spec.
     Paths,
-    /// As this format.
+    /// Read in this format.
     Format(Format),
-    /// As the format that the file shows, else by the paths of the spec.
+    /// Read in the detected format, or else by the paths of the spec.
     Detect,
 }
 
-/// A schema that no reader can be made for.
+/// The reason why no reader can be created for a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadersError {
-    /// Its paths.
+    /// A path is invalid.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// `format F`.
+    /// The name in `format F` is unknown.
     #[error(transparent)]
     Format(#[from] formats::UnknownFormat),
 }
@@ -98,8 +98,8 @@ impl Readers {
         })
     }
 
-    /// Returns readers whose audits report the fields that properties of the spec read and that no event has: a misspelt path
-    /// is one of them. A field that must be there is left out, since each step without it is reported.
+    /// Returns readers whose audits report the fields that properties of the spec read and that no event has, for example
+    /// because of a misspelt path. Required fields are left out, because each step without one is reported.
     pub fn noting_absent(self, spec: &Spec) -> Readers {
         let read = spec.properties.iter();
         let read: BTreeSet<usize> = read
@@ -122,7 +122,7 @@ impl Readers {
         }
     }
 
-    /// Returns the same readers, which have not read anything yet.
+    /// Returns the same readers without any record of what was read.
     pub(crate) fn unused(&self) -> Readers {
         Readers {
             projection: self.projection.unused(),
@@ -130,7 +130,7 @@ impl Readers {
         }
     }
 
-    /// Writes to the summary which fields no event had that these readers have read, if there were steps.
+    /// Adds to the summary the fields that no event had, if the readers have read any steps.
     pub(super) fn note_absent(&self, summary: &mut Summary) {
         let asked = self.asked.iter().filter(|_| summary.events > 0);
         let absent = asked.filter(|(number, _)| !self.projection.was_found(*number));
@@ -142,7 +142,7 @@ impl Readers {
         self.choice == Choice::Paths && self.projection.by_lines()
     }
 
-    /// Reads a source; units come in the order of the file.
+    /// Reads a source; units are emitted in the order of the file.
     pub(super) fn read<J: Judge>(
         &self,
         source: &Source,
@@ -150,7 +150,8 @@ impl Readers {
         worker: &Worker<'_, J>,
         emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
-        // Formats are told, and read, by members that the spec does not name.
+        // Foreign formats are detected and read by members that the spec does not name, so columns are selected only
+        // when reading by paths.
         let by_paths = self.choice == Choice::Paths;
         let columns = by_paths.then_some(&self.projection);
         match source.open_columns(self.projection.limits(), columns) {
@@ -162,7 +163,7 @@ impl Readers {
         }
     }
 
-    /// Reads a stream that is open already.
+    /// Reads an open stream.
     pub(super) fn read_from<J: Judge>(
         &self,
         from: impl Read + Send,
@@ -198,7 +199,7 @@ impl Readers {
             }) => {
                 let foreign = foreign(format, granularity);
                 let mut report = foreign.read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
-                // How many documents show it differs from file to file; the note is the same.
+                // The number of matching documents differs from file to file; without it the notes are equal.
                 let why = why.split(" (").next().unwrap_or(&why);
                 let note = format!("read as `{format}`: {why}");
                 report
@@ -210,7 +211,7 @@ impl Readers {
     }
 }
 
-/// Returns the format of a stream by its first bytes: as many as it takes to see a whole value.
+/// Returns the format of a stream by its first bytes, up to the first complete value.
 fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<Detection> {
     let mut want = HEAD;
     loop {
@@ -221,7 +222,7 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
             true => sniff::values(bytes, whole, limits.depth()),
             false => Vec::new(),
         };
-        // Words and numbers of a text before the values are none of them.
+        // Words and numbers before the first object or list are not values of the recording.
         values.retain(|value| matches!(value, Value::Object(_) | Value::List(_)));
         if whole || !json || !values.is_empty() || want >= limits.record_bytes {
             let sample = Sample {
@@ -238,8 +239,8 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
     }
 }
 
-/// Whether a text is JSON, perhaps after lines that are not: what a program prints before its first record. A table is not,
-/// whose first rows begin like no object or list.
+/// Whether a text is JSON, perhaps after other lines, such as the output of a program before its first record. A table is not
+/// JSON: its first rows do not begin like an object or a list.
 fn holds_json(bytes: &[u8]) -> bool {
     let mut lines = bytes
         .split(|byte| *byte == b'\n')

@@ -1,4 +1,4 @@
-//! A function on whole records as a judge.
+//! Implements [`Judge`] for functions on whole records.
 
 use super::Judge;
 use crate::eval::Wanted;
@@ -6,8 +6,8 @@ use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
 use crate::value::Cell;
 
-/// Gives every trace to a function as one record: the events of a trace that is spread over lines are collected until it
-/// ends, so such a trace is in memory as a whole.
+/// Calls a function with every trace as one record. The events of a trace that is spread over lines are collected until
+/// it ends, so the whole trace is in memory.
 #[derive(Debug)]
 pub struct Records<F>(pub F);
 

@@ -1,4 +1,4 @@
-//! Reports that are rendered by the threads that judge.
+//! Rendering of reports by the threads that judge.
 
 use super::Judge;
 use crate::eval::Wanted;
@@ -9,15 +9,15 @@ use crate::verdict::TraceReport;
 /// Renders a report that can be written independently of others (see [`Reporter::rendered`](crate::report::Reporter)).
 pub type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r;
 
-/// A report, and perhaps what is written of it.
+/// A report, with its rendered form if there is one.
 #[derive(Debug)]
 pub struct Rendered {
     pub report: TraceReport,
     pub bytes: Option<Vec<u8>>,
 }
 
-/// A judge, and what makes of its reports what is written of them. They come in order, so what is written does not
-/// depend on the number of threads.
+/// A judge, and the function that renders its reports. Reports come in order, so the output does not depend on the
+/// number of threads.
 pub(super) struct Rendering<'a, J> {
     pub(super) judge: &'a J,
     pub(super) render: &'a Render<'a>,

@@ -1,4 +1,4 @@
-//! Tests of specs as records.
+//! Converts tests of specs to records.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Judging a text that is at hand: no files, no report.
+//! Judging of a text in memory, without files or reports.
 
 use std::io;
 
@@ -13,9 +13,9 @@ use crate::verdict::TraceReport;
 /// The result of judging a text.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// One per trace, in the order in which traces begin or, spread over lines, end.
+    /// One report per trace, in the order in which traces begin (whole records) or end (traces spread over lines).
     pub reports: Vec<TraceReport>,
-    /// The problems of data that belong to no judged trace.
+    /// The problems that belong to no judged trace.
     pub problems: Vec<Problem>,
     /// The counts.
     pub summary: Summary,
@@ -56,7 +56,7 @@ pub(crate) fn visit_text<J: Judge>(
     });
 }
 
-/// A report that is kept rather than written.
+/// Collects reports instead of writing them.
 #[derive(Default)]
 struct Collector {
     reports: Vec<TraceReport>,

@@ -1,4 +1,4 @@
-//! Whole records are judged where they are read; what else comes from a file waits for its batch.
+//! Whole records are judged by the thread that reads them; other units wait for their batch.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,11 +13,11 @@ use crate::problem::count_errors;
 pub(super) enum WorkItem<R> {
     /// Data that is not judged yet.
     Unit(Unit),
-    /// A whole record, and how many errors its reader met.
+    /// A whole record, with the number of errors that its reader found.
     Judged(u64, Judged<R>),
 }
 
-/// The work that is done by the threads that read.
+/// The work of the threads that read.
 pub(super) struct Worker<'j, J> {
     judge: &'j J,
     wanted: RwLock<Arc<Wanted>>,
@@ -45,7 +45,7 @@ impl<J: Judge> UnitMapper for Worker<'_, J> {
         let Unit::Record(record) = unit else {
             return WorkItem::Unit(unit);
         };
-        // Nobody who hands reports on waits until a record is judged.
+        // The lock is not held while a record is judged, so writers do not wait for it.
         let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
         let errors = count_errors(&record.problems);
         let origin = record.origin.clone();

@@ -1,4 +1,4 @@
-//! `abstraction` blocks: what a state consists of, and which states and steps there are.
+//! `abstraction` blocks: the components of a state, and the allowed states and steps.
 
 use super::branching::Place;
 use super::names::{ItemRef, Space};
@@ -25,7 +25,7 @@ impl<'a> Checker<'a> {
         self.attributes(item, &["allow"]);
         let scope = Scope::module(item_ref.module);
         let mut made = Abstraction::empty(def.name.text.clone(), false, *item.span);
-        // What the clauses speak of is known only when all of `over` is.
+        // The names in clauses are known only after all of `over` is elaborated.
         let mut inner = scope.clone();
         for clause in &def.clauses {
             match &clause.kind {
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// Returns a Boolean over the components; `primes`: and over those of the next state.
+    /// Returns a Boolean over the components and, with `primes`, over those of the next state.
     fn clause(
         &mut self,
         scope: &Scope<'a>,
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
         self.decided(made, id, *condition.span).then_some(id)
     }
 
-    /// Whether the components decide an expression; reports it where they do not.
+    /// Whether the components determine an expression; reports it if they do not.
     fn decided(&mut self, made: &Abstraction, id: ExprId, span: Span) -> bool {
         let leaves = made.undecided(&self.spec, id, false);
         if leaves.is_empty() || self.has_error_within(span) {
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// Reports what an abstraction does not decide, and what to add to it.
+    /// Reports an expression that an abstraction does not determine, and the component to add.
     pub(super) fn not_decided(
         &mut self,
         made: &Abstraction,
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns one entry of `over`, and the value it stands for.
+    /// Elaborates one entry of `over` and returns its component.
     fn component(
         &mut self,
         scope: &Scope<'a>,
@@ -331,7 +331,7 @@ impl<'a> Checker<'a> {
         value
     }
 
-    /// Returns the values that a component may have; reported where they are not finitely many.
+    /// Returns the possible values of a component; reports an error if there are infinitely many.
     fn domain(&mut self, typed: &Typed, span: Span) -> Option<Domain> {
         let inner = match typed.ty.non_null() {
             Type::Bool => Domain::Bool,

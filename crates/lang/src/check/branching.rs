@@ -1,7 +1,7 @@
 //! Formulas about models and systems: operators of branching time and probability, labels, `violated(r)`.
 //!
-//! The same elaboration makes them as makes expressions and formulas of events ([`Checker::value`],
-//! [`Checker::formula`]); [`Place`] says what else may stand there and what names mean.
+//! The same functions elaborate them as expressions and formulas of events ([`Checker::value`], [`Checker::formula`]);
+//! [`Place`] determines which operators are allowed and how names are resolved.
 
 use smol_str::SmolStr;
 
@@ -21,20 +21,20 @@ use crate::value::{Number, Value};
 pub(super) enum Place {
     /// The events of a trace.
     Events,
-    /// The states of an abstraction or system, in a clause of its declaration; with `true`, primes stand there.
+    /// The states of an abstraction or system, in a clause of its declaration; `true` if primes are allowed.
     Clause(bool),
     /// The states of a model with an abstraction.
     Model(ModelId),
-    /// The states of an imported chain, whose labels and variables are known only when it is read.
+    /// The states of an imported chain, whose labels and variables are known only when its file is read.
     Imported,
     /// The states of a system.
     System,
-    /// Whatever a template is used for.
+    /// Inside a template that is checked on its own: the place of use is unknown.
     Any,
 }
 
 impl Place {
-    /// Whether `A`, `E`, `P`, `R` and `S` stand here.
+    /// Whether `A`, `E`, `P`, `R` and `S` are allowed here.
     fn branches(self) -> bool {
         !matches!(self, Place::Events | Place::Clause(_))
     }
@@ -46,7 +46,7 @@ impl Place {
 }
 
 impl<'a> Checker<'a> {
-    /// Elaborates with names and operators as they are at a place.
+    /// Runs `body` with the names and operators of a place.
     pub(super) fn at<T>(&mut self, place: Place, body: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.place, place);
         let made = body(self);
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Reports a formula of branching time or probability that does not say what it is about.
+    /// Reports a formula of branching time or probability without a model or system (`on`).
     pub(super) fn about_what(&mut self, span: Span) {
         let subjects: Vec<SmolStr> = self
             .names
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// `A`, `E`, `P`, `S`, `R`, as a value: a Boolean, or a float for `=?`.
+    /// Elaborates `A`, `E`, `P`, `S` or `R` as a value: a Boolean, or a float for `=?`.
     pub(super) fn branching(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Typed {
         let span = *expr.span;
         if !self.place.branches() {
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// `=?`, or a threshold; of a probability, between 0 and 1.
+    /// Elaborates `=?` or a threshold, which for a probability must be between 0 and 1.
     fn ask(&mut self, scope: &Scope<'a>, bound: &'a ProbBound, probability: bool) -> Option<Ask> {
         let (op, threshold) = match bound {
             ProbBound::Query => return Some(Ask::Value),
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         Some(Ask::Compare(compare(op), number))
     }
 
-    /// Returns a constant number, between bounds where there are some.
+    /// Returns a constant number, within bounds if there are some.
     pub(super) fn number_between(
         &mut self,
         scope: &Scope<'a>,
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if matches!(self.spec.exprs.get(typed.id), Expr::Local(_)) && self.place == Place::Any {
-            // A template that is checked on its own: its parameter has no value yet.
+            // In a template that is checked on its own, the parameter has no value yet.
             return Number::float(0.0);
         }
         let Expr::Const(Value::Number(number)) = self.spec.exprs.get(typed.id) else {
@@ -268,7 +268,7 @@ impl<'a> Checker<'a> {
         Some(number)
     }
 
-    /// Returns a condition that only states have: a quoted label, or a name of an imported chain.
+    /// Returns a condition on states: a quoted label, or a name of an imported chain.
     pub(super) fn state_condition(
         &mut self,
         scope: &Scope<'a>,
@@ -286,7 +286,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a name is for the imported chain to know: all but what is bound and constants.
+    /// Whether a name must be resolved by the imported chain: every name that is not bound and not a constant.
     pub(super) fn is_of_chain(&self, scope: &Scope<'a>, name: &ast::Name) -> bool {
         self.place == Place::Imported
             && self.binding(scope, name).is_none()
@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
                 })
     }
 
-    /// `"error"`: a label of the model or system, or the name of a condition in quotes.
+    /// Resolves `"error"`: a label of the model or system, or the name of a condition in quotes.
     fn label(&mut self, scope: &Scope<'a>, name: &SmolStr, span: Span) -> ExprId {
         if let Some(Binding::Value(typed)) = scope.get(name) {
             return typed.id;
@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
         self.wrong().id
     }
 
-    /// `violated(r)`
+    /// Elaborates `violated(r)`.
     pub(super) fn violated(
         &mut self,
         scope: &Scope<'a>,
@@ -370,7 +370,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the rule or property that a name means, one that a chain can follow: without quantified names.
+    /// Returns the rule or property that a name refers to. Chains can only monitor properties without quantified names.
     pub(super) fn monitored(
         &mut self,
         scope: &Scope<'a>,
@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
         let declared = self.find(scope.module, Space::Property, name);
         let Some(property) = self.spec.find_property(&name.text) else {
             if declared.is_some_and(|item| item.module == 0 && self.errors() > 0) {
-                // Declared, and wrong: reported there.
+                // The declaration has an error, which is reported there.
                 return None;
             }
             let mut diagnostic = Diagnostic::new(
@@ -432,7 +432,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Joins names: `a`, `b` and `c`.
+/// Joins names as `a`, `b` and `c`.
 pub(super) fn list(names: &[SmolStr]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {

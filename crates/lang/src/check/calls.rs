@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         self.item_of(scope, expr)
     }
 
-    /// Reports a wrong number of arguments; true where it is right.
+    /// Reports a wrong number of arguments; returns true if it is right.
     pub(super) fn arity(
         &mut self,
         name: &str,
@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
                 }
                 self.track_read(item_ref, ids, span)
             }
-            // What stood there is reported.
+            // The broken item was already reported.
             ast::ItemKind::Broken(_) => self.wrong(),
             ast::ItemKind::Template(def) => {
                 self.report(
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Warns of a track that is asked with what may be null.
+    /// Warns if the key given to a track may be null.
     fn null_key(&mut self, param: &ast::Name, span: Span) {
         let text = self.snippet(span);
         self.report(
@@ -242,7 +242,8 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Returns the scope of a body: parameters bound to arguments. Arguments are checked against the types of parameters.
+    /// Returns the scope of a body with parameters bound to arguments. Checks the arguments against the types of
+    /// parameters.
     pub(super) fn bind(
         &mut self,
         scope: &Scope<'a>,
@@ -362,7 +363,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `count(p)`, `count(p, since: q)`, `count[0,60s](p)`.
+    /// Elaborates `count(p)`, `count(p, since: q)`, `count[0,60s](p)`.
     pub(super) fn count(
         &mut self,
         scope: &Scope<'a>,
@@ -448,7 +449,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Before(typed.id), ty, span)
     }
 
-    /// `todo("words")`: a condition that has no body yet.
+    /// Elaborates `todo("words")`: a condition without a body yet.
     fn todo(&mut self, args: &'a [ast::Arg], span: Span) -> Typed {
         if !self.arity("todo", 1, 1, args.len(), span) {
             return self.wrong();

@@ -14,7 +14,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// `if` and each arm of `cases`.
+    /// Elaborates `if` and each arm of `cases`.
     pub(super) fn choice(
         &mut self,
         scope: &Scope<'a>,
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the common type of two branches, or a report.
+    /// Returns the common type of two branches, or reports an error.
     pub(super) fn joined(
         &mut self,
         lhs: &Typed,
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// Whether something with a history reads the variable.
+    /// Whether an expression with history reads the variable.
     fn looks_back_at(&self, root: ExprId, variable: ExprId) -> bool {
         let exprs = &self.spec.exprs;
         let mut seen = std::collections::HashSet::new();

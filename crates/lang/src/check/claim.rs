@@ -1,5 +1,4 @@
-//! Claims about models and systems: properties, queries and requirements with `on`, their subjects, and the logic that
-//! each is in.
+//! Claims about models and systems: properties, queries and requirements with `on`, their subjects and logics.
 
 use smol_str::SmolStr;
 
@@ -15,15 +14,15 @@ use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::Type;
 
-/// The model or system that a claim is about, as the text names it.
+/// The model or system of a claim, as named in the text.
 pub(super) struct On<'a> {
     pub(super) subject: Subject,
     pub(super) place: Place,
-    /// The names that its variables and labels have.
+    /// The scope with its variables and labels.
     pub(super) scope: Scope<'a>,
 }
 
-/// The parts of a claim that its declaration gives.
+/// The parts of a claim in its declaration.
 pub(super) struct Written<'a> {
     pub(super) kind: ClaimKind,
     pub(super) name: &'a ast::Name,
@@ -168,7 +167,7 @@ impl<'a> Checker<'a> {
                     scope,
                 })
             }
-            // Reported where it is declared.
+            // The error is reported at the declaration.
             _ => None,
         }
     }
@@ -201,7 +200,7 @@ impl<'a> Checker<'a> {
         }
         let formula = self.formula(&on.scope, expr);
         if self.is_timeless(formula) {
-            // A template made it: `T(a)` may stand for `P<=0.1 [ F a ]`.
+            // The formula comes from a template: `T(a)` may expand to `P<=0.1 [ F a ]`.
             return Some(ClaimFormula::State(self.state_expr(formula)));
         }
         if written.kind == ClaimKind::Query || on.place != Place::System {
@@ -229,7 +228,7 @@ impl<'a> Checker<'a> {
         Some(ClaimFormula::Path(formula))
     }
 
-    /// Tells the logics apart.
+    /// Returns the logic of a formula.
     fn logic_of(&self, formula: ClaimFormula) -> Logic {
         let spec = &self.spec;
         let roots = formula.states(&spec.formulas);
@@ -266,7 +265,7 @@ impl<'a> Checker<'a> {
             .all(|operand| self.is_timeless(operand))
     }
 
-    /// Compares the logic that the author asserts with the one it is in.
+    /// Compares the declared logic with the actual one.
     fn asserted(&mut self, written: &Written<'a>, logic: Logic) {
         let Some((asserted, span)) = written.logic else {
             return;
@@ -298,7 +297,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Returns the text of a message that stands where no event is at hand.
+    /// Returns the text of a message that is used without an event.
     fn plain_text(&mut self, message: &'a ast::Message) -> Option<SmolStr> {
         let mut text = String::new();
         for part in &message.parts {

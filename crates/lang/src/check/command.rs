@@ -12,7 +12,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'a> {
-    /// `step name when g => …`
+    /// Elaborates `step name when g => …`.
     pub(super) fn command(
         &mut self,
         scope: &Scope<'a>,
@@ -79,7 +79,8 @@ impl<'a> Checker<'a> {
         id
     }
 
-    /// Reports constant probabilities that do not sum to one; those that depend on the state are looked at in each state.
+    /// Reports constant probabilities that do not sum to one; probabilities that depend on the state are checked in
+    /// each state.
     fn sums_to_one(&mut self, made: &[Branch], branches: &'a [ast::Branch]) {
         let mut sum = None;
         for branch in made {

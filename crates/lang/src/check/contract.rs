@@ -1,4 +1,4 @@
-//! The assumptions and guarantees of components: about states, or about events that monitors watch.
+//! The assumptions and guarantees of components, on states or on events that monitors observe.
 
 use smol_str::SmolStr;
 
@@ -14,7 +14,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// Returns an `assume` or `guarantee`.
+    /// Elaborates an `assume` or a `guarantee`.
     pub(super) fn contract(
         &mut self,
         scope: &Scope<'a>,
@@ -52,8 +52,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether the atoms of a formula are about events. Returns `None`, with a report, if they are not all of one kind, or
-    /// of one that is not allowed here.
+    /// Whether the atoms of a formula are about events. Returns `None`, with a report, if they are not all of one kind, or if
+    /// the kind is not allowed here.
     fn letters_of_one_kind(
         &mut self,
         formula: FormulaId,
@@ -97,8 +97,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Makes properties of traces of the assumptions that recorded events can decide: those about events, and those whose
-    /// names all denote conditions on events too. Monitors then check what a proof assumes.
+    /// Adds trace properties for the assumptions that recorded events can decide: those about events, and those whose names are
+    /// all conditions on events too. Monitors then check the assumptions of a proof.
     pub(super) fn watch(&mut self, id: SystemId, assumed: &[(FormulaId, &'a ast::Expr)]) {
         let name = self.spec.system(id).name.clone();
         for (at, (formula, expr)) in assumed.iter().enumerate() {
@@ -135,8 +135,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns a formula about states read as one about events, if it can be: whoever names a condition on events like a
-    /// label of a component means the same thing by both.
+    /// Returns a formula about states as a formula about events, if possible: a label of a component and a condition on
+    /// events with the same name have the same meaning.
     fn of_events(&mut self, expr: &'a ast::Expr) -> Option<FormulaId> {
         if self.spec.schema.fields.is_empty() {
             return None;

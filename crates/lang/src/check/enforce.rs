@@ -1,4 +1,4 @@
-//! `enforce` clauses: what is watched, which arms fit it, and what they say.
+//! `enforce` clauses: the property or query that is watched, its arms, and their messages.
 
 use smol_str::SmolStr;
 
@@ -17,7 +17,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'a> {
-    /// Elaborates one clause. All properties are known by now, also those declared later.
+    /// Elaborates one clause. All properties are known by now, including those declared later.
     pub(super) fn enforce(
         &mut self,
         scope: &Scope<'a>,
@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
             return Some(PropertyId::new(known));
         }
         if declared.is_some() {
-            // What is declared and not there at all is broken, which is told where it is declared.
+            // A name that is declared but has no property or claim has an error, which is reported at its declaration.
             let claim = self
                 .spec
                 .claims
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// Returns the names that messages of a clause may use: those that the property quantifies.
+    /// Returns the scope for the messages of a clause: the names that the property quantifies.
     fn instance_scope(&mut self, scope: &Scope<'a>, property: PropertyId, span: Span) -> Scope<'a> {
         let property = self.spec.property(property);
         let quantified = property.quantified.as_ref();
@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// Returns the arms of a clause, and whether errors are let through.
+    /// Returns the arms of a clause, and whether errors are allowed.
     fn arms(
         &mut self,
         scope: &Scope<'a>,
@@ -292,7 +292,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `for n steps`: a positive number, or the name of one.
+    /// Elaborates `for n steps`: a positive number, or the name of one.
     fn patience(&mut self, scope: &Scope<'a>, steps: &'a ast::Expr) -> Option<u32> {
         let typed = self.value_as(scope, steps, &Type::Int);
         if typed.ty == Type::Error {
@@ -362,7 +362,7 @@ impl<'a> Checker<'a> {
                     "positional argument after a named argument",
                 );
             }
-            // `call: call` would be the obvious thing to write; a bare name that is a value needs no type.
+            // `call: call` is the obvious spelling; a bare name that has a value needs no type.
             let value = match &arg.value.kind {
                 ExprKind::Null => self.value(scope, &arg.value, Some(&Type::Json)),
                 _ => self.operand(scope, &arg.value, None),
@@ -376,7 +376,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns the names that the text of a property quantifies. Those of a template are not among them.
+/// Returns the names that the text of a property quantifies, except those of a template.
 fn quantified_in(item: &ast::Item) -> Vec<&ast::Name> {
     let mut formula = match &item.kind {
         ast::ItemKind::Rule(rule) => return rule.params.iter().map(|param| &param.name).collect(),

@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
         typed
     }
 
-    /// Elaborates a value, like [`value`](Self::value), in a place where a quantified name may be used by itself.
+    /// Elaborates a value like [`value`](Self::value), in a place that allows a quantified name as an operand.
     pub(super) fn operand(
         &mut self,
         scope: &Scope<'a>,
@@ -223,14 +223,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns a condition as a value: a Boolean, never null.
+    /// Elaborates a condition as a value: a Boolean that is never null.
     pub(super) fn boolean(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         if let Some(id) = self.state_condition(scope, expr) {
             return id;
         }
         let typed = self.value(scope, expr, Some(&Type::Bool));
         self.require_boolean(&typed, *expr.span);
-        // What a name stands for is looked at where it is defined.
+        // For a name, the condition is recorded at its definition.
         if !matches!(expr.kind, ExprKind::Name(_)) {
             self.spec.outline.conditions.push(Condition {
                 span: *expr.span,
@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Returns a value of the type that the context requires.
+    /// Elaborates a value of the type that the context requires.
     pub(super) fn value_as(
         &mut self,
         scope: &Scope<'a>,
@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
             let typed = self.value(scope, expr, item.as_ref());
             joined = Some(match joined {
                 None => typed.ty.clone(),
-                // Lists of JSON data are often mixed: they are lists of `json`.
+                // Lists in JSON data are often mixed: such a list has elements of type `json`.
                 Some(before) => Self::join(&before, &typed.ty).unwrap_or(Type::Json),
             });
             ids.push(typed.id);
@@ -311,7 +311,7 @@ impl<'a> Checker<'a> {
             (None, wanted) => wanted.unwrap_or(Type::Error),
         };
         let item = Arc::new(item);
-        // A list of constants is one constant: membership in it can be looked up.
+        // A list of constants is one constant, so that membership in it can be looked up.
         let constant: Option<Vec<Value>> = ids
             .iter()
             .map(|id| match self.spec.exprs.get(*id) {

@@ -18,7 +18,7 @@ use crate::syntax::token::Token;
 use crate::types::Type;
 use crate::value::{Instant, Value};
 
-/// Templates within templates whose arguments are shown in the text of an atom.
+/// The greatest depth of nested templates whose arguments are shown in the text of an atom.
 const ARGUMENTS: usize = 3;
 
 /// One end of a bound.
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `(c & a) | (!c & b)`
+    /// Elaborates `if c then a else b` as `(c & a) | (!c & b)`.
     fn formula_choice(
         &mut self,
         condition: FormulaId,
@@ -238,8 +238,8 @@ impl<'a> Checker<'a> {
         formulas.add(Formula::Or(lhs, rhs))
     }
 
-    /// `G (a -> F[bound] b)`; with `or end`, `G (a -> F[bound] b | F[rest] last)`, where the trace ends within `rest` if it
-    /// ends before the bound does.
+    /// Elaborates `G (a -> F[bound] b)`; with `or end`, `G (a -> F[bound] b | F[rest] last)`, which also holds if the trace
+    /// ends within `rest`.
     pub(super) fn response(
         &mut self,
         trigger: FormulaId,
@@ -345,7 +345,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Returns a condition on the step: one atom.
+    /// Elaborates a condition on the step as one atom.
     fn leaf(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
         let id = self.boolean(scope, expr);
         let id = self.once_in_range(id);
@@ -363,7 +363,7 @@ impl<'a> Checker<'a> {
         self.spec.formulas.add(Formula::Atom(atom))
     }
 
-    /// Returns the text that messages show for an atom: as written, but with arguments in place of parameters of templates.
+    /// Returns the text of an atom for messages: as written, with arguments in place of template parameters.
     fn atom_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> SmolStr {
         let text = self.with_arguments(scope, *expr.span, ARGUMENTS);
         match text
@@ -375,7 +375,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the text of a span, with what the names of parameters stand for in their place, through so many templates.
+    /// Returns the text of a span with parameters replaced by their arguments, through at most `depth` templates.
     fn with_arguments(&self, scope: &Scope<'a>, span: Span, depth: usize) -> SmolStr {
         let Some(depth) = depth.checked_sub(1) else {
             return self.snippet(span);
@@ -419,7 +419,7 @@ impl<'a> Checker<'a> {
         SmolStr::new(out)
     }
 
-    /// Returns a predicate, definition or unsafe state that is a formula, in place of its name.
+    /// Elaborates a predicate, definition or unsafe state that is a formula, where its name is used.
     fn temporal_item(
         &mut self,
         scope: &Scope<'a>,
@@ -465,7 +465,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Returns a bound as written after an operator.
+    /// Elaborates a bound written after an operator.
     pub(super) fn bound(&mut self, scope: &Scope<'a>, bound: &'a ast::Bound) -> Option<Bound> {
         let lower = match &bound.lower {
             Some(lower) => Some(self.end(scope, lower)?),
@@ -475,7 +475,7 @@ impl<'a> Checker<'a> {
         self.both_ends(lower, upper, *bound.span)
     }
 
-    /// Returns the window of `within …`.
+    /// Elaborates the window of `within …`.
     pub(super) fn window(&mut self, scope: &Scope<'a>, window: &'a ast::Window) -> Option<Bound> {
         let lower = match &window.lower {
             Some(lower) => Some(self.end(scope, lower)?),
@@ -541,7 +541,7 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return None;
         }
-        // A template for bounds in time may stand in a library, which has no events.
+        // A template for bounds in time may be in a library, which declares no events.
         let alone = matches!(bound, Bound::Time(_, ANY_TIME));
         if matches!(bound, Bound::Time(..)) && !alone && self.spec.schema.clock.is_none() {
             if !self.has_lost_names() {
@@ -556,7 +556,7 @@ impl<'a> Checker<'a> {
         Some(bound)
     }
 
-    /// Returns a number of steps, as in `C<=k`.
+    /// Elaborates a number of steps, as in `C<=k`.
     pub(super) fn steps(&mut self, scope: &Scope<'a>, end: &'a BoundValue) -> Option<u32> {
         match self.end(scope, end)? {
             End::Steps(steps) => Some(steps),
@@ -638,7 +638,7 @@ impl<'a> Checker<'a> {
                         }
                     }
                     Expr::Const(Value::Duration(Instant(time))) => Some(End::Time(*time)),
-                    // A template that is checked on its own: its parameter has no value yet.
+                    // In a template that is checked on its own, the parameter has no value yet.
                     Expr::Local(_) if typed.ty == Type::Int => Some(End::Steps(MAX_STEPS)),
                     Expr::Local(_) if typed.ty == Type::Duration => Some(End::Time(ANY_TIME)),
                     Expr::Unknown => None,
@@ -727,13 +727,13 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The largest bound in steps.
+/// The greatest bound in steps.
 const MAX_STEPS: u32 = 1_000_000_000;
-/// The length of time that stands for a parameter without a value.
+/// The length of time used for a parameter without a value.
 const ANY_TIME: i128 = i128::MAX;
 
-/// Whether the parentheses around a text belong together: none within it closes them. Not decided for texts with literals,
-/// which may contain parentheses.
+/// Whether the parentheses around a text match each other. Returns false for texts with literals, which may contain
+/// parentheses.
 fn encloses(inner: &str) -> bool {
     let mut depth = 0_usize;
     for part in inner.split_inclusive(['(', ')', '"', '/']) {

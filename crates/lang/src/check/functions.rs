@@ -12,7 +12,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 use crate::value::Value;
 
-/// Temporal words that may be meant where a function is called.
+/// Temporal words that authors may write as function calls.
 const TEMPORAL: [&str; 9] = [
     "always",
     "eventually",
@@ -32,7 +32,7 @@ pub fn functions() -> impl Iterator<Item = &'static str> {
 }
 
 impl<'a> Checker<'a> {
-    /// `capture(s, /re/, n = 1)`
+    /// Elaborates `capture(s, /re/, n = 1)`.
     fn capture(&mut self, scope: &Scope<'a>, args: &[&'a ast::Expr], span: Span) -> Typed {
         if !self.arity("capture", 2, 3, args.len(), span) {
             return self.wrong();
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// `replace(s, /re/, t)`
+    /// Elaborates `replace(s, /re/, t)`.
     fn replace(&mut self, scope: &Scope<'a>, args: &[&'a ast::Expr], span: Span) -> Typed {
         if !self.arity("replace", 3, 3, args.len(), span) {
             return self.wrong();
@@ -106,8 +106,8 @@ impl<'a> Checker<'a> {
         self.add(Expr::Replace(text.id, regex, with.id), ty, span)
     }
 
-    /// Returns how something is written that other languages have as a function: a sentence, and the text of a fix if the
-    /// call has all that is needed.
+    /// Returns the notation of this language for a function of other languages: a sentence, and the text of a fix if the
+    /// arguments suffice for one.
     fn other_form(
         &self,
         name: &ast::Name,
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
                     return Some((message, None));
                 };
                 let (list, condition) = (text(list), text(condition));
-                // The condition speaks of its own variable, which is its first name if that is a plain one.
+                // The condition has its own variable: its first name, if that is a plain one.
                 let end = condition
                     .find(|c: char| !c.is_alphanumeric() && c != '_')
                     .unwrap_or(condition.len());
@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
             if let (Some(of), Some(ty)) = (of, &subject) {
                 diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
             }
-            // A function of another type is no help.
+            // A function with a similar name helps only if the type fits.
             let is_builtin = |near: &str| Builtin::NAMES.iter().any(|(name, _)| *name == near);
             let fits = |near: &&str| {
                 of.is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
@@ -421,7 +421,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Call(builtin, ids.into()), ty, span)
     }
 
-    /// Reports an argument of the wrong type; JSON is looked at when it is there.
+    /// Reports an argument of the wrong type; the type of JSON is checked when the data is read.
     fn asked(
         &mut self,
         typed: &Typed,
@@ -472,7 +472,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The functions and operators that take a value of this type, as a sentence lists them.
+/// Returns a sentence that lists the functions and operators for values of this type.
 fn functions_of(ty: &Type) -> Option<&'static str> {
     Some(match ty {
         Type::String => {
@@ -497,7 +497,7 @@ fn functions_of(ty: &Type) -> Option<&'static str> {
     })
 }
 
-/// Returns our name for a function of another language.
+/// Returns the name in this language of a function of another language.
 fn alias(name: &ast::Name) -> Option<&'static str> {
     Some(match name.as_str() {
         "length" | "size" | "strlen" => "len",

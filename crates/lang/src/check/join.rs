@@ -1,7 +1,7 @@
 //! `join call on id when kind == "call"`: fields of an earlier step, `call.args`.
 //!
-//! A field of a join is a track with the key as its parameter. So whatever judges tracks judges joins: recorded and live
-//! traces, data that is unknown, and the state that a monitor keeps.
+//! A field of a join is a track with the key as its parameter. So all code that handles tracks also handles joins:
+//! recorded and live traces, unknown data, and the state of a monitor.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(super) struct Join {
     name: ast::Name,
-    /// The key that ties a step to the one it is joined with.
+    /// The key that connects a step with the step it is joined with.
     key: Typed,
-    /// Holds at the steps that others are joined with.
+    /// The condition on the earlier steps.
     condition: ExprId,
     span: Span,
-    /// The tracks of the fields that are read, by the index of the field.
+    /// The tracks of the joined fields that are read, by the index of the field.
     tracks: BTreeMap<usize, TrackId>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the index of the join that a name means, unless something in the scope has it.
+    /// Returns the index of the join that a name refers to, unless the name is bound in the scope.
     pub(super) fn join_named(&self, scope: &Scope<'a>, name: &ast::Name) -> Option<usize> {
         if scope.get(&name.text).is_some() {
             return None;
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
         self.joins.iter().position(|join| join.name == *name)
     }
 
-    /// Returns a field of the step that this one is joined with; its value is null if there is none.
+    /// Returns a field of the joined step; its value is null if there is no such step.
     pub(super) fn joined_field(
         &mut self,
         join: usize,
@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
             .id;
         let mut there = self.add(Expr::And(condition, is_key), Type::Bool, at).id;
         if key.ty.may_be_null() {
-            // Steps without a key are not joined with one another.
+            // Steps with a null key are not joined.
             let no_key = self
                 .add(Expr::Compare(Compare::Eq, key.id, null), Type::Bool, at)
                 .id;

@@ -1,7 +1,7 @@
-//! `φ where c`: φ about the steps at which `c` holds, as if the trace had no others.
+//! `φ where c`: φ evaluated on the steps at which `c` holds, as if the trace had no other steps.
 //!
-//! The formula is rewritten so that each temporal operator passes over the other steps. The result is an ordinary formula:
-//! every engine judges it, and positions are those of the whole trace.
+//! The formula is rewritten so that each temporal operator skips the other steps. The result is an ordinary formula, which
+//! every engine supports, and positions are those of the whole trace.
 
 use rustc_hash::FxHashMap;
 
@@ -12,22 +12,22 @@ use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
 use crate::syntax::ast;
 
-/// A formula being rewritten.
+/// The rewriting of a formula.
 struct Kept<'f> {
     formulas: &'f mut Formulas,
-    /// Holds at the steps that are kept.
+    /// The formula that holds at the steps that are kept.
     kept: FormulaId,
-    /// The results for formulas, at a step that is kept.
+    /// Cached results for formulas at a kept step.
     made: FxHashMap<FormulaId, FormulaId>,
-    /// The results for formulas, at the start.
+    /// Cached results for formulas at the start of the trace.
     first: FxHashMap<FormulaId, FormulaId>,
-    /// The largest bound in steps.
+    /// The greatest bound in steps.
     steps: u32,
 }
 
 impl<'a> Checker<'a> {
-    /// Returns a formula about the steps at which the condition holds; the formula itself if there is no condition. What the
-    /// condition implies is known wherever the formula is about such a step.
+    /// Returns a formula about the steps at which the condition holds; the formula itself if there is no condition. Facts that
+    /// the condition implies are available where the formula is about such a step.
     pub(super) fn where_kept<T>(
         &mut self,
         scope: &Scope<'a>,
@@ -99,12 +99,13 @@ impl Kept<'_> {
         self.formulas.add(Formula::Not(operand))
     }
 
-    /// Returns a formula: the step is kept, and the formula holds.
+    /// Returns the formula "the step is kept, and `formula` holds".
     fn and(&mut self, formula: FormulaId) -> FormulaId {
         self.formulas.add(Formula::And(self.kept, formula))
     }
 
-    /// Returns a formula: if the step is kept, the formula holds. Triggers stay where lints and reports look for them.
+    /// Returns the formula "if the step is kept, `formula` holds". Triggers stay in the position where lints and
+    /// reports expect them.
     fn if_kept(&mut self, formula: FormulaId) -> FormulaId {
         match *self.formulas.get(formula) {
             Formula::Implies(condition, rest) => {
@@ -119,7 +120,7 @@ impl Kept<'_> {
         }
     }
 
-    /// Returns a formula: at the next step that is kept (`ahead`), or the one before, the formula holds. There must be such a
+    /// Returns the formula "`formula` holds at the next kept step" (with `ahead`), or at the previous one. There must be such a
     /// step, unless `weak`.
     fn beside(&mut self, ahead: bool, weak: bool, formula: FormulaId) -> FormulaId {
         let skipped = self.not(self.kept);
@@ -154,7 +155,7 @@ impl Kept<'_> {
                     .collect();
                 self.formulas.with_operands(id, &made)
             }
-            // These look for the steps that are kept themselves.
+            // These operators search for kept steps themselves.
             Formula::Unary(Unary::Always | Unary::Eventually, None, _)
             | Formula::Binary(
                 Binary::Until | Binary::Unless | Binary::Release | Binary::StrongRelease,
@@ -162,7 +163,7 @@ impl Kept<'_> {
                 ..,
             ) => self.at_kept(id),
             Formula::Atom(_) | Formula::Last | Formula::Unary(..) | Formula::Binary(..) => {
-                // `last` is `not next true`, which no step has to make true.
+                // `last` is `not next true`, which needs no further step.
                 let empty = matches!(
                     self.formulas.get(id),
                     Formula::Last
@@ -271,12 +272,13 @@ impl Kept<'_> {
         self.formulas.add(Formula::Binary(op, bound, a, b))
     }
 
-    /// Returns the number of steps that a bound is written out for. A bound beyond every limit is not, and will be refused.
+    /// Returns the number of steps for which a bound is written out. A bound beyond every limit is not written out; it
+    /// is rejected later.
     fn counted(&mut self, high: u32) -> u32 {
         self.steps = self.steps.max(high);
         high.min(WRITTEN)
     }
 }
 
-/// No limit allows bounds of more steps.
+/// No limit allows longer bounds.
 const WRITTEN: u32 = 4_096;

@@ -1,4 +1,4 @@
-//! The `event` and `trace` blocks: what is read, and where it lies.
+//! The `event` and `trace` blocks: the fields that are read, and their location in the data.
 
 use smol_str::SmolStr;
 
@@ -25,7 +25,8 @@ const ORIGIN: &[(&str, OriginField, Type)] = &[
 ];
 
 impl<'a> Checker<'a> {
-    /// Reads both blocks into the schema: those of the spec itself, else those of the first import that has one.
+    /// Reads both blocks into the schema. For each, the block of the spec itself is used, otherwise that of the first
+    /// import that has one.
     pub(super) fn layout(&mut self) {
         if let Some((module, event)) = self.only("event", |kind| match kind {
             ast::ItemKind::Event(event) => Some(event),
@@ -205,7 +206,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Returns a pointer or path.
+    /// Elaborates a pointer or path.
     fn path(&mut self, written: &ast::StringLit) -> Option<Path> {
         let text = &written.value;
         if text.is_empty() {
@@ -399,8 +400,8 @@ impl<'a> Checker<'a> {
         self.spec.schema.layout = layout;
     }
 
-    /// Returns the scope of `id`, `complete` and `records where`: fields of the record by their names, and where it was
-    /// found.
+    /// Returns the scope of `id`, `complete` and `records where`: the fields of the record and of its origin, by their
+    /// names.
     fn record_scope(&mut self, scope: &Scope<'a>, trace: &ast::Trace) -> Scope<'a> {
         let asked = trace.clauses.iter().any(|clause| {
             matches!(
@@ -459,7 +460,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether a type is `json?`, which is `json` as a type but defines the meaning of absence.
+/// Whether a type is `json?`. As a type it equals `json`, but it makes absence null.
 fn written_optional(ty: &ast::Type) -> bool {
     matches!(ty.kind, ast::TypeKind::Optional(_))
 }

@@ -1,7 +1,7 @@
 //! Links from names to declarations, for editors.
 //!
-//! The checker notes a link whenever it resolves a name, so that an editor and the compiler cannot disagree about what a
-//! name means. A name that was never resolved, as in the body of an imported definition that nothing uses, has no link.
+//! The checker records a link whenever it resolves a name, so that an editor and the compiler agree on the meaning of
+//! names. A name that was never resolved, as in the body of an imported definition that nothing uses, has no link.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::source::{FileId, Span};
 use crate::syntax::ast;
 use crate::types::{RecordType, Type};
 
-/// From names to the names in the declarations that they mean.
+/// Links from uses of names to the names in their declarations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     declared: BTreeMap<Span, Span>,
-    /// The types of definitions that do not write theirs, by the name in the declaration.
+    /// The inferred types of definitions without a declared type, by the name in the declaration.
     inferred: BTreeMap<Span, String>,
 }
 
@@ -27,8 +27,8 @@ impl Links {
         self.declared.insert(name, declaration);
     }
 
-    /// Returns the name at an offset of a file, or right before it, and the declaration that it refers to. Of nested names,
-    /// the shortest. Takes O(log n) for n links.
+    /// Returns the name at an offset of a file, or right before it, and the declaration that it refers to. If names are nested,
+    /// returns the shortest. Takes O(log n) for n links.
     #[must_use]
     pub fn at(&self, file: FileId, offset: u32) -> Option<(Span, Span)> {
         let before = self.declared.range(..=Span::new(file, offset, u32::MAX));
@@ -39,7 +39,7 @@ impl Links {
             .map(|(name, declaration)| (*name, *declaration))
     }
 
-    /// Returns all names that mean a declaration, by file and place. Takes O(n).
+    /// Returns all names that refer to a declaration, by file and position. Takes O(n).
     pub fn uses(&self, declaration: Span) -> impl Iterator<Item = Span> + '_ {
         let all = self.declared.iter();
         all.filter(move |(_, meant)| **meant == declaration)
@@ -59,7 +59,7 @@ impl Links {
         all.find(|name| name.file == file && name.touches(offset) && !name.is_empty())
     }
 
-    /// Returns all links of a file, by place.
+    /// Returns all links of a file, by position.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (Span, Span)> + '_ {
         let from = Span::at(file, 0);
         self.declared
@@ -70,12 +70,12 @@ impl Links {
 }
 
 impl<'a> Checker<'a> {
-    /// Notes that a name means what is declared there.
+    /// Records that a name refers to a declaration.
     pub(super) fn link(&self, name: Span, declaration: Span) {
         self.links.borrow_mut().add(name, declaration);
     }
 
-    /// Notes what the names in `use` items mean: a path its module, at the beginning of its file, and a name in braces
+    /// Records the links of `use` items: a path refers to the beginning of its module's file, and a name in braces to
     /// the item.
     pub(super) fn link_imports(&self) {
         for module in &self.project.modules {
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Notes the type of a definition that does not write it.
+    /// Records the inferred type of a definition without a declared type.
     pub(super) fn infer(&self, name: &ast::Name, ty: &Type) {
         if !matches!(ty, Type::Error | Type::Null) {
             let mut links = self.links.borrow_mut();
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Notes that a name means a member of a record type.
+    /// Records that a name refers to a member of a record type.
     pub(super) fn link_member(&self, name: &ast::Name, record: &Arc<RecordType>) {
         let of_type = |ty: &Type| matches!(ty, Type::Record(made) if Arc::ptr_eq(made, record));
         let mut types = self.types.iter();
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Notes that a name means a module.
+    /// Records that a name refers to a module.
     pub(super) fn link_module(&self, name: Span, module: ModuleIdx) {
         if let Some(module) = self.project.modules.get(module) {
             self.link(name, Span::at(module.file, 0));

@@ -1,4 +1,4 @@
-//! Numbers, lengths of time, and whole values written out.
+//! Literals: numbers, durations, and whole values.
 
 use smol_str::SmolStr;
 
@@ -11,7 +11,7 @@ use crate::syntax::ast::{self, DurationUnit, ExprKind};
 use crate::types::Type;
 use crate::value::{Cell, Instant, Number, Object, Value};
 
-/// Returns a length of time, exactly.
+/// Returns a duration, exactly.
 pub(super) fn duration(literal: &ast::DurationLit) -> Option<Instant> {
     const SECOND: i128 = Instant::SECOND;
     let unit = match literal.unit {
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the constant that an expression is, where it is one.
+    /// Returns the value of a constant expression, or `None` if it is not constant.
     pub(super) fn constant(
         &mut self,
         scope: &Scope<'a>,
@@ -104,14 +104,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the cell that a literal of a test stands for; `unknown` is a cell without a value.
+    /// Returns the cell for a literal of a test; `unknown` becomes a cell without a value.
     pub(super) fn cell(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Cell {
         if let ExprKind::Name(name) = &expr.kind
             && name.as_str() == "unknown"
         {
             return Cell::Unknown;
         }
-        // A time may be written as the number of seconds, or as a text.
+        // A time may be written as a number of seconds or as a text.
         let value = match (&expr.kind, ty.non_null()) {
             (ExprKind::Int(digits) | ExprKind::Float(digits), Type::Time) => {
                 Instant::from_decimal(digits, Instant::SECOND).map(Value::Time)

@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
         {
             return self.meta_field(name);
         }
-        // Members of components are bound under their whole name.
+        // Members of components are bound under their qualified name.
         if let ExprKind::Name(owner) = &base.kind
             && self.binding(scope, owner).is_none()
             && let Some((Binding::Value(typed), declared)) = scope.find(&format!("{owner}.{name}"))
@@ -137,8 +137,8 @@ impl<'a> Checker<'a> {
         self.add(Expr::Member(base_typed.id, name.text.clone()), ty, span)
     }
 
-    /// Hints at `args.to.length`, which reads a key of that name. An object of arguments may have one; what is below it rarely
-    /// does.
+    /// Warns about `args.to.length`, which reads a key named `length`. The top-level object may have such a key; objects below
+    /// it rarely do.
     fn length_of_json(&mut self, base: &ast::Expr, name: &ast::Name, span: Span) {
         if name.as_str() != "length" || !matches!(base.kind, ExprKind::Member { .. }) {
             return;

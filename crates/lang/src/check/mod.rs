@@ -1,19 +1,19 @@
 //! Names, types and well-formedness: a project of trees becomes a [`hir::Spec`].
 //!
-//! Input: [`Project`]; output: a spec, made only when there is no error, and diagnostics. One expression grammar serves
-//! values and formulas; this pass sorts them. An expression is *elaborated* in one of two ways:
+//! Input: [`Project`]; output: a spec, made only when there is no error, and diagnostics. Values and formulas have one
+//! expression grammar; this pass separates them. An expression is *elaborated* in one of two ways:
 //!
 //! * as a **value** ([`Checker::value`]): a node of [`hir::Exprs`] with a type; past operators become expressions with
 //!   history, future operators are errors;
 //! * as a **formula** ([`Checker::formula`]): Boolean connectives and temporal operators become [`hir::Formula`]s, and
-//!   what is left between them, elaborated as values, become atoms. A named predicate without temporal operators is
-//!   one atom, whatever it is made of.
+//!   the expressions between them, elaborated as values, become atoms. A named predicate without temporal operators is
+//!   one atom, however complex it is.
 //!
 //! Definitions (`let`, `predicate`, `const`, `template`) are inlined where they are used, with their arguments
 //! substituted; those of the spec itself are also elaborated once on their own, so that an unused one is checked too.
 //! Equal expressions are one node, so inlining costs no size.
 //!
-//! One mistake gives one message: an erroneous expression has [`Type::Error`], which fits everywhere.
+//! One mistake gives one message: an erroneous expression has [`Type::Error`], which is compatible with every type.
 
 mod abstraction;
 mod branching;
@@ -78,7 +78,7 @@ pub struct Limits {
     pub depth: usize,
     /// The greatest nesting of definitions that use each other.
     pub definitions: usize,
-    /// The largest bound in steps of a formula with `where`, which is written out step by step.
+    /// The greatest bound in steps in a formula with `where`, which is expanded step by step.
     pub kept_steps: u32,
 }
 
@@ -97,9 +97,9 @@ impl Default for Limits {
 pub struct Meaning {
     /// The core form; present exactly if no diagnostic is an error.
     pub spec: Option<hir::Spec>,
-    /// The diagnostics, in no order.
+    /// The diagnostics, in no particular order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The declarations that resolved names refer to.
+    /// The declarations of resolved names.
     pub links: Links,
 }
 
@@ -141,30 +141,30 @@ struct Checker<'a> {
     spec: hir::Spec,
     diagnostics: Vec<Diagnostic>,
     reported: HashSet<(Code, Span, String)>,
-    /// Enums and records that were made, by module and item.
+    /// Enums and records that were elaborated, by module and item.
     types: HashMap<names::ItemRef, Type>,
     /// The spans of the declarations of event fields: the name, and the whole.
     field_spans: Vec<(Span, Span)>,
     /// The spans of the names in the declarations of fields of the record.
     meta_spans: Vec<Span>,
-    /// Tracks that were made or are being made.
+    /// Tracks that were elaborated or are being elaborated.
     tracks: HashMap<names::ItemRef, TrackId>,
     /// The joins of the `trace` block.
     joins: Vec<join::Join>,
     /// Systems, components and compositions that were declared.
     system_ids: HashMap<names::ItemRef, SystemId>,
-    /// Definitions that were inlined already, with the arguments they had: a definition that uses another twice costs no
-    /// more than one that uses it once.
+    /// Results of inlined definitions by their arguments, so that using a definition twice costs no more than using it
+    /// once.
     made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
     /// The same for definitions that are formulas.
     made_formulas: HashMap<names::ItemRef, crate::ids::FormulaId>,
-    /// The definitions that are formulas, of events and of states.
+    /// Whether each definition is a formula, at events and at states.
     temporal: RefCell<HashMap<(names::ItemRef, bool), bool>>,
-    /// The meaning of atoms at the place that is being elaborated.
+    /// The meaning of atoms at the current place.
     place: Place,
     /// The spans of the variables and labels of systems.
     member_spans: HashMap<(SystemId, SmolStr), Span>,
-    /// Abstractions that were made.
+    /// Abstractions that were elaborated.
     abstractions: HashMap<names::ItemRef, AbstractionId>,
     /// The names that an abstraction declares in `over`.
     abstraction_names: HashMap<AbstractionId, Scope<'a>>,
@@ -172,19 +172,19 @@ struct Checker<'a> {
     models: HashMap<names::ItemRef, Option<ModelId>>,
     /// Definitions being inlined, innermost last.
     open: Vec<names::ItemRef>,
-    /// Depth of every expression, by id.
+    /// The depth of every expression, by id.
     depths: Vec<u32>,
-    /// Expressions that an enclosing conjunct or condition excludes from being null.
+    /// Expressions that an enclosing conjunct or condition guarantees not to be null.
     not_null: Vec<ExprId>,
     /// Expressions that are not null here: see [`narrow`].
     facts: Vec<ExprId>,
-    /// Those of `facts` that are not null at any step of `φ where c` that φ is about.
+    /// The entries of `facts` that are not null at any step that φ of `φ where c` is about.
     facts_everywhere: Vec<ExprId>,
-    /// The ranges of the quantified names with `in`, by position: names that have a type.
+    /// The ranges of quantified names with `in`, by position; these names have a type.
     ranges: HashMap<usize, ExprId>,
     /// Whether the depth limit was reported.
     too_deep: bool,
-    /// Whether a definition with parameters is looked at on its own.
+    /// Whether a definition with parameters is checked on its own.
     generic: bool,
     /// Names that were used, for the lint.
     used: HashSet<names::ItemRef>,
@@ -259,8 +259,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Runs the steps of the pass: types, fields and layout first, since expressions read them; then systems, then
-    /// everything that the spec itself declares, in the order of its text.
+    /// Runs the steps of the pass: first types, fields and layout, because expressions read them; then systems, then
+    /// all declarations of the spec, in the order of its text.
     fn run(&mut self) {
         self.link_imports();
         self.layout();
@@ -324,12 +324,12 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Rule(def) => self.rule(scope, item, def),
             ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),
             ast::ItemKind::Abstraction(_) | ast::ItemKind::Model(_) | ast::ItemKind::Query(_) => {}
-            // All of them were declared before anything that is said of them.
+            // All systems were declared before the claims about them.
             ast::ItemKind::System(_) | ast::ItemKind::Component(_) | ast::ItemKind::Compose(_) => {}
         }
     }
 
-    /// Abstractions, models and what is said of them, once all that they may speak of is known.
+    /// Elaborates abstractions, models and the claims about them, after everything that they may refer to.
     fn about_states(&mut self, scope: &Scope<'a>) {
         let tree = &self.project.modules[0].tree;
         for (idx, item) in tree.items.iter().enumerate() {
@@ -353,7 +353,7 @@ impl<'a> Checker<'a> {
         self.derive();
     }
 
-    /// Returns the number of errors that were found so far.
+    /// Returns the number of errors found so far.
     fn errors(&self) -> usize {
         self.diagnostics
             .iter()
@@ -376,7 +376,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::new(code, span, message));
     }
 
-    /// Adds an expression; its depth is limited, so that everything after may walk it by recursion.
+    /// Adds an expression. Its depth is limited, so that later passes may use recursion.
     fn add(&mut self, expr: hir::Expr, ty: Type, span: Span) -> Typed {
         let id = self.spec.exprs.add(expr, ty.clone());
         if id.index() == self.depths.len() {

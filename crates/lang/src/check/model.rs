@@ -1,4 +1,4 @@
-//! `model` items: where a chain comes from, and whether its states decide what is said of it.
+//! `model` items: the source of a chain, and whether its states decide the claims about it.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, LearnSettingKind};
 use crate::types::Type;
 
-/// The most steps that a state may remember.
+/// The greatest number of steps that a state may remember.
 const MAX_ORDER: u32 = 8;
 
 impl<'a> Checker<'a> {
@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// Returns the abstraction that `learn` names, or one to be derived from what is said of the model.
+    /// Returns the abstraction that `learn` names, or one to be derived from the claims about the model.
     fn learned_over(
         &mut self,
         scope: &Scope<'a>,
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
         (Place::Model(model), inner)
     }
 
-    /// Returns the conditions on single states in a claim, with their texts where they have some.
+    /// Returns the conditions on single states in a claim, with their texts if known.
     fn conditions(&self, formula: ClaimFormula) -> Vec<(ExprId, Option<SmolStr>)> {
         let spec = &self.spec;
         let atoms = |path| {
@@ -251,7 +251,7 @@ impl<'a> Checker<'a> {
                 found.push((id, text));
                 continue;
             };
-            // Around operators there are only connectives.
+            // The expressions around operators are connectives.
             match spec.exprs.get(id) {
                 Expr::Branching(_) => {}
                 _ => todo.extend(
@@ -287,7 +287,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// Reports what a claim asks of a model that its states do not decide.
+    /// Reports conditions in a claim that the states of the model do not decide.
     pub(super) fn decided_by(&mut self, model: ModelId, formula: ClaimFormula, span: Span) {
         let Some(abstraction) = self.spec.model(model).abstraction() else {
             return;
@@ -397,7 +397,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the parts of a condition between its connectives that read the step.
+    /// Returns the operands of a condition's connectives that read the step.
     fn atoms(&self, id: ExprId) -> Vec<ExprId> {
         let spec = &self.spec;
         let none = Abstraction::empty(SmolStr::default(), true, Span::default());

@@ -1,4 +1,4 @@
-//! Names: what they stand for, and definitions inlined in their place.
+//! Name resolution, and inlining of definitions.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub(super) enum Qualifier {
 }
 
 impl<'a> Checker<'a> {
-    /// Returns the enum value that a name means where this type is expected.
+    /// Returns the enum value that a name refers to where this type is expected.
     pub(super) fn enum_value(
         &mut self,
         name: &ast::Name,
@@ -95,8 +95,8 @@ impl<'a> Checker<'a> {
         self.wrong()
     }
 
-    /// Elaborates an argument where a definition uses it, as part of the call: what the definition knows to be not null is
-    /// unknown there.
+    /// Elaborates an argument where a definition uses it, as part of the call: facts about null in the definition do not apply
+    /// there.
     fn in_call<T>(&mut self, argument: &Condition<'a>, run: impl FnOnce(&mut Self) -> T) -> T {
         let within = self.open.split_off(argument.depth.min(self.open.len()));
         let made = self.by_itself(run);
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Returns the value that an argument stands for.
+    /// Returns the value of an argument.
     fn argument_value(&mut self, argument: &Condition<'a>) -> Typed {
         let made =
             |checker: &mut Self| checker.value(&argument.scope, argument.expr, Some(&Type::Bool));
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the formula that an argument stands for.
+    /// Returns the formula of an argument.
     pub(super) fn argument_formula(&mut self, argument: &Condition<'a>) -> FormulaId {
         match argument.formula.get() {
             Some(known) if self.place == Place::Events => *known,
@@ -204,8 +204,8 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Whether a name may be missing because of a mistake that is reported elsewhere: in what is imported, in the `event` block
-    /// or in the field that has it.
+    /// Whether a name may be missing because of an error that is reported elsewhere: in an import, in the `event` block or in
+    /// the declaration of the field.
     fn is_lost(&self, name: &ast::Name) -> bool {
         let fields = &self.spec.schema.fields;
         let read = fields.iter().any(|field| field.name == name.text);
@@ -223,7 +223,8 @@ impl<'a> Checker<'a> {
         self.has_lost_names() || items.any(|module| module.tree.items.iter().any(loses))
     }
 
-    /// Whether an import or the `event` block could not be read, which is reported: any field may have been declared there.
+    /// Whether an import or the `event` block could not be read, which is reported elsewhere: any field may have been
+    /// declared there.
     pub(super) fn has_lost_names(&self) -> bool {
         let is_lost = |item: &ast::Item| match &item.kind {
             ast::ItemKind::Broken(broken) => ["event", "use"].contains(&broken.word.as_str()),
@@ -235,7 +236,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Returns the value of an item that is used by its name alone.
+    /// Returns the value of an item that is used by name only.
     pub(super) fn item_value(
         &mut self,
         item_ref: ItemRef,
@@ -262,7 +263,7 @@ impl<'a> Checker<'a> {
                     return self.wrong();
                 }
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                // Without a declared type, what a constant means may depend on the type expected.
+                // Without a declared type, the meaning of a constant may depend on the expected type.
                 let args = (declared.is_some() || expected.is_none()).then(Vec::new);
                 self.inlined(item_ref, args, span, |checker| match &declared {
                     Some(ty) => checker.typed_as(&scope, &def.value, ty),
@@ -328,7 +329,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns a value of a declared type: the node keeps the declared one, so that an int declared as float is one.
+    /// Returns a value of a declared type: the node has the declared type, so that an int declared as float is a float.
     pub(super) fn typed_as(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Typed {
         let typed = self.value_as(scope, expr, ty);
         Typed {
@@ -341,7 +342,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Notes the value of a definition of a module where it is used first. Those of the spec are noted where they are checked.
+    /// Records the value of a definition of an imported module at its first use. Definitions of the spec are recorded
+    /// when they are checked.
     fn value_of_module(
         &mut self,
         item_ref: ItemRef,
@@ -354,7 +356,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Keeps the name of a definition for reports, if it says more than what it stands for.
+    /// Records the name of a definition for reports, if the name is more informative than its value.
     fn named(&mut self, name: &SmolStr, typed: &Typed) {
         if matches!(typed.ty.non_null(), Type::Bool | Type::Error) {
             return;
@@ -382,8 +384,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Elaborates the body of a definition in place of its use; refuses definitions that use themselves. `args` are the
-    /// values its parameters are bound to, where all of them are values.
+    /// Elaborates the body of a definition where it is used; rejects recursive definitions. `args` are the arguments,
+    /// if all of them are values.
     pub(super) fn inlined(
         &mut self,
         item_ref: ItemRef,
@@ -406,7 +408,7 @@ impl<'a> Checker<'a> {
         typed
     }
 
-    /// Begins to inline a definition; false, with a report, where that would not end.
+    /// Begins to inline a definition; returns false, with a report, if inlining would not end.
     pub(super) fn enter(&mut self, item_ref: ItemRef, span: Span) -> bool {
         if self.open.contains(&item_ref) {
             let name = self.snippet(span);
@@ -466,7 +468,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the item that `name`, or `module.name`, means as something callable or as a value.
+    /// Returns the item that `name` or `module.name` refers to, as a callable or a value.
     pub(super) fn item_of(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<ItemRef> {
         match &expr.kind {
             ExprKind::Name(name) => {

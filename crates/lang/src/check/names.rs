@@ -11,7 +11,7 @@ use crate::modules::{ModuleIdx, Project};
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// An item, by the number of its module and its position there.
+/// An item, by the number of its module and its position in the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ItemRef {
     pub(super) module: ModuleIdx,
@@ -34,14 +34,14 @@ pub(super) enum Space {
 /// The names of all modules.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
-    /// Per module and namespace: what a name means.
+    /// For each module and namespace: the items by name.
     items: Vec<HashMap<(Space, SmolStr), ItemRef>>,
-    /// Per module: the names that `use a.b` gives to whole modules.
+    /// For each module: the modules imported as a whole (`use a.b`), by name.
     modules: Vec<HashMap<SmolStr, ModuleIdx>>,
     trees: Vec<&'a ast::File>,
 }
 
-/// Names that mean something everywhere and cannot be declared.
+/// Names that are predefined everywhere and cannot be declared.
 const PREDEFINED: &[&str] = &["last", "meta", "unknown", "before", "start"];
 
 /// Returns the name of an item, with its namespaces.
@@ -57,7 +57,7 @@ pub(super) fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space]
 }
 
 impl<'a> Names<'a> {
-    /// Collects the names of all modules, then what they import.
+    /// Collects the names of all modules, then their imports.
     pub(super) fn collect(project: &'a Project, diagnostics: &mut Vec<Diagnostic>) -> Names<'a> {
         let mut names = Names::default();
         for (module, content) in project.modules.iter().enumerate() {
@@ -176,7 +176,7 @@ impl<'a> Names<'a> {
             .copied()
     }
 
-    /// Returns the module that a name means in a module.
+    /// Returns the module that a name refers to in a module.
     pub(super) fn module(&self, module: ModuleIdx, name: &str) -> Option<ModuleIdx> {
         self.modules[module].get(name).copied()
     }
@@ -204,7 +204,7 @@ impl<'a> Names<'a> {
 }
 
 impl Checker<'_> {
-    /// Warns of definitions of the spec that nothing uses.
+    /// Warns about definitions of the spec that are never used.
     pub(super) fn unused(&mut self) {
         if self.diagnostics.iter().any(Diagnostic::is_error) {
             return;
@@ -222,7 +222,7 @@ impl Checker<'_> {
             )
         });
         if !judges {
-            // A library of definitions: what it offers is used elsewhere.
+            // The module is a library of definitions, which are used elsewhere.
             return;
         }
         for (idx, item) in tree.items.iter().enumerate() {
@@ -265,7 +265,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Warns of imported names that nothing uses. Imports of a whole module are not considered: the module may provide the
+    /// Warns about imported names that are never used. Imports of a whole module are not considered: the module may provide the
     /// event.
     fn unused_imports(&mut self, import: &ast::Use) {
         for member in import.members.iter().flatten() {

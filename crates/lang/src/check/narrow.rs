@@ -1,16 +1,16 @@
-//! Narrowing: where a condition that holds says that a value is not null, the value has its type without `?`.
+//! Narrowing: if a condition that holds implies that a value is not null, the value has its type without `?`.
 //!
-//! A fact is an expression that is not null at the step that is spoken of. Facts are made by conditions as they are
-//! elaborated, from the left: `a and b` elaborates `b` where `a` holds, `a or b` where it does not, `a -> b` where it does,
-//! `if` and `cases` likewise. An operand of a temporal operator, of `before` and of `count` is about other steps, and so
-//! are definitions, which are checked by themselves: facts about what events and tracks hold are dropped there. In `φ where c`
-//! the facts of `c` hold at all steps that φ is about, so temporal operators of φ keep them; `before`, `count` and past
-//! operators within values see the other steps too.
+//! A fact is an expression that is not null at the current step. Conditions produce facts as they are elaborated, from the
+//! left: in `a and b` and in `a -> b`, `b` is elaborated with the facts of `a`; in `a or b` with those of its negation; `if`
+//! and `cases` likewise. Operands of temporal operators, of `before` and of `count` are about other steps, and definitions are
+//! checked on their own: facts about events and tracks are dropped there. In `φ where c` the facts of `c` hold at all steps
+//! that φ is about, so temporal operators of φ keep them; `before`, `count` and past operators within values see the other
+//! steps too.
 //!
 //! # Soundness
-//! A fact is only taken from a condition that is definitely false if the value is null, whatever else is unknown. So where a
-//! narrowed value is null after all, the connective is decided without it; a letter of its own is still evaluated, and then
-//! arithmetic on null is null and no data error.
+//! A fact is only derived from a condition that is definitely false if the value is null, for all other unknown values. So if a
+//! narrowed value is null after all, the connective is decided without it. If the value is in a separate letter, that letter is
+//! still evaluated; arithmetic on null then gives null and is not a data error.
 
 use super::Checker;
 use crate::hir::{Compare, Expr, Formula, reads};
@@ -19,7 +19,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl Checker<'_> {
-    /// Returns the type of an expression at this place.
+    /// Returns the narrowed type of an expression at this place.
     pub(super) fn narrowed(&self, id: ExprId, ty: Type) -> Type {
         match ty {
             Type::Nullable(inner) if self.facts.contains(&id) => inner.as_ref().clone(),
@@ -27,7 +27,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Runs and forgets the facts that were noted meanwhile.
+    /// Runs `run` and drops the facts that it added.
     pub(super) fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.facts.len();
         let result = run(self);
@@ -35,7 +35,7 @@ impl Checker<'_> {
         result
     }
 
-    /// Runs for a formula about the steps at which a condition holds.
+    /// Runs `run` for a formula about the steps at which a condition holds.
     pub(super) fn wherever<T>(
         &mut self,
         condition: FormulaId,
@@ -50,8 +50,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Runs for an operand of a temporal operator, which is about other steps than this one: what is the same at each of them
-    /// is kept, and what holds at all steps that the formula is about.
+    /// Runs `run` for an operand of a temporal operator, which is about other steps. Keeps the facts about values that are the
+    /// same at every step, and those that hold at all steps that the formula is about.
     pub(super) fn at_other_steps<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let everywhere = std::mem::take(&mut self.facts_everywhere);
         let kept = |checker: &Self, id| everywhere.contains(&id) || checker.is_rigid(id);
@@ -64,7 +64,7 @@ impl Checker<'_> {
         result
     }
 
-    /// Runs for an operand that is about all steps of the trace, also those that `φ where c` drops.
+    /// Runs `run` for an operand that is about all steps of the trace, including those that `φ where c` drops.
     pub(super) fn at_any_step<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let everywhere = std::mem::take(&mut self.facts_everywhere);
         let result = self.at_other_steps(run);
@@ -78,7 +78,7 @@ impl Checker<'_> {
         read.fields.is_empty() && read.tracks.is_empty() && !read.history
     }
 
-    /// Runs for a definition, which means the same wherever it is used.
+    /// Runs `run` for a definition, whose meaning does not depend on its use.
     pub(super) fn by_itself<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::take(&mut self.facts);
         let result = run(self);
@@ -86,7 +86,7 @@ impl Checker<'_> {
         result
     }
 
-    /// Notes what is not null if a condition has this truth.
+    /// Adds the facts that follow if a condition has this truth value.
     pub(super) fn note(&mut self, condition: ExprId, truth: bool) {
         let exprs = &self.spec.exprs;
         let never_null = |id: ExprId| !exprs.ty(id).may_be_null();
@@ -129,7 +129,7 @@ impl Checker<'_> {
         self.facts.extend(found);
     }
 
-    /// Notes the facts that a formula implies at the step where it is evaluated.
+    /// Adds the facts that a formula implies at the step at which it is evaluated.
     pub(super) fn note_formula(&mut self, formula: FormulaId, truth: bool) {
         let formulas = &self.spec.formulas;
         match (formulas.get(formula), truth) {

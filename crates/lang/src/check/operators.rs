@@ -16,7 +16,7 @@ use crate::types::Type;
 impl<'a> Checker<'a> {
     /// Joins conditions by one connective, from the left.
     pub(super) fn chain(&mut self, op: ast::ChainOp, operands: &[(ExprId, Span)]) -> Typed {
-        // Balanced, so that a long chain is not a deep tree.
+        // Balanced, so that a long chain does not become a deep tree.
         match operands {
             [] => self.wrong(),
             [(id, _)] => Typed {
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
             }
         }
         let ty = operand_typed.ty.clone();
-        // A negative literal is a constant, so that it may stand in lists and defaults.
+        // A negative literal is a constant, so that it is allowed in lists and defaults.
         if let Expr::Const(crate::value::Value::Number(number)) =
             self.spec.exprs.get(operand_typed.id)
             && let Some(negative) = crate::value::Number::parse(&negated(&number.to_string()))
@@ -130,8 +130,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Runs with what these conditions (and their conjuncts) say is not null, so that `a != null and a == b` draws no
-    /// warning.
+    /// Runs `run` under the assumption that these conditions (and their conjuncts) hold for null checks, so that
+    /// `a != null and a == b` gives no warning.
     pub(super) fn assuming<T>(
         &mut self,
         scope: &Scope<'a>,
@@ -176,12 +176,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether an enclosing condition excludes that a value is null.
+    /// Whether an enclosing condition guarantees that a value is not null.
     pub(super) fn is_known(&self, id: ExprId) -> bool {
         self.not_null.contains(&id) || self.facts.contains(&id)
     }
 
-    /// Returns both sides of a comparison: an enum value named on either side is found by the type of the other.
+    /// Returns both sides of a comparison. The name of an enum value on one side is resolved by the type of the other
+    /// side.
     fn sides(
         &mut self,
         scope: &Scope<'a>,
@@ -243,7 +244,7 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         let literal_null = |typed: &Typed| typed.ty == Type::Null;
-        // A quantified name has the types of all that it is compared with.
+        // A quantified name is comparable with the types of all its compared terms.
         if !left_identity && !right_identity && !Self::comparable(&left.ty, &right.ty) {
             self.report(
                 Diagnostic::new(
@@ -273,7 +274,7 @@ impl<'a> Checker<'a> {
             && right.ty != Type::Error
             && !is_given(&self.spec.exprs, left.id)
             && !is_given(&self.spec.exprs, right.id)
-            // The argument in the place of a `json` parameter may be of a type that has no null.
+            // An argument for a `json` parameter may have a type without null.
             && self.spec.exprs.ty(left.id).may_be_null()
             && self.spec.exprs.ty(right.id).may_be_null()
             && !self.is_known(left.id)
@@ -357,7 +358,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Compare(op, left.id, right.id), Type::Bool, span)
     }
 
-    /// `a <- b` between conditions.
+    /// Whether an expression is `a <- b` between conditions.
     fn is_backward_arrow(
         &mut self,
         scope: &Scope<'a>,
@@ -484,7 +485,7 @@ impl<'a> Checker<'a> {
         typed.id
     }
 
-    /// Returns a regular expression: a literal or the name of a constant that is one.
+    /// Returns a regular expression: a literal, or the name of a constant regular expression.
     pub(super) fn regex(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<RegexId> {
         match &expr.kind {
             ExprKind::Regex { pattern, flags } => {
@@ -508,8 +509,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Compiles a pattern. `\/` stands for a slash; flags are `i` (any case), `m` (lines), `s` (dot takes line ends),
-    /// `x` (spaces and comments), `u` is always on.
+    /// Compiles a pattern. `\/` is a slash; flags are `i` (any case), `m` (lines), `s` (dot takes line ends), `x`
+    /// (spaces and comments), `u` is always on.
     pub(super) fn compile_regex(
         &mut self,
         pattern: &str,
@@ -686,8 +687,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether an expression is a bound name (an argument or an element, of which the use knows more than the definition) or
-/// is written out, and so is not null.
+/// Whether an expression is a literal or a bound name (an argument or an element, about which the use has more
+/// information than the definition), and so is treated as not null.
 fn is_given(exprs: &crate::hir::Exprs, id: ExprId) -> bool {
     matches!(
         exprs.get(id),

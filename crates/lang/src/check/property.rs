@@ -40,7 +40,7 @@ pub(super) struct Unquantified {
 }
 
 impl<'a> Checker<'a> {
-    /// Reads the attributes of an item and refuses what it does not take.
+    /// Reads the attributes of an item and rejects those that it does not allow.
     pub(super) fn attributes(&mut self, item: &'a ast::Item, known: &[&str]) -> Attributes {
         let mut read = Attributes::default();
         for attribute in &item.attributes {
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
         read
     }
 
-    /// Reports a name in `@allow` that no lint has.
+    /// Reports a name in `@allow` that is not the name of a lint.
     fn unknown_lint(&mut self, lint: &str, span: Span) {
         let mut diagnostic =
             Diagnostic::new(Code::G0317, span, format!("unknown lint `{lint}`")).label("not known");
@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
         def: &'a ast::Property,
     ) {
         if def.on.is_some() {
-            // Made once all that it may be about is known.
+            // Elaborated later, after everything that it may refer to.
             return;
         }
         let attributes = self.attributes(item, ATTRIBUTES);
@@ -315,7 +315,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// A property given by one expression.
+    /// Elaborates a property given by one expression.
     #[expect(
         clippy::too_many_arguments,
         reason = "the parts of a declaration, used at two places"
@@ -374,7 +374,7 @@ impl<'a> Checker<'a> {
         let Some(taken) = taken else {
             return;
         };
-        // A message may name what is quantified.
+        // A message may use the quantified names.
         let mut inner = scope.clone();
         for (idx, quantified) in taken.names.iter().enumerate() {
             let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
@@ -401,7 +401,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Warns of a property about the past alone: it is evaluated at the first step, which has no past.
+    /// Warns about a property that only looks back: it is evaluated at the first step, which has no past.
     fn past_at_the_start(&mut self, formula: FormulaId, expr: &ast::Expr, quantified: bool) {
         if !self.is_state(formula) || self.is_timeless(formula) {
             return;
@@ -412,7 +412,7 @@ impl<'a> Checker<'a> {
             "this property looks back from the first step, which has no past",
         )
         .label("a property is evaluated at the first step");
-        // Quantifiers stand outermost; those of a template cannot be seen here.
+        // Quantifiers are outermost; those of a template are not visible here.
         let mut body = expr;
         while let ExprKind::Instances { body: inner, .. } = &body.kind {
             body = inner;
@@ -428,7 +428,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Takes off the outermost quantifier, also that of a template.
+    /// Removes the outermost quantifier, including that of a template.
     pub(super) fn unquantified(
         &mut self,
         scope: &Scope<'a>,
@@ -570,7 +570,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Checks a template by itself: its parameters have no values yet, but its types and names are checked.
+    /// Checks a template on its own: its parameters have no values, but its types and names are checked.
     pub(super) fn template_alone(
         &mut self,
         scope: &Scope<'a>,
@@ -652,7 +652,7 @@ pub(super) fn is_branching(expr: &ast::Expr) -> bool {
     )
 }
 
-/// Whether there is such an operator anywhere in an expression.
+/// Whether an expression contains an operator of branching time or of probability.
 fn speaks_of_paths(expr: &ast::Expr) -> bool {
     let mut found = false;
     walk(expr, &mut |expr| found |= is_branching(expr));

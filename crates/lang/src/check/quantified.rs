@@ -23,7 +23,7 @@ pub(super) struct Compared {
 }
 
 impl Checker<'_> {
-    /// Completes a quantifier: what its names are compared with decides what they range over.
+    /// Completes a quantifier: the values that its names are compared with determine their range.
     pub(super) fn quantified(
         &mut self,
         universal: bool,
@@ -98,7 +98,7 @@ impl Checker<'_> {
         Some(Quantified { universal, vars })
     }
 
-    /// Whether something within the span was reported as wrong: what depends on it is not reported again.
+    /// Whether an error was reported within the span; dependent errors are then not reported.
     pub(super) fn has_error_within(&self, span: Span) -> bool {
         self.diagnostics.iter().any(|diagnostic| {
             let at = diagnostic.span();

@@ -1,9 +1,9 @@
 //! Quantified names with a range: `forall k in e`.
 //!
-//! Such a name has the type of what `e` takes, and conditions may relate it to values of the step in any way: `path starts_with
-//! k`, `n <= k`. Judging keeps the state of each value from where it first occurs, and not the steps before. So a condition
-//! that relates `k` otherwise than by equality is false until `e` has had the value, and unknown while it is unknown whether it
-//! has: it becomes `once (k in e) <-> (once (k in e) -> condition)`.
+//! Such a name has the type of the values of `e`, and conditions may relate it to values of the step in any way:
+//! `path starts_with k`, `n <= k`. The evaluator keeps the state of each value from its first occurrence, not the earlier
+//! steps. So a condition that relates `k` otherwise than by equality is false until `e` has had the value, and unknown as long
+//! as that is unknown. It is rewritten to `once (k in e) <-> (once (k in e) -> condition)`.
 
 use super::{Checker, Typed};
 use crate::hir::{Compare, Expr, PastOp};
@@ -11,7 +11,7 @@ use crate::ids::ExprId;
 use crate::source::Span;
 use crate::types::Type;
 
-/// Returns the type of the values that a range of this type takes.
+/// Returns the type of the elements of a range of this type.
 pub(super) fn element(ty: &Type) -> Type {
     match ty.non_null() {
         Type::List(item) | Type::Set(item) => item.non_null().clone(),
@@ -20,7 +20,7 @@ pub(super) fn element(ty: &Type) -> Type {
 }
 
 impl Checker<'_> {
-    /// Whether an expression is a name that can only be compared: it has no type.
+    /// Whether an expression is a name without a type, which can only be compared for equality.
     pub(super) fn is_identity(&self, typed: &Typed) -> bool {
         match self.spec.exprs.get(typed.id) {
             Expr::Param(_) => true,
@@ -29,8 +29,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns a condition whose parts that relate names with a range otherwise than by equality hold only once the name has been
-    /// in its range.
+    /// Rewrites a condition so that parts that relate names with a range, other than by equality, hold only after the name has
+    /// been in its range.
     pub(super) fn once_in_range(&mut self, id: ExprId) -> ExprId {
         if self.ranges.is_empty() {
             return id;
@@ -68,7 +68,7 @@ impl Checker<'_> {
         self.add(node, Type::Bool, Span::default()).id
     }
 
-    /// `once (k in e)`, or `once (k == e)` if `e` is a single value.
+    /// Returns `once (k in e)`, or `once (k == e)` if `e` is a single value.
     fn has_been_in(&mut self, var: usize, range: ExprId) -> ExprId {
         let ty = self.spec.exprs.ty(range).clone();
         let name = self.add(Expr::Var(var), element(&ty), Span::default()).id;
@@ -91,8 +91,8 @@ impl Checker<'_> {
         self.bool_node(Expr::Past(PastOp::Once, None, is, None))
     }
 
-    /// Adds the variables that a condition relates to something otherwise than by equality. Conditions within it have been seen
-    /// to, but for those on the elements of a list.
+    /// Adds the variables that a condition relates to values other than by equality. Conditions inside it were already
+    /// rewritten, except those on the elements of a list.
     fn related(&self, id: ExprId, into: &mut Vec<usize>) {
         let exprs = &self.spec.exprs;
         let var = |id: ExprId| match exprs.get(id) {

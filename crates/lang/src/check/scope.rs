@@ -1,4 +1,4 @@
-//! The meanings of names at a place.
+//! Lexical scopes: the meanings of names at a place.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// A lexical scope: the module whose names are visible, and what is bound inside. Cloning is O(1).
+/// A lexical scope: the module whose names are visible, and the names bound inside. Cloning is O(1).
 #[derive(Clone, Debug)]
 pub(super) struct Scope<'a> {
     pub(super) module: ModuleIdx,
@@ -22,7 +22,7 @@ pub(super) struct Scope<'a> {
 struct Frame<'a> {
     name: SmolStr,
     binding: Binding<'a>,
-    /// The span of its binding; `None` if the language binds it.
+    /// The span of its declaration; `None` for a name bound by the language.
     declared: Option<Span>,
     outer: Option<Rc<Frame<'a>>>,
 }
@@ -30,7 +30,7 @@ struct Frame<'a> {
 /// The meaning of a bound name.
 #[derive(Clone, Debug)]
 pub(super) enum Binding<'a> {
-    /// A value: a local variable, a quantified one, an argument that is a value.
+    /// A value: a local variable, a quantified variable, or an argument that is a value.
     Value(Typed),
     /// An argument that is a condition, elaborated where it is used: it may be a formula.
     Condition(Rc<Condition<'a>>),
@@ -46,10 +46,11 @@ pub(super) struct Condition<'a> {
     pub(super) expr: &'a ast::Expr,
     /// The scope of the call.
     pub(super) scope: Scope<'a>,
-    /// The number of definitions that the call lies in. The argument lies in those only, not in the definition that uses
-    /// it: `T(T(a))` is no recursion.
+    /// The number of definitions that enclose the call. The argument is inside those only, not inside the definition
+    /// that uses it: `T(T(a))` is not recursion.
     pub(super) depth: usize,
-    /// The results, as a formula and as a value. A definition may use it many times, and arguments may be nested.
+    /// The cached results, as a formula and as a value: a definition may use an argument many times, and arguments may
+    /// be nested.
     pub(super) formula: OnceCell<FormulaId>,
     pub(super) value: OnceCell<Typed>,
 }
@@ -63,12 +64,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// This scope with a name bound that the text declares.
+    /// Returns this scope with one more name, declared in the text.
     pub(super) fn with_name(&self, name: &ast::Name, binding: Binding<'a>) -> Scope<'a> {
         self.declared(&name.text, binding, Some(*name.span))
     }
 
-    /// This scope with a name bound that something else than its own declaration here brings in.
+    /// Returns this scope with one more name, declared elsewhere or by the language.
     pub(super) fn declared(
         &self,
         name: &SmolStr,
@@ -87,7 +88,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// This scope with what another one binds; values, since those mean the same everywhere.
+    /// Returns this scope with the bindings of another one, which must be values because their meaning does not depend
+    /// on the place.
     pub(super) fn with_all(&self, other: &Scope<'a>) -> Scope<'a> {
         let mut bound = Vec::new();
         let mut frame = other.innermost.as_deref();
@@ -103,12 +105,12 @@ impl<'a> Scope<'a> {
             })
     }
 
-    /// Returns the binding of a name, innermost first; `None` for names of the module.
+    /// Returns the innermost binding of a name; `None` for names of the module.
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
         self.find(name).map(|(binding, _)| binding)
     }
 
-    /// Returns the same, with the place that declares it.
+    /// Returns the innermost binding of a name, and the span of its declaration.
     pub(super) fn find(&self, name: &str) -> Option<(&Binding<'a>, Option<Span>)> {
         let mut frame = self.innermost.as_deref();
         while let Some(here) = frame {

@@ -17,10 +17,10 @@ use crate::types::Type;
 use crate::value::{Cell, Value};
 
 impl<'a> Checker<'a> {
-    /// Elaborates a test. Every `given` begins a case, which is judged by itself; its expectations follow it.
+    /// Elaborates a test. Every `given` begins a case, which is judged separately; its expectations follow it.
     pub(super) fn test(&mut self, scope: &Scope<'a>, test: &'a ast::Test, span: Span) {
         let first = self.spec.tests.len();
-        // What stands before the first `given` is expected of it as well.
+        // Expectations before the first `given` belong to that case.
         let mut before = Vec::new();
         for clause in &test.clauses {
             match clause {
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
                 }
                 TestClause::Expect(expect) => {
                     let Some(expect) = self.expect(scope, expect) else {
-                        // It was reported, and there is no second complaint that nothing is expected.
+                        // The error was reported; no second message says that nothing is expected.
                         continue;
                     };
                     match self
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
         self.test_cases(test, first, span);
     }
 
-    /// Names the cases of a test, and complains of one that judges nothing or expects nothing.
+    /// Names the cases of a test, and reports a case that judges nothing or expects nothing.
     fn test_cases(&mut self, test: &'a ast::Test, first: usize, span: Span) {
         let Some(cases) = self.spec.tests.get_mut(first..) else {
             return;
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports each `expect … at N` of a step that its case does not have: it could not be met whatever the spec says.
+    /// Reports each `expect … at N` for a step that its case does not have: no spec could meet it.
     fn steps_that_are_not_given(&mut self, test: &'a ast::Test, first: usize) {
         let mut n_given = 0_usize;
         let mut is_list = true;
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
                 ExprKind::Int(digits) => digits.parse::<u32>(),
                 _ => continue,
             };
-            // A number that is none was reported.
+            // An invalid number was already reported.
             let Some(number) = number.ok().filter(|_| is_list) else {
                 continue;
             };
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
             }),
             None => {
                 if declared.is_some() {
-                    // Declared, but broken: that is reported where it is declared.
+                    // The declaration has an error, which is reported there.
                     return None;
                 }
                 let mut diagnostic =
@@ -305,7 +305,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `expect T(a, b) violated at 2`: a formula judged as a property of its own. Templates are tried in this way.
+    /// Elaborates `expect T(a, b) violated at 2`: a formula that is judged as a separate property. Templates are tested
+    /// in this way.
     fn formula_in_place(
         &mut self,
         scope: &Scope<'a>,
@@ -350,7 +351,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Returns a property that only a test is about.
+    /// Returns a property that exists only for a test.
     fn tested(
         &mut self,
         expect: &ast::Expect,
@@ -380,7 +381,8 @@ impl<'a> Checker<'a> {
         property
     }
 
-    /// `expect risk == safe at 2`: a property of its own, `F[2,2]` of the condition, or of the last step.
+    /// Elaborates `expect risk == safe at 2` as a separate property: `F[2,2]` of the condition, or the condition at the
+    /// last step.
     fn condition(
         &mut self,
         scope: &Scope<'a>,
@@ -427,7 +429,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns the events of a `given`; of several `events:` the last one.
+/// Returns the events of a `given`; if there are several `events:`, those of the last one.
 fn events_of(given: &ast::Expr) -> &[ast::Expr] {
     match &given.kind {
         ExprKind::List(events) => events,

@@ -1,8 +1,8 @@
 //! Systems and components: their variables, initial states, labels and rewards; and compositions.
 //!
-//! The variables of all systems are known before any body is elaborated, since components read one another. In a body, and
-//! in what is said of a system, its variables and labels are bound like local names: they come before fields of the event.
-//! Those of other components are `component.name`, and plainly `name` where only one of them has it.
+//! The variables of all systems are known before any body is elaborated, because components read one another. In a body, and in
+//! claims about a system, its variables and labels are bound like local names and shadow fields of the event. Those of other
+//! components are `component.name`, or just `name` if only one component has it.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Labels read variables, everything else may read labels.
+        // Labels read variables; all other parts may read labels.
         for (item_ref, def, id) in &declared {
             self.labels(*item_ref, def, *id);
         }
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Makes the system of an item, so far with its variables only.
+    /// Creates the system of an item, with its variables only.
     fn declare(
         &mut self,
         item_ref: ItemRef,
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         id
     }
 
-    /// Whether a variable or label may have this name; reports where not.
+    /// Returns whether a variable or label may have this name; reports an error if not.
     fn free_name(&mut self, name: &ast::Name, taken: &[&ast::Name]) -> bool {
         if let Some(earlier) = taken.iter().find(|other| other.text == name.text) {
             self.report(
@@ -328,13 +328,13 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Returns the name that a system, component or composition is known by in a module.
+    /// Returns the system, component or composition with a name in a module.
     pub(super) fn system_named(&self, scope: &Scope<'a>, name: &ast::Name) -> Option<SystemId> {
         let item = self.find(scope.module, Space::Model, name)?;
         self.system_ids.get(&item).copied()
     }
 
-    /// Returns the scope of what is said of a system: its variables and labels, and those of others where it is a component.
+    /// Returns the scope for claims about a system: its variables and labels and, for a component, those of the others.
     pub(super) fn system_scope(&mut self, id: SystemId, module: usize) -> Scope<'a> {
         let mut scope = Scope::module(module);
         let others: Vec<SystemId> = match &self.spec.system(id).kind {
@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
                 others
             }
         };
-        // Where two have a name, which one is meant must be said.
+        // If two components have the same name, it must be qualified.
         let mut plain: Vec<(Member, bool)> = Vec::new();
         for other in others {
             for member in self.members_of(other) {
@@ -423,7 +423,7 @@ impl<'a> Checker<'a> {
             if known.clone().any(|label| label.name == name.text) {
                 continue;
             }
-            // A label may stand on those before it.
+            // A label may use earlier labels.
             let scope = self.system_scope(id, item_ref.module);
             let expr = self.condition_on_state(&scope, value);
             self.member_spans
@@ -548,7 +548,7 @@ impl<'a> Checker<'a> {
         id
     }
 
-    /// Refuses what reads variables of other systems.
+    /// Reports expressions that read variables of other systems.
     fn own_only(&mut self, id: SystemId, expr: ExprId, span: Span, what: &str) {
         let foreign = system::state_vars(&self.spec.exprs, [expr])
             .into_iter()
@@ -563,7 +563,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Refuses what a claim on a system asks of anything else than states.
+    /// Reports conditions in a claim on a system that are not about states.
     pub(super) fn of_states(&mut self, formula: ClaimFormula, span: Span) {
         let mut todo = formula.states(&self.spec.formulas);
         let mut seen = std::collections::HashSet::new();

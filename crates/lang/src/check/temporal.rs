@@ -4,7 +4,7 @@ use super::Checker;
 use super::scope::{Binding, Scope};
 use crate::syntax::ast::{self, BinaryOp, ExprKind};
 
-/// Definitions that use one another beyond this are found to be too deep elsewhere.
+/// The greatest depth of nested definitions; deeper ones are reported elsewhere.
 const DEPTH: usize = 128;
 
 impl<'a> Checker<'a> {
@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
-        // Only going from definition to definition counts; the tree itself is bounded by the parser.
+        // Only the nesting of definitions counts; the parser limits the depth of the tree itself.
         let any = |exprs: &[&ast::Expr]| {
             exprs
                 .iter()
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
             | ExprKind::LeadsTo { .. }
             | ExprKind::Precedes { .. }
             | ExprKind::Instances { .. } => true,
-            // Of states it is a condition, whatever it says of their paths.
+            // At states this is a condition on the state, even though it quantifies over paths.
             ExprKind::Ctl { .. }
             | ExprKind::Path { .. }
             | ExprKind::Probability { .. }

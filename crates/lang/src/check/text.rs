@@ -1,4 +1,4 @@
-//! Texts with values in them.
+//! Message templates.
 
 use super::Checker;
 use super::scope::Scope;
@@ -8,7 +8,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// Returns a message.
+    /// Elaborates a message.
     pub(super) fn text(&mut self, scope: &Scope<'a>, message: &'a ast::Message) -> Text {
         let mut parts = Vec::new();
         for part in &message.parts {

@@ -1,4 +1,4 @@
-//! `enforce on` what is said of a model: which claims have a value in every state of a run, and which arms fit it.
+//! `enforce on` claims about models: the claims that have a value in every state of a run, and their allowed arms.
 
 use smol_str::SmolStr;
 
@@ -18,20 +18,20 @@ use crate::types::Type;
 
 /// The kind of clause, which determines the arms that it may have.
 pub(super) enum About {
-    /// A property of runs.
+    /// A property of traces.
     Property,
-    /// Something said of the states of a model.
+    /// A claim about the states of a model.
     Claim {
-        /// Whether it has a number in each state.
+        /// Whether the claim has a number in each state.
         number: bool,
-        /// Whether that is between 0 and 1.
+        /// Whether that number is between 0 and 1.
         share: bool,
-        /// Whether it holds or does not in each state.
+        /// Whether the claim is true or false in each state.
         truth: bool,
     },
 }
 
-/// Returns the action in a state without training data, for a clause that does not state one.
+/// Returns the default arm for a state without training data.
 pub(super) fn unseen(span: Span) -> Arm {
     Arm {
         trigger: ArmTrigger::Unseen,
@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if declared.is_some() {
-            // It is broken, which is told where it is declared.
+            // The claim has an error, which is reported at its declaration.
             return None;
         }
         let mut diagnostic =
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the names that messages of a clause on a query may use: its own, `state`, `why`.
+    /// Returns the names that messages of a clause on a query may use: that of the query, `state`, `why`.
     pub(super) fn reading_scope(
         &mut self,
         scope: &Scope<'a>,

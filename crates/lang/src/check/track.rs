@@ -1,4 +1,4 @@
-//! Tracks: folds over the events; and definitions checked on their own.
+//! Tracks, which are folds over the events; and definitions checked on their own.
 
 use smol_str::SmolStr;
 
@@ -87,7 +87,8 @@ impl<'a> Checker<'a> {
             update: init.id,
             span: *self.names.item(item_ref).span,
         });
-        // Within its own update a definition that reads the track is no cycle: the track is known by now.
+        // A definition that reads the track inside the track's own update is not a cycle, because the track is known by
+        // now.
         let open = std::mem::take(&mut self.open);
         let update = self.scoped(|checker| checker.track_update(&inner, id, &def.arms, &ty));
         self.open = open;
@@ -115,7 +116,8 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// Returns the value of a track after an event: that of the first arm whose condition holds, else the one it has.
+    /// Returns the value of a track after an event: the value of the first arm whose condition holds, otherwise the
+    /// current one.
     fn track_update(
         &mut self,
         scope: &Scope<'a>,
@@ -160,7 +162,7 @@ impl<'a> Checker<'a> {
         update
     }
 
-    /// Checks a `const` of the spec by itself.
+    /// Checks a `const` of the spec on its own.
     pub(super) fn constant_alone(&mut self, scope: &Scope<'a>, def: &'a ast::Const) {
         if let ast::ExprKind::Regex { pattern, flags } = &def.value.kind {
             self.compile_regex(pattern, flags, *def.value.span);
@@ -207,7 +209,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Returns the scope of a definition on its own: parameters without values.
+    /// Returns the scope of a definition checked on its own: parameters without values.
     fn parameters(&mut self, scope: &Scope<'a>, params: &'a [ast::Param]) -> Scope<'a> {
         let mut inner = scope.clone();
         for param in params {
@@ -221,7 +223,7 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// Checks a `let` of the spec by itself.
+    /// Checks a `let` of the spec on its own.
     pub(super) fn let_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Let) {
         let inner = self.parameters(scope, &def.params);
         if !self.enter(item_ref, *def.name.span) {
@@ -247,7 +249,7 @@ impl<'a> Checker<'a> {
         self.leave();
     }
 
-    /// Checks a `predicate` of the spec by itself.
+    /// Checks a `predicate` of the spec on its own.
     pub(super) fn predicate_alone(
         &mut self,
         scope: &Scope<'a>,
@@ -271,7 +273,7 @@ impl<'a> Checker<'a> {
         self.leave();
     }
 
-    /// Notes the value of a definition without parameters, for debuggers and editors.
+    /// Records the value of a definition without parameters, for debuggers and editors.
     pub(super) fn value_of_steps(
         &mut self,
         item_ref: ItemRef,

@@ -1,4 +1,4 @@
-//! Triggers: what must happen for a property to be more than vacuously true.
+//! Triggers: the condition without which a property is vacuously true.
 
 use super::Checker;
 use crate::hir::{Binary, Expr, Formula, PastOp, Unary};
@@ -14,7 +14,7 @@ impl Checker<'_> {
             Formula::Unary(Unary::Always, _, body) => match self.spec.formulas.get(body).clone() {
                 Formula::Implies(condition, rest) => {
                     let condition = self.state_part(condition);
-                    // `G (a -> (b -> φ))` asks for both.
+                    // `G (a -> (b -> φ))` requires both.
                     let inner = match self.spec.formulas.get(rest).clone() {
                         Formula::Implies(condition, _) => self.state_part(condition),
                         _ => None,
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a formula has no temporal operator at all.
+    /// Whether a formula has no temporal operator.
     pub(super) fn is_timeless(&self, formula: FormulaId) -> bool {
         let temporal = matches!(
             self.spec.formulas.get(formula),
@@ -83,7 +83,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a formula speaks of the step and what came before it only.
+    /// Whether a formula is about the current step and earlier ones only.
     pub(super) fn is_state(&self, formula: FormulaId) -> bool {
         let past = match self.spec.formulas.get(formula) {
             Formula::Last => false,
@@ -99,7 +99,7 @@ impl Checker<'_> {
             .all(|operand| self.is_state(operand))
     }
 
-    /// Returns the conjuncts of a formula that speak of the step and its past only, as one condition.
+    /// Returns the conjuncts of a formula that are about the current step and earlier ones only, as one condition.
     fn state_part(&mut self, formula: FormulaId) -> Option<ExprId> {
         if self.is_state(formula) {
             return Some(self.state_expr(formula));

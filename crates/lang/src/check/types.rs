@@ -1,4 +1,4 @@
-//! Types: as written to as meant, and how they go together.
+//! Types: elaboration, common types and compatibility.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// Returns a type as written.
+    /// Elaborates a type.
     pub(super) fn ty(&mut self, scope: &Scope<'a>, written: &ast::Type) -> Type {
         match &written.kind {
             ast::TypeKind::Primitive(primitive) => match primitive {
@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Returns the type that has the values of both, or `None` if they do not go together.
+    /// Returns the type that contains the values of both, or `None` if there is none.
     pub(super) fn join(lhs: &Type, rhs: &Type) -> Option<Type> {
         Some(match (lhs, rhs) {
             (lhs, rhs) if lhs == rhs => lhs.clone(),

@@ -1,4 +1,4 @@
-//! Classes of values, and those of each type.
+//! The classes of values of a term.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::ids::ExprId;
 use crate::types::Type;
 use crate::value::{EnumValue, Number, Value};
 
-/// Values of a term that give equal answers to all questions.
+/// Values of a term that give the same answer to every question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Class {
     /// This value.
@@ -21,8 +21,7 @@ pub(super) enum Class {
     Other,
 }
 
-/// Returns the answer that one value gives to a question, with the list that it names, or `None` for a question about a
-/// text.
+/// Returns the answer of one value to a question whose list is `list`, or `None` for a question about a text.
 fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Option<bool> {
     match question {
         Question::Equals(other) => Some(value == other),
@@ -32,7 +31,8 @@ fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Optio
     }
 }
 
-/// Returns a comparison of two known values, or `None` if the types do not fit, which the language calls unknown.
+/// Returns the comparison of two known values, or `None` if their types are not comparable; the language then gives
+/// unknown.
 pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Option<bool> {
     if op == Compare::Eq {
         return Some(lhs == rhs);
@@ -55,11 +55,11 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Option<bool> {
     })
 }
 
-/// Returns the classes of a term: together they are all its values.
+/// Returns the classes of a term; together they contain all its values.
 pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
     let (expr, ty) = (spec.exprs.get(id), spec.exprs.ty(id));
     let mut classes = Vec::new();
-    // A quantified name ranges over values that occur, and null is none.
+    // A quantified name ranges over values that occur, and null does not count as one.
     if ty.may_be_null() && !matches!(expr, Expr::Var(_)) {
         classes.push(Class::Value(Value::Null));
     }
@@ -106,7 +106,7 @@ pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
                 let ends = [vec![None], numbers, vec![None]].concat();
                 classes.extend(gaps(&ends, false));
             }
-            // A text before a Boolean: that is what most terms hold, if anything.
+            // Texts come before Booleans: most terms that have a value have a text.
             classes.push(Class::Other);
             values.extend([true, false].map(Value::Bool));
             classes.extend(values.into_iter().map(Class::Value));
@@ -124,14 +124,14 @@ pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
             classes.push(Class::Other);
         }
     }
-    // Tracks have values only together, so each of theirs stands for itself.
+    // Only some combinations of track values occur, so each value of a track is a class of its own.
     if !asked.exact && !matches!(expr, Expr::Track(..)) {
         merge(&mut classes, asked);
     }
     classes
 }
 
-/// Keeps one of the constants that all questions answer alike.
+/// Merges constants that have the same answers to all questions.
 fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     if asked
         .questions
@@ -140,7 +140,7 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     {
         return;
     }
-    // Lists of thousands are asked about by thousands of constants.
+    // Lists with thousands of elements are compared with thousands of constants, so membership uses a hash table.
     let lists = asked.questions.iter().map(|question| match question {
         Question::Among(list) => list.iter().collect(),
         _ => FxHashSet::default(),
@@ -162,7 +162,7 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     });
 }
 
-/// Returns the gaps between neighbours, those that hold no value left out.
+/// Returns the gaps between neighbours, except those that contain no value.
 fn gaps(ends: &[Option<Value>], whole: bool) -> Vec<Class> {
     let empty = |low: &Value, high: &Value| match (low, high) {
         (Value::Number(low), Value::Number(high)) if whole => match (low.to_int(), high.to_int()) {
@@ -180,7 +180,7 @@ fn gaps(ends: &[Option<Value>], whole: bool) -> Vec<Class> {
         .collect()
 }
 
-/// Returns the least value that a function of this kind gives.
+/// Returns the least value that a function of this kind can return.
 fn least(expr: &Expr) -> Option<Value> {
     match expr {
         Expr::Call(Builtin::Len | Builtin::Abs, _)

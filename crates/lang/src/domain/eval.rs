@@ -1,4 +1,4 @@
-//! Conditions evaluated under an assignment of classes to terms.
+//! Evaluation of conditions under an assignment of classes to terms.
 
 use super::class::{Class, compare};
 use super::question::items;
@@ -12,9 +12,9 @@ use crate::value::Value;
 pub(super) enum Missing {
     /// The class of this term is needed.
     Term(ExprId),
-    /// The truth of this condition, which its terms do not decide.
+    /// The truth of this condition, which its terms do not determine.
     Atom(ExprId),
-    /// The work is used up.
+    /// The limit on work was reached.
     Work,
 }
 
@@ -23,9 +23,9 @@ pub(super) enum Missing {
 pub(super) enum Known {
     /// The value.
     Value(Value),
-    /// The value of a term lies in a class of several.
+    /// The value of a term is in a class with several values.
     Class(ExprId, Class),
-    /// Nothing.
+    /// Nothing is known.
     Nothing,
 }
 
@@ -100,7 +100,7 @@ impl Search<'_> {
         }
     }
 
-    /// `and` (`dominant` false) or `or` (`dominant` true): one operand may decide.
+    /// Evaluates `and` (`dominant` false) or `or` (`dominant` true): one operand may decide.
     fn junction(&mut self, a: ExprId, b: ExprId, dominant: bool) -> Result<bool, Missing> {
         let lhs = self.truth(a);
         if lhs == Ok(dominant) {
@@ -114,7 +114,7 @@ impl Search<'_> {
         rhs
     }
 
-    /// Returns a condition that may be either way.
+    /// Returns the assigned truth of a condition that may have either value.
     fn atom(&mut self, id: ExprId) -> Result<bool, Missing> {
         self.tables.atoms.get(&id).copied().ok_or(Missing::Atom(id))
     }
@@ -126,7 +126,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a question about a text: false of null; of a text that is not known, either way.
+    /// Evaluates a question about a text: false for null; either value for an unknown text.
     fn of_text(
         &mut self,
         id: ExprId,
@@ -134,7 +134,7 @@ impl Search<'_> {
         ask: impl Fn(&str) -> Option<bool>,
     ) -> Result<bool, Missing> {
         let answer = match self.known(text)? {
-            // Of what is no text it is not known, and so not true either.
+            // For a value that is not a text the question is unknown, and so not true.
             Known::Value(Value::Null | Value::Bool(_) | Value::Number(_)) => Some(false),
             Known::Value(Value::String(text)) => ask(&text),
             _ => None,
@@ -233,7 +233,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns a comparison of what is known of two values, or `None` if that does not decide it.
+/// Compares two values as far as they are known; returns `None` if that does not decide the comparison.
 fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<bool> {
     match (lhs, rhs) {
         (Known::Nothing, _) | (_, Known::Nothing) => None,
@@ -273,7 +273,7 @@ fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<
     }
 }
 
-/// Returns a comparison of some value of a class with a constant.
+/// Compares the values of a class with a constant; returns `None` if they differ.
 fn of_class(
     op: Compare,
     term: ExprId,
@@ -282,7 +282,7 @@ fn of_class(
     search: &Search<'_>,
 ) -> Option<bool> {
     if value.is_null() {
-        // No class but that of null itself holds null.
+        // Only the class of null contains null.
         return Some(false);
     }
     match class {
@@ -290,7 +290,7 @@ fn of_class(
         Class::Between(low, high) => {
             let end = low.as_ref().or(high.as_ref())?;
             if compare(Compare::Lt, end, value).is_none() {
-                // Of another kind: unequal, and not ordered.
+                // The types differ: the values are unequal and not ordered.
                 return (op == Compare::Eq).then_some(false);
             }
             let above = low

@@ -1,18 +1,18 @@
 //! The satisfiability of conditions: a sound decision over the types of the fields that they read.
 //!
-//! Input: expressions of a spec; answer: whether some step makes each of them what is asked. The values of every term (a
-//! field, a member, a track, what a function gives) fall into finitely many classes that all questions asked of it treat
-//! alike: each constant it is compared with, the gaps between them, null, and the rest. A search over these classes
-//! evaluates the conditions as the language does and splits a term only when it decides.
+//! Input: expressions of a spec with required truth values; answer: whether some step gives all of them these values. The
+//! values of every term (a field, a member, a track, the result of a function) fall into finitely many classes that no question
+//! about the term distinguishes: each constant it is compared with, the gaps between them, null, and the rest. A search over
+//! these classes evaluates the conditions as the language does and splits a term only when it matters.
 //!
 //! # Soundness
-//! The classes of two terms are taken to be independent, and what is not understood (a regular expression on a text that
-//! is no constant, an element of a list, a past operator) may be either way. So more steps are thought possible than are:
-//! *impossible* is certain, and *possible* means that nothing was found against it. Values that are not recorded are left
-//! out of account: a condition that is said to be always true may still be unknown.
+//! The classes of two terms are assumed to be independent, and an unsupported condition (a regular expression on a text that is
+//! not constant, an element of a list, a past operator) may have either value. So the result over-approximates: *impossible* is
+//! certain, and *possible* means that no contradiction was found. Unknown values are ignored: a condition that is reported as
+//! always true may still be unknown.
 //!
 //! # Limits
-//! A search is exponential in the number of terms at worst; [`Work`] ends it, and then there is no answer.
+//! A search is exponential in the number of terms at worst; [`Work`] limits it; beyond the limit there is no answer.
 
 mod class;
 mod eval;
@@ -33,8 +33,8 @@ pub(crate) use reach::Reachable;
 pub struct Work {
     left: u64,
     each: u64,
-    /// The tables of the search before, empty: most searches visit ten expressions, and a tenth of the time of the linter went
-    /// into making tables.
+    /// The tables of the previous search, emptied: most searches visit ten expressions, and allocating tables took a tenth of
+    /// the time of the linter.
     tables: search::Tables,
 }
 
@@ -54,7 +54,7 @@ pub type Goal = (ExprId, bool);
 
 /// Whether a step can give all of these conditions the required truth values; `None` if the work does not suffice.
 ///
-/// With `tracks`, tracks have together only values that some run leads to.
+/// With `tracks`, only combinations of track values that some run reaches are considered.
 pub(crate) fn possible(
     spec: &Spec,
     goals: &[Goal],

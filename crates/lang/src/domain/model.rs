@@ -1,7 +1,6 @@
-//! From classes of values to values: an event that gives conditions the truth that is asked of them.
+//! From classes of values to values: an event that gives conditions their required truth values.
 //!
-//! What the search takes to be possible need not be, so an event that is made here is a proposal: whoever uses it evaluates
-//! the conditions on it.
+//! The search over-approximates, so the event is only a proposal: callers must evaluate the conditions on it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use crate::ids::ExprId;
 use crate::types::Type;
 use crate::value::{Number, Object, Value};
 
-/// An event: the values of the fields that matter.
+/// An event: the values of the relevant fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
     /// By position among the fields of a step.
@@ -27,7 +26,7 @@ pub struct Event {
     pub vars: BTreeMap<usize, Value>,
 }
 
-/// The values that are settled before an event is searched.
+/// The values that are fixed before an event is searched.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The values of quantified variables.
@@ -51,7 +50,7 @@ pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Opt
         meta: given.meta.clone(),
         ..Event::default()
     };
-    // Whole values first, then what they are made of.
+    // Whole values first, then the parts that they are computed from.
     let mut terms: Vec<(&ExprId, &Value)> = values.iter().collect();
     terms.sort();
     for (id, value) in terms {
@@ -60,7 +59,7 @@ pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Opt
     Some(event)
 }
 
-/// Returns the expressions whose values are settled.
+/// Returns the expressions whose values are fixed.
 fn fixed(spec: &Spec, given: &Given) -> Vec<(ExprId, Value)> {
     (0..spec.exprs.len())
         .map(ExprId::new)
@@ -88,7 +87,7 @@ fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
         }
     }
     open.sort_unstable();
-    // Terms that are said to be equal get one value.
+    // Terms that are assumed equal get one value.
     let mut equal: Vec<(ExprId, ExprId)> = search
         .tables
         .atoms
@@ -150,7 +149,7 @@ fn chosen(spec: &Spec, search: &Search<'_>, id: ExprId) -> Option<Value> {
     }
 }
 
-/// Whether a condition is a question about the text that a term holds.
+/// Whether a condition is a question about the text of a term.
 fn asks_of(spec: &Spec, atom: ExprId, term: ExprId) -> bool {
     match spec.exprs.get(atom) {
         Expr::Matches(text, _)
@@ -161,7 +160,7 @@ fn asks_of(spec: &Spec, atom: ExprId, term: ExprId) -> bool {
     }
 }
 
-/// Whether an expression may have the value of a term as it is.
+/// Whether an expression may have the same value as a term.
 fn reads_through(spec: &Spec, id: ExprId, term: ExprId) -> bool {
     id == term
         || match spec.exprs.get(id) {
@@ -204,7 +203,7 @@ fn between(low: Option<&Value>, high: Option<&Value>, ty: &Type) -> Option<Value
 }
 
 impl Event {
-    /// Makes an expression have a value, as far as it is read from a field.
+    /// Sets the fields from which an expression is read, so that it has a value.
     fn set(&mut self, spec: &Spec, id: ExprId, value: Value) {
         match spec.exprs.get(id) {
             Expr::Field(field) => self.at_field(*field, value),
@@ -214,7 +213,7 @@ impl Event {
             Expr::Var(var) => {
                 self.vars.entry(*var).or_insert(value);
             }
-            // An absent member is null as well.
+            // An absent member is null too.
             Expr::Member(..) if value.is_null() => {}
             Expr::Member(base, name) => {
                 if let Some((field, path)) = field_path(spec, *base) {
@@ -237,7 +236,7 @@ impl Event {
 
     fn at_field(&mut self, field: usize, value: Value) {
         let before = self.fields.get(&field);
-        // Members that were set say more than that there is something.
+        // An object whose members were set is more specific than the new value.
         if !matches!(before, Some(Value::Object(_))) {
             self.fields.insert(field, value);
         }
@@ -249,7 +248,7 @@ impl Event {
     }
 }
 
-/// Returns the field that an expression is read from, with the members that lead to it.
+/// Returns the field that an expression reads, with the path of members.
 fn field_path(spec: &Spec, id: ExprId) -> Option<(usize, Vec<SmolStr>)> {
     match spec.exprs.get(id) {
         Expr::Field(field) => Some((*field, Vec::new())),

@@ -14,9 +14,9 @@ pub(super) enum Question {
     Equals(Value),
     /// `t in [v, w]`
     Among(Vec<Value>),
-    /// `t < v` and its like.
+    /// `t < v` and similar comparisons.
     Order(Compare, Value),
-    /// A question about a text, by the expression that asks it.
+    /// A question about a text, by its expression.
     Text(ExprId),
 }
 
@@ -25,12 +25,12 @@ pub(super) enum Question {
 pub(super) struct Asked {
     /// The questions, each once.
     pub(super) questions: Vec<Question>,
-    /// Whether the value itself matters, because it is compared with one that is not constant.
+    /// Whether the exact value matters, because the term is compared with another term.
     pub(super) exact: bool,
 }
 
 impl Asked {
-    /// Returns every constant that is mentioned, in order, each once.
+    /// Returns every constant in the questions, in order, each once.
     pub(super) fn constants(&self) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         for question in &self.questions {
@@ -45,7 +45,7 @@ impl Asked {
         values
     }
 
-    /// Whether a constant is mentioned.
+    /// Whether a constant occurs in the questions.
     pub(super) fn mentions(&self, value: &Value) -> bool {
         self.questions.iter().any(|question| match question {
             Question::Equals(other) | Question::Order(_, other) => other == value,
@@ -71,11 +71,11 @@ impl Asked {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
     pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
-    /// The expressions that were looked at.
+    /// The expressions that were visited.
     seen: FxHashSet<ExprId>,
 }
 
-/// Whether an expression has a value of its own that nothing here takes apart.
+/// Whether an expression is a term: its value is not computed from other terms here.
 pub(super) fn is_term(expr: &Expr) -> bool {
     !matches!(
         expr,
@@ -98,8 +98,7 @@ pub(super) fn is_term(expr: &Expr) -> bool {
 }
 
 impl Questions {
-    /// Keeps everything that is asked within these expressions, and nothing else. Returns the number of expressions that were
-    /// looked at.
+    /// Replaces the contents by all questions within these expressions. Returns the number of expressions visited.
     pub(super) fn ask_all(&mut self, spec: &Spec, roots: impl Iterator<Item = ExprId>) -> u64 {
         self.terms.clear();
         self.seen.clear();
@@ -111,7 +110,7 @@ impl Questions {
             let expr = spec.exprs.get(id);
             if is_term(expr) {
                 self.terms.entry(id).or_default();
-                // What a term is made of is no concern of the conditions.
+                // The conditions do not depend on the operands of a term.
                 continue;
             }
             self.asked_by(spec, id, expr);
@@ -168,7 +167,8 @@ impl Questions {
         }
     }
 
-    /// Asks a question of every term whose value an expression may have; without one, their values matter exactly.
+    /// Adds a question to every term whose value an expression may have; without a question, the exact values of these
+    /// terms matter.
     fn ask(&mut self, spec: &Spec, id: ExprId, question: Option<&Question>) {
         match spec.exprs.get(id) {
             Expr::If(_, a, b) | Expr::Coalesce(a, b) => {

@@ -1,8 +1,8 @@
 //! The joint values of tracks of finite type.
 //!
 //! A track such as `undo` takes its value from the same event as a track `reach`, so not every pair of their values
-//! occurs. The values that a run leads to are found step by step from the initial ones; every event is taken to be
-//! possible at every step.
+//! occurs. The reachable values are computed step by step from the initial ones; every event is assumed to be possible
+//! at every step.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -15,12 +15,12 @@ use crate::hir::{Expr, Spec};
 use crate::ids::{ExprId, TrackId};
 use crate::value::Value;
 
-/// Joint values of tracks that are followed.
+/// The greatest number of joint values that are explored.
 const STATES: usize = 4096;
-/// Terms split within one another in one step.
+/// The greatest depth of splits in one step.
 const DEPTH: usize = 200;
 
-/// The values that tracks of finite type have together, before the first event or after some events.
+/// The reachable joint values of tracks of finite type, including the initial ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Reachable {
     /// The expressions that read the tracks.
@@ -60,7 +60,7 @@ impl Reachable {
         Some(Reachable { terms, values })
     }
 
-    /// Whether some joint value agrees with what is assigned.
+    /// Whether some joint value agrees with the assignment.
     pub(super) fn allow(&self, assigned: &FxHashMap<ExprId, Class>) -> bool {
         let wanted: Vec<(usize, &Value)> = self
             .terms
@@ -79,7 +79,7 @@ impl Reachable {
     }
 }
 
-/// Adds every joint value of `roots`; false where one is not known, or the work does not suffice.
+/// Adds every joint value of `roots`; returns false if one is unknown, or the work does not suffice.
 fn all_values(
     spec: &Spec,
     roots: &[ExprId],
@@ -117,7 +117,7 @@ fn all_values(
     told.is_ok() && known_all
 }
 
-/// Returns the tracks of finite type, without parameters, that expressions read, also through one another's updates.
+/// Returns the tracks of finite type without parameters that expressions read, including reads inside updates.
 fn followed(spec: &Spec, roots: &[ExprId]) -> Vec<(TrackId, ExprId)> {
     let mut found: Vec<(TrackId, ExprId)> = Vec::new();
     let mut seen = vec![false; spec.exprs.len()];

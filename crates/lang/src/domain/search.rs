@@ -1,8 +1,8 @@
-//! The search for a step that gives conditions the truth that is asked of them.
+//! The search for a step that gives conditions their required truth values.
 //!
 //! # Source
-//! M. Davis, G. Logemann, D. Loveland, "A machine program for theorem-proving", 1962: take conditions as decided as soon
-//! as what is known decides them, and split on something that is missing. Here a term has as many branches as classes.
+//! M. Davis, G. Logemann, D. Loveland, "A machine program for theorem-proving", 1962: decide conditions as soon as the
+//! assignment determines them, and split on a missing value. Here a term has one branch for each class.
 
 use std::rc::Rc;
 
@@ -16,17 +16,17 @@ use crate::hir::Spec;
 use crate::ids::ExprId;
 use crate::value::Value;
 
-/// Terms that one search may split on, one within the other.
+/// The greatest depth of splits in one search.
 const DEPTH: usize = 400;
 
-/// Tables of more entries than this are not kept for the next search: to empty one takes time for each.
+/// Larger tables are not reused by the next search, because emptying a table takes time proportional to its size.
 const MOST_KEPT: usize = 256;
 
-/// The knowledge of a search.
+/// The tables of a search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     questions: Questions,
-    /// Those of the terms that were split on.
+    /// The classes of the terms that were split on.
     classes: FxHashMap<ExprId, Rc<[Class]>>,
     pub(super) assigned: FxHashMap<ExprId, Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
@@ -45,7 +45,7 @@ pub(super) struct Search<'a> {
 }
 
 impl Drop for Search<'_> {
-    /// Leaves the tables to the next search.
+    /// Returns the tables to the budget for the next search.
     fn drop(&mut self) {
         let mut tables = std::mem::take(&mut self.tables);
         if tables
@@ -56,7 +56,7 @@ impl Drop for Search<'_> {
         {
             tables.classes.clear();
             tables.assigned.clear();
-            // a fresh one: the order of its entries shows in the events that are proposed
+            // a new table, because the order of its entries affects the proposed events
             tables.atoms = FxHashMap::default();
             tables.truths.clear();
             self.work.tables = tables;
@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         work: &'a mut Work,
     ) -> Search<'a> {
         let mut tables = std::mem::take(&mut work.tables);
-        // What is asked is found by looking at every expression once.
+        // Collecting the questions visits every expression once.
         let visits = tables.questions.ask_all(spec, roots);
         work.left = work.left.saturating_sub(visits);
         let left = work.each.min(work.left);
@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a term is compared with this constant, so that a class of its own holds it.
+    /// Whether a term is compared with this constant, so that the constant has its own class.
     pub(super) fn compares(&self, term: ExprId, value: &Value) -> bool {
         let asked = self.tables.questions.terms.get(&term);
         asked.is_some_and(|asked| asked.mentions(value))
@@ -110,7 +110,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether some assignment reaches the goals; `None` if the work does not suffice. One that is found is kept.
+    /// Whether some assignment reaches the goals; `None` if the work does not suffice. The assignment that is found is
+    /// kept.
     pub(super) fn find(&mut self, goals: &[Goal]) -> Option<bool> {
         self.exists(goals, DEPTH).ok()
     }
@@ -157,13 +158,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether tracks can have the values assigned to them together.
+    /// Whether the tracks can have their assigned values at the same time.
     fn tracks_allow(&self) -> bool {
         self.tracks
             .is_none_or(|tracks| tracks.allow(&self.tables.assigned))
     }
 
-    /// Calls `tell` with the known truth values of `roots` under every assignment that decides them all.
+    /// Calls `tell` with the known truth values of `roots` for every assignment that decides them all.
     pub(super) fn each(
         &mut self,
         roots: &[ExprId],

@@ -1,4 +1,4 @@
-//! Texts that answer questions about them as asked.
+//! Example texts for questions about texts.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use smol_str::SmolStr;
@@ -7,7 +7,7 @@ use crate::hir::{Expr, Spec};
 use crate::ids::ExprId;
 use crate::value::Value;
 
-/// The greatest depth of regular expressions.
+/// The greatest depth of a regular expression.
 const DEPTH: usize = 64;
 
 /// Returns a text for which these conditions have the required truth values, or `None` if none is found.
@@ -61,7 +61,7 @@ fn constant(spec: &Spec, id: ExprId) -> Option<&str> {
     }
 }
 
-/// Appends a shortest text that a regular expression matches, anchors left aside.
+/// Appends a shortest text that a regular expression matches, ignoring anchors.
 fn write(hir: &Hir, out: &mut String, depth: usize) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     match hir.kind() {
