@@ -1,7 +1,7 @@
 //! Guard: a compiler and interpreter for a small language about the safety of agents.
 //!
-//! A `.guard` file says what a step of a recorded run looks like, which situations matter, and what must hold over time.
-//! This crate reads such files, checks them, and judges traces by them. The passes, in order:
+//! A `.guard` file declares the fields of a step of a recorded run, the relevant conditions, and the properties that must hold
+//! over time. This crate reads such files, checks them, and judges traces against them. The passes, in order:
 //!
 //! ```text
 //! text ─▶ syntax ─▶ modules ─▶ check ─▶ hir ─▶ eval ─▶ verdict ─▶ report
@@ -28,9 +28,9 @@
 //! # Ok::<(), guard_lang::Error>(())
 //! ```
 //!
-//! [`Spec::audit`] judges files and folders, [`Spec::monitor`] follows live traces, [`Spec::learn`] and [`Spec::query`] make
-//! Markov chains of recorded traces and ask them. Errors are of one type, [`Error`], which renders itself by `miette` with
-//! the text of the spec.
+//! [`Spec::audit`] judges files and folders, [`Spec::monitor`] follows live traces, [`Spec::learn`] and [`Spec::query`] learn
+//! Markov chains from recorded traces and answer queries on them. All errors have the type [`Error`], which `miette` renders
+//! with the text of the spec.
 //!
 //! The modules of the compiler are public for its own tests, benchmarks and fuzz targets only. They are hidden here and
 //! change without notice.
@@ -123,20 +123,20 @@ use source::SourceMap;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Checked {
-    /// The texts of all files that took part.
+    /// The texts of all files.
     pub sources: SourceMap,
     /// Their trees; module 0 is the spec.
     pub project: Project,
     /// The core form; present exactly if no diagnostic is an error.
     pub spec: Option<hir::Spec>,
-    /// Everything that was found, sorted by place.
+    /// All diagnostics, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The declarations of names.
+    /// The declarations of resolved names.
     pub links: check::Links,
 }
 
 impl Checked {
-    /// Adds what the linter finds in a sound spec. Judging traces does not need it, checking a spec does.
+    /// Adds the findings of the linter if the spec has no errors. Not needed for judging traces.
     pub fn lint(&mut self, limits: &lint::Limits) {
         if let Some(spec) = &self.spec {
             lint::add(spec, &mut self.diagnostics, limits);
@@ -144,7 +144,7 @@ impl Checked {
     }
 }
 
-/// Reads and checks a spec and what it imports.
+/// Parses and checks a spec and its imports.
 ///
 /// ```
 /// let checked = guard_lang::front(
@@ -159,8 +159,8 @@ impl Checked {
 pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits) -> Checked {
     let mut sources = SourceMap::new();
     let (project, mut diagnostics) = modules::load(name, text, loader, &mut sources);
-    // Later passes look at what could be read, so that one run reports all that is wrong; what stands in for broken
-    // text fits everywhere and is reported no second time.
+    // Later passes check everything that could be parsed, so that one run reports all errors. The placeholder for
+    // broken text has every type, so it causes no further reports.
     let meaning = check::check(&project, &sources, limits);
     diagnostics.extend(meaning.diagnostics);
     diagnostic::sort(&mut diagnostics);

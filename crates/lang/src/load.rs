@@ -1,6 +1,6 @@
-//! From the path or text of a spec, or of a compiled one, to a checked spec with everything it imports.
+//! Loads a spec or compiled spec from a path or text, and checks it with its imports.
 //!
-//! Together with `input/open.rs` this is the only place of the library that opens files.
+//! Together with `input/open.rs` this is the only module of the library that opens files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::stdlib;
 /// A spec that was read and checked.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The texts of all files that took part.
+    /// The texts of all files.
     pub sources: SourceMap,
     /// The texts of imported files, by path below the spec's folder.
     pub(crate) imports: BTreeMap<String, artifact::Text>,
@@ -35,10 +35,10 @@ pub struct Loaded {
     pub spec: Option<hir::Spec>,
 }
 
-/// A file that cannot be read as a spec, before any of its text was parsed.
+/// The reason why a file cannot be read as a spec, before parsing.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot read `{path}`: {reason}")]
     Unreadable {
         /// The path as given.
@@ -67,7 +67,7 @@ pub enum LoadError {
     },
 }
 
-/// The reason for which a compiled spec is refused whose compiled form is not that of its texts.
+/// The message for a compiled spec whose compiled form does not match its texts.
 const MODIFIED: &str = "is damaged or was modified; compile the spec again";
 
 impl LoadError {
@@ -91,7 +91,8 @@ impl Loaded {
         Loaded::read(path, Loaded::from_compiled)
     }
 
-    /// Returns the same, with the texts of a compiled spec checked again and compared with what they were compiled to.
+    /// Loads as [`from_path`](Self::from_path), but checks the texts of a compiled spec again and compares the result
+    /// with the compiled form.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -99,7 +100,7 @@ impl Loaded {
         Loaded::read(path, Loaded::from_rechecked)
     }
 
-    /// Reads the file at a path, by `from_compiled` if it is a compiled spec.
+    /// Reads the file at a path; calls `from_compiled` if it is a compiled spec.
     fn read(
         path: &Path,
         from_compiled: impl FnOnce(&str, &str) -> Result<Loaded, LoadError>,
@@ -116,7 +117,7 @@ impl Loaded {
         from_compiled(&path.display().to_string(), &text)
     }
 
-    /// Reads the text of a compiled spec, and checks it if another build compiled it; `name` stands for its file in messages.
+    /// Reads the text of a compiled spec, and checks it if another build compiled it; `name` is its file name in messages.
     ///
     /// # Errors
     /// [`LoadError::Compiled`].
@@ -133,7 +134,7 @@ impl Loaded {
         loaded.completed(name, artifact)
     }
 
-    /// Reads the text of a compiled spec, and compares what this build compiled with what its texts compile to.
+    /// Loads the text of a compiled spec, and compares the form that this build compiled with its texts.
     fn from_rechecked(name: &str, text: &str) -> Result<Loaded, LoadError> {
         let refused = |reason| LoadError::compiled(name, reason);
         let artifact = artifact::read(text).map_err(refused)?;
@@ -159,7 +160,7 @@ impl Loaded {
         Loaded::from_source(&artifact.spec.name, &artifact.spec.text, &imports)
     }
 
-    /// Returns what this build compiled; `None` if it is damaged, or was compiled from other texts.
+    /// Returns the form that this build compiled; `None` if it is damaged or was compiled from other texts.
     fn from_kept(artifact: &Artifact, kept: &KeptSpec) -> Option<Loaded> {
         let checked = kept.read()?;
         let mut sources = SourceMap::new();
@@ -181,7 +182,7 @@ impl Loaded {
         })
     }
 
-    /// Adds the models of a compiled spec whose texts are those that it was compiled from.
+    /// Adds the models of a compiled spec whose texts are unchanged.
     fn completed(mut self, name: &str, artifact: Artifact) -> Result<Loaded, LoadError> {
         let refused = |reason| Err(LoadError::compiled(name, reason));
         if artifact::hash(&self.sources) != artifact.blake3 {
@@ -200,8 +201,8 @@ impl Loaded {
         Ok(self)
     }
 
-    /// Returns what is needed to compile the spec again: its texts, and the tables of models that it has; and what the texts
-    /// compile to: a spec and diagnostics that were taken from here.
+    /// Returns the artifact of this spec: its texts, the tables of its models, and the compiled form. `spec` and `diagnostics`
+    /// must come from `self`.
     pub fn artifact(&self, spec: &Arc<hir::Spec>, diagnostics: &[Diagnostic]) -> Artifact {
         let file = self.sources.get(FileId(0));
         Artifact {
@@ -222,7 +223,7 @@ impl Loaded {
         }
     }
 
-    /// Checks a text; `name` stands for its file in diagnostics, and `loader` supplies what it imports.
+    /// Checks a text; `name` is its file name in diagnostics, and `loader` supplies its imports.
     pub fn from_source(name: &str, text: &str, loader: &dyn Loader) -> Loaded {
         let recording = Recording {
             inner: loader,
@@ -239,7 +240,7 @@ impl Loaded {
         }
     }
 
-    /// Checks the same spec with one more item at its end.
+    /// Checks the same spec with one more item at the end.
     #[must_use]
     pub fn with_item(&self, item: &str) -> Loaded {
         let file = self.sources.get(FileId(0));
@@ -247,7 +248,8 @@ impl Loaded {
         Loaded::from_source(file.name(), &text, &Embedded(&self.imports))
     }
 
-    /// Adds the findings of the linter. Returns the number of requirements whose sentence was compared with its formula.
+    /// Adds the findings of the linter. Returns the number of requirements whose sentence was compared with the
+    /// formula.
     pub fn lint(&mut self) -> usize {
         let limits = lint::Limits::default();
         let found = self.spec.as_ref();
@@ -255,7 +257,7 @@ impl Loaded {
     }
 }
 
-/// Returns the text of a file that the user named; `-` is the standard input.
+/// Returns the text of a file named by the user; `-` is the standard input.
 ///
 /// # Errors
 /// The file cannot be read, or is not UTF-8.
@@ -285,7 +287,7 @@ pub fn text_of(path: &Path) -> Result<String, LoadError> {
     })
 }
 
-/// Returns the text of a file that a spec or an editor names. Pipes and devices are refused: reading them may never end.
+/// Returns the text of a file named by a spec or an editor. Pipes and devices are rejected: reading them may never end.
 ///
 /// # Errors
 /// Those of the system, and files that are not regular.
@@ -305,7 +307,7 @@ pub fn folder_of(path: &Path) -> impl Loader + use<> {
     Folder { root }
 }
 
-/// Imports from the folder of the spec, never from outside it.
+/// Loads imports from the folder of the spec, never from outside it.
 struct Folder {
     root: PathBuf,
 }
@@ -327,7 +329,7 @@ impl Loader for Folder {
     }
 }
 
-/// Imports that were read before.
+/// Imports that were already read.
 struct Embedded<'a>(&'a BTreeMap<String, artifact::Text>);
 
 impl Loader for Embedded<'_> {
@@ -340,7 +342,7 @@ impl Loader for Embedded<'_> {
     }
 }
 
-/// Keeps what was imported, for compiled specs.
+/// Records the imports that are loaded, for compiled specs.
 struct Recording<'a> {
     inner: &'a dyn Loader,
     seen: RefCell<BTreeMap<String, artifact::Text>>,
@@ -363,8 +365,8 @@ mod tests {
     use super::*;
     use crate::modules::NoFiles;
 
-    /// A compiled spec whose compiled form is not that of its texts is as good as another text to those that use it, and is
-    /// refused where its texts are checked.
+    /// A compiled spec whose compiled form does not match its texts is used like any other text, but rejected when its texts
+    /// are checked.
     #[test]
     fn what_is_compiled_is_that_of_the_texts() {
         let text =

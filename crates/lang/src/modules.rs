@@ -1,8 +1,8 @@
-//! A spec and all it imports: parsed, found, free of cycles.
+//! A spec and its imports: parsing, resolution of paths, detection of cycles.
 //!
-//! Text enters through a [`Loader`] alone; this module opens no files. A path that begins with `std` names a module of
-//! the embedded library; any other names a file below the folder of the spec: `use lib.mail` is `lib/mail.guard` there,
-//! from whichever file it is said, so that no path can leave that folder.
+//! All text comes from a [`Loader`]; this module opens no files. A path that begins with `std` names a module of the
+//! embedded library; any other names a file below the folder of the spec: `use lib.mail` in any file is
+//! `lib/mail.guard` in that folder, so no path can leave the folder.
 
 use std::collections::HashMap;
 
@@ -15,15 +15,14 @@ use crate::syntax::{self, ast};
 
 /// Supplies the text of imported files.
 pub trait Loader {
-    /// Returns the text of the file at this path below the spec's folder (`lib/mail.guard`), with the name it is to have in
-    /// diagnostics.
+    /// Returns the text of the file at this path below the spec's folder (`lib/mail.guard`), with its name in diagnostics.
     ///
     /// # Errors
-    /// Why it cannot be read, as one clause for a person.
+    /// The reason why it cannot be read, as one clause.
     fn load(&self, path: &str) -> Result<(String, String), String>;
 
-    /// Returns the text and the name of a spec that uses the file that is read, if that file is read as a module: where it
-    /// declares no event, its conditions are about the event of that spec.
+    /// Returns the text and the name of a spec that imports the file, if the file is checked as a module. If the file declares
+    /// no event, its conditions are about the event of that spec.
     fn importer(&self) -> Option<(String, String)> {
         None
     }
@@ -39,7 +38,7 @@ impl Loader for NoFiles {
     }
 }
 
-/// The path of the importer of the module that is read: no `use` can write it.
+/// The path of the importer of the current module. No `use` can have this path.
 const IMPORTER: SmolStr = SmolStr::new_static("..");
 
 /// The number of a module in its [`Project`].
@@ -48,17 +47,17 @@ pub type ModuleIdx = usize;
 /// One file.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its path as `use` writes it (`std.drift`); empty for the spec itself.
+    /// Its path as in `use` (`std.drift`); empty for the spec itself.
     pub path: SmolStr,
     /// Its file.
     pub file: FileId,
     /// Its tree.
     pub tree: ast::File,
-    /// For every `use` item, in order: the module it names, where it was found.
+    /// For every `use` item, in order: the item, its span, and the module if it was found.
     pub imports: Vec<(ast::Use, Span, Option<ModuleIdx>)>,
 }
 
-/// A spec and what it imports. Module 0 is the spec; a module stands after all modules that import it first.
+/// A spec and its imports. Module 0 is the spec; a module comes after all modules that import it first.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The modules.
@@ -66,7 +65,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Returns the modules without the importer of module 0 and what only that imports.
+    /// Returns the modules without the importer of module 0 and the modules that only the importer uses.
     pub fn without_importer(&self) -> &[Module] {
         let mut modules = self.modules.iter();
         let end = modules.position(|module| module.path == IMPORTER);
@@ -76,7 +75,7 @@ impl Project {
 
 /// Parses a spec and everything that it imports.
 ///
-/// Broken text is reported and kept as far as it can be read.
+/// Syntax errors are reported; the parts that can be parsed are kept.
 pub fn load(
     name: &str,
     text: &str,
@@ -143,7 +142,8 @@ impl Ctx<'_> {
         idx
     }
 
-    /// Adds the spec whose event the conditions of a module are about. Its faults are reported where it is checked.
+    /// Adds the spec whose event the conditions of a module are about. Its errors are reported when it is checked
+    /// itself.
     fn importer(&mut self, name: &str, text: &str) {
         let declares_event = |module: &Module| {
             let mut items = module.tree.items.iter();

@@ -1,9 +1,9 @@
-//! Regular expressions of specs: checked where they are written, compiled where they are first asked.
+//! Regular expressions of specs: checked when the spec is checked, compiled at their first use.
 //!
-//! A program that judges one event and ends, as a hook does, asks few of the many expressions that libraries hold; to
-//! compile one costs a hundred times what it costs to parse it. What a user must hear of is known without that: whether the
-//! syntax is right, how many groups there are, and nearly always that the compiled form is within its limit, since a bound
-//! on it is seen in the syntax tree. Where the bound is too coarse, the expression is compiled at once.
+//! A process that judges one event and exits, such as a hook, uses few of the many expressions of libraries, and compiling an
+//! expression costs a hundred times as much as parsing it. Parsing is enough for the checks: valid syntax, the number of
+//! groups, and nearly always that the compiled form is within its limit, because the syntax tree gives an upper bound on its
+//! size. If the bound exceeds the limit, the expression is compiled at once.
 
 use std::sync::OnceLock;
 
@@ -11,16 +11,16 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use thiserror::Error;
 
-/// Bytes that a compiled expression may take up.
+/// The greatest size of a compiled expression in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The reason why a text is not a usable regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// Its syntax, in one clause.
+    /// The syntax is invalid; the reason, in one clause.
     #[error("{0}")]
     Syntax(String),
-    /// Its size.
+    /// The compiled form is too large.
     #[error("the compiled regular expression needs more than {MOST_BYTES} bytes")]
     TooLarge,
 }
@@ -62,18 +62,18 @@ impl Pattern {
         &self.text
     }
 
-    /// Groups in parentheses, not counting the whole.
+    /// Returns the number of groups in parentheses, without group 0.
     pub fn n_groups(&self) -> usize {
         self.n_groups
     }
 
-    /// Whether it matches somewhere in a text.
+    /// Whether the expression matches somewhere in a text.
     pub fn is_match(&self, text: &str) -> Option<bool> {
         Some(self.regex()?.is_match(text))
     }
 
-    /// Returns a group of the first match, 0 the whole of it. The inner `None` means that there is no match or that the
-    /// group has no part in it.
+    /// Returns a group of the first match; group 0 is the whole match. The inner `None` means that there is no match or
+    /// that the group did not take part in it.
     pub fn group<'t>(&self, text: &'t str, group: usize) -> Option<Option<&'t str>> {
         let found = self.regex()?.captures(text);
         let group = found.and_then(|found| found.get(group));
@@ -109,9 +109,10 @@ impl Pattern {
 /// Returns an upper bound, in bytes, on the compiled form of an expression: an automaton by Thompson's construction (K.
 /// Thompson, *Regular expression search algorithm*, 1968) over the bytes of UTF-8.
 fn at_most(hir: &Hir) -> u64 {
-    /// A state with its links.
+    /// The size of a state with its links.
     const STATE: u64 = 96;
-    /// A range of characters: up to seven sequences of four states with a transition each, for those of one length.
+    /// The size of a range of characters: up to seven sequences of four states, with one transition each, for
+    /// characters of one encoded length.
     const RANGE: u64 = 7 * 4 * 48;
     let sum = |parts: &[Hir]| {
         let each = parts.iter().map(|part| at_most(part).saturating_add(STATE));
@@ -125,7 +126,7 @@ fn at_most(hir: &Hir) -> u64 {
                 Class::Unicode(class) => class.ranges().len(),
                 Class::Bytes(class) => class.ranges().len(),
             };
-            // Three ranges at most hold characters of different lengths.
+            // At most three ranges contain characters of different encoded lengths.
             RANGE.saturating_mul(ranges as u64 + 6)
         }
         HirKind::Repetition(repetition) => {
@@ -150,7 +151,7 @@ mod tests {
         let Ok(hir) = regex_syntax::parse(text) else {
             return true;
         };
-        // What stands around every expression, so that it may begin anywhere.
+        // The size of the prefix that lets the expression match at any position.
         let bound = at_most(&hir).saturating_add(1 << 10);
         bound > 64 << 20
             || RegexBuilder::new(text)

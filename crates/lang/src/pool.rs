@@ -1,4 +1,4 @@
-//! Pools of values that are costly to make, or that keep what they have learned from one user to the next.
+//! Pools of values that are expensive to create or that cache data between users.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -10,14 +10,14 @@ pub(crate) trait Reusable: Default {
     fn recycle(&mut self) -> bool;
 }
 
-/// Values that have no user at the moment.
+/// Values that are not in use.
 pub(crate) struct Pool<T> {
     idle: Arc<Idle<T>>,
 }
 
 struct Idle<T> {
     values: Mutex<Vec<T>>,
-    /// More values than this are dropped.
+    /// Further values are dropped.
     capacity: usize,
 }
 
@@ -36,7 +36,7 @@ impl<T: Reusable> Pool<T> {
         }
     }
 
-    /// Takes a value that has no user, or makes one. The guard returns it to the pool.
+    /// Takes an unused value from the pool, or creates one. The guard returns it to the pool.
     pub(crate) fn get(&self, make: impl FnOnce() -> T) -> PoolGuard<T> {
         let idle = self.idle.lock().pop();
         PoolGuard {
@@ -46,7 +46,7 @@ impl<T: Reusable> Pool<T> {
     }
 }
 
-/// A value of a [`Pool`], for one user. The guard owns its share of the pool, so it can outlive whoever made the pool.
+/// A value of a [`Pool`] for one user. The guard owns its share of the pool, so it may outlive the creator of the pool.
 pub(crate) struct PoolGuard<T: Reusable> {
     value: T,
     idle: Arc<Idle<T>>,

@@ -1,4 +1,4 @@
-//! Problems of data: every problem names its place, and none stops the rest.
+//! Problems of data: every problem names its location, and no problem stops the processing of other data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use smol_str::SmolStr;
 pub struct Problem {
     /// The kind of problem.
     pub kind: ProblemKind,
-    /// The file, as named on the command line or found below it.
+    /// The file, as named on the command line or found in a folder named there.
     pub file: Arc<str>,
-    /// 1-based line where the record (or the event) begins; 0 where lines mean nothing.
+    /// 1-based line at which the record (or the event) begins; 0 if the format has no lines.
     pub line: u64,
-    /// The trace, where it is known.
+    /// The trace, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<SmolStr>,
-    /// The step (index in the record), where it is known.
+    /// The step (index in the record), if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The field, where it is known.
+    /// The field, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<SmolStr>,
     /// One lower-case clause, no final period.
@@ -36,13 +36,13 @@ pub enum ProblemKind {
     Unreadable,
     /// A text that is not JSON.
     Malformed,
-    /// An object with a key twice.
+    /// An object with a duplicate key.
     DuplicateKey,
     /// Bytes that are not UTF-8.
     InvalidUtf8,
-    /// Beyond a named limit (line length, nesting).
+    /// A named limit was exceeded (line length, nesting).
     Limit,
-    /// A field that must be there is not.
+    /// A required field is missing.
     MissingField,
     /// A value of another type than declared.
     WrongType,
@@ -50,9 +50,9 @@ pub enum ProblemKind {
     Number,
     /// An expression that failed: a cast, an overflow, an order between different types.
     Evaluation,
-    /// Something that a reader could not map, or left out on purpose: counted, not an error.
+    /// Something that a reader could not convert or left out on purpose: counted, not an error.
     LeftOut,
-    /// Something odd that changes nothing: a repeated id, a clock that runs back.
+    /// Something unusual without an effect: a repeated identifier, a clock that runs back.
     Odd,
 }
 
@@ -84,13 +84,13 @@ impl Problem {
         }
     }
 
-    /// Returns the same problem, found in a trace.
+    /// Returns the problem with its trace.
     #[must_use]
     pub fn in_trace(self, trace: Option<SmolStr>) -> Problem {
         Problem { trace, ..self }
     }
 
-    /// Returns the same problem, found at a step, in a field of it.
+    /// Returns the problem with its step and field.
     #[must_use]
     pub fn at_step(self, step: Option<u32>, field: Option<SmolStr>) -> Problem {
         Problem {

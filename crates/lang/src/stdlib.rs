@@ -1,7 +1,6 @@
-//! The standard library, written in Guard and embedded in the binary, so that it needs no files.
+//! The standard library, written in Guard and embedded in the binary.
 
-/// Returns the text of a module of the library by its path without `std` (`agent`, `drift`), and the name its file has in
-/// diagnostics.
+/// Returns the text of a library module by its path without `std` (`agent`, `drift`), and its file name in diagnostics.
 pub fn module(path: &[&str]) -> Option<(&'static str, &'static str)> {
     let name = path.join("/");
     MODULES

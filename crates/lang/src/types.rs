@@ -21,7 +21,7 @@ pub enum Type {
     Time,
     /// `duration`
     Duration,
-    /// `json`: any JSON value, looked at when it is there.
+    /// `json`: any JSON value, whose type is checked when the data is read.
     Json,
     /// `list<T>`
     List(Arc<Type>),
@@ -37,7 +37,7 @@ pub enum Type {
     Nullable(Arc<Type>),
     /// The type of `null` alone.
     Null,
-    /// The type of what was wrong already: it fits everywhere, so that one mistake gives one message.
+    /// The type of an erroneous expression: compatible with every type, so that one mistake gives one message.
     Error,
 }
 
@@ -50,7 +50,7 @@ pub struct EnumType {
     pub name: SmolStr,
     /// The names of its values, in order of declaration.
     pub values: Vec<SmolStr>,
-    /// Whether `< <= min max` work on it.
+    /// Whether `<`, `<=`, `min` and `max` are defined on it.
     pub ordered: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Counting the walks of recorded traces as the readers make them.
+//! Counting of walks from recorded traces.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use crate::eval::Wanted;
 use crate::input::limits::Accounting;
 use crate::problem::Problem;
 
-/// Adds walks to a counter in the order of the traces; for [`audit::visit`](crate::audit::visit).
+/// Adds walks to a counter in the order of the traces; used with [`audit::visit`](crate::audit::visit).
 #[derive(Debug)]
 pub struct Collector<'a, F> {
     /// The counter that the walks are added to.

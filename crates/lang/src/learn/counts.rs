@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::walk::{Ending, Walk};
 use crate::abstraction::{Key, Rules, Space, Step};
 
-/// A state of a chain, or its beginning.
+/// A state of a chain, or its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
@@ -25,9 +25,9 @@ impl NodeId {
 /// A transition and how often it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// From.
+    /// The source node.
     pub from: NodeId,
-    /// To.
+    /// The target node.
     pub to: NodeId,
     /// The count.
     pub count: u64,
@@ -36,50 +36,50 @@ pub struct Edge {
 /// The number of traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Traces {
-    /// Complete, or caught by an absorbing state: nothing is missing of them.
+    /// Complete traces, and traces that ended in an absorbing state: nothing of them is missing.
     pub complete: u64,
-    /// Cut off, or with a state that is unknown: counted as far as it goes.
+    /// Traces that were cut off or reach an unknown state: counted up to that point.
     pub censored: u64,
-    /// Left out, since they show a transition that is declared impossible.
+    /// Traces that were left out because they contain a transition that is declared impossible.
     pub quarantined: u64,
 }
 
 /// The counts of one chain.
 ///
-/// A node is the last `order` states of a walk, fewer at its beginning; node 0 is none at all.
+/// A node consists of the last `order` states of a walk (fewer at its beginning); node 0 has no states.
 #[derive(Clone, Debug)]
 pub struct Counts {
     /// The number of states that a node remembers.
     pub order: usize,
     /// The states that each node remembers, oldest first.
     pub nodes: Vec<Box<[Key]>>,
-    /// All transitions, in order of first sight.
+    /// All transitions, in the order in which they first occurred.
     pub edges: Vec<Edge>,
-    /// By node: how many complete walks ended there.
+    /// For each node, the number of complete walks that ended there.
     pub ends: Vec<u64>,
-    /// By node: whether it is never left.
+    /// For each node, whether it is absorbing.
     pub absorbing: Vec<bool>,
     /// The number of traces.
     pub traces: Traces,
-    /// Steps that were counted.
+    /// The number of steps counted.
     pub steps: u64,
-    /// By node and next state: where that leads.
+    /// For each node and next state, the index of the edge.
     moves: FxHashMap<(NodeId, Key), u32>,
     by_keys: FxHashMap<Box<[Key]>, NodeId>,
 }
 
-/// The treatment of a trace with a transition that is declared impossible.
+/// The policy for a trace with a transition that is declared impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidPolicy {
-    /// Report it; nothing is learned.
+    /// Report the trace; the learning fails.
     Error,
-    /// Take it as declared.
+    /// Count the transition as if it were declared possible.
     Declare,
-    /// Leave the whole trace out, and report it.
+    /// Leave out the whole trace, and report it.
     Quarantine,
 }
 
-/// A transition that was seen and is declared impossible.
+/// An observed transition that is declared impossible.
 #[derive(Clone, Debug)]
 pub struct Invalid {
     /// The trace.
@@ -92,12 +92,12 @@ pub struct Invalid {
     pub from: Option<Key>,
     /// The state after it; `None` at the end of the trace.
     pub to: Option<Key>,
-    /// The reason why it is impossible; `None` if the trace ended in a state that is not terminal.
+    /// The rule that makes it impossible; `None` if the trace ended in a state that is not terminal.
     pub why: Option<Step>,
 }
 
 impl Counts {
-    /// Returns empty counts. `start`: the state in which a chain of order 1 begins, if it has one.
+    /// Returns empty counts. `start` is the state in which a chain of order 1 begins, if it has one.
     pub fn new(order: usize, start: Option<Key>) -> Counts {
         let mut counts = Counts {
             order: order.max(1),
@@ -127,7 +127,7 @@ impl Counts {
         node
     }
 
-    /// Returns the node of these states, if it was met.
+    /// Returns the node of these states, if it exists.
     pub fn find(&self, keys: &[Key]) -> Option<NodeId> {
         self.by_keys.get(keys).copied()
     }
@@ -138,7 +138,7 @@ impl Counts {
         self.moves.get(&(from, to)).copied()
     }
 
-    /// Returns the edge to the next state, made where it is new.
+    /// Returns the edge to the next state, and adds it if it is new.
     pub fn edge(&mut self, from: NodeId, to: Key) -> u32 {
         if let Some(known) = self.follow(from, to) {
             return known;
@@ -159,7 +159,7 @@ impl Counts {
         edge
     }
 
-    /// Returns the number of times that each node was left, also to the end.
+    /// Returns the number of times that each node was left, including to the end.
     pub fn exits(&self) -> Vec<u64> {
         let mut exits = self.ends.clone();
         for edge in &self.edges {
@@ -168,7 +168,7 @@ impl Counts {
         exits
     }
 
-    /// Returns the number of times that each node was met.
+    /// Returns the number of visits of each node.
     pub fn visits(&self) -> Vec<u64> {
         let mut visits = vec![0; self.nodes.len()];
         for edge in &self.edges {
@@ -185,22 +185,22 @@ pub struct Counter<'a> {
     start: Option<Key>,
     order: usize,
     policy: InvalidPolicy,
-    /// Whether each category has a chain of its own.
+    /// Whether each category has its own chain.
     by: bool,
     chains: BTreeMap<SmolStr, Counts>,
-    /// The path of a walk, before it is known whether the walk counts.
+    /// The path of a walk, until it is known whether the walk counts.
     path: Vec<u32>,
-    /// The impossible transitions that were seen: the first of each trace, for the first traces.
+    /// The observed impossible transitions: the first of each trace, for the first traces.
     pub invalid: Vec<Invalid>,
-    /// The number of traces that showed such a thing.
+    /// The number of traces with an impossible transition.
     pub n_invalid: u64,
 }
 
-/// Invalid transitions that are kept to be shown.
+/// The greatest number of impossible transitions that are kept for reports.
 const MOST_INVALID: usize = 100;
 
 impl<'a> Counter<'a> {
-    /// Counts nothing so far. `by`: whether walks have categories.
+    /// Creates a counter. `by`: whether walks have categories.
     pub(crate) fn new(
         space: &'a Space,
         rules: Rules<'a>,
@@ -224,9 +224,9 @@ impl<'a> Counter<'a> {
     /// Counts a walk.
     ///
     /// # Complexity
-    /// One look at a hash table for each step; the rules are evaluated for each new transition only.
+    /// One lookup in a hash table for each step; the rules are evaluated for each new transition only.
     pub fn add(&mut self, walk: &Walk) {
-        // A trace whose category is unknown is told apart from all others.
+        // Traces of unknown category have a category of their own.
         let category = match (&walk.category, self.by) {
             (Some(category), true) => category.clone(),
             (None, true) => SmolStr::new_static("unknown"),

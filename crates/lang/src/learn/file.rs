@@ -1,4 +1,4 @@
-//! Model files: counts as JSON, with what is needed to know whether a spec may use them.
+//! Model files: counts as JSON, with the data to check whether a spec may use them.
 
 use std::collections::BTreeMap;
 
@@ -28,9 +28,9 @@ pub struct Header {
     pub model: String,
     /// The name of the abstraction.
     pub abstraction: String,
-    /// The hash of all that matters for counting.
+    /// The hash of everything that affects counting.
     pub spec: String,
-    /// The same by part.
+    /// The same hash for each part.
     pub parts: BTreeMap<String, String>,
     /// The number of states that a node remembers.
     pub order: u32,
@@ -46,11 +46,11 @@ pub struct Model {
     /// The header.
     #[serde(flatten)]
     pub header: Header,
-    /// The chains; without categories there is one.
+    /// The chains; only one if there are no categories.
     pub chains: Vec<ChainCounts>,
 }
 
-/// The counts of one category, states by their words.
+/// The counts of one category; states are written as words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainCounts {
     /// The category; `None` without `by`.
@@ -58,9 +58,9 @@ pub struct ChainCounts {
     pub category: Option<SmolStr>,
     /// The number of traces.
     pub traces: Traces,
-    /// The words of each node, those of its states one after the other; no words before the first step. Sorted.
+    /// The words of each node, those of its states one after the other; the start has no words. Sorted.
     pub nodes: Vec<Vec<SmolStr>>,
-    /// From, to, how often; sorted.
+    /// Transitions as source, target, count; sorted.
     pub transitions: Vec<(u32, u32, u64)>,
     /// The nodes at which complete traces ended, with counts; sorted.
     pub ends: Vec<(u32, u64)>,
@@ -72,15 +72,15 @@ pub enum ModelError {
     /// The text is not a model.
     #[error("not a model file: {0}")]
     Json(#[from] serde_json::Error),
-    /// It is JSON, but nothing that this version reads.
+    /// The text is JSON, but not a model of this version.
     #[error("not a model file of version {VERSION}")]
     Version,
-    /// A node that does not exist, or a count of nothing.
+    /// A transition refers to a node that does not exist, or has a count of zero.
     #[error("chain {chain} refers to node {node}, but has {nodes} nodes")]
     NoNode {
-        /// Number of the chain.
+        /// The number of the chain.
         chain: usize,
-        /// The number that it names.
+        /// The number in the file.
         node: u32,
         /// The number of nodes.
         nodes: usize,
@@ -88,10 +88,10 @@ pub enum ModelError {
     /// The states of the abstraction cannot be computed.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// It is over an abstraction that the spec does not have.
+    /// The spec does not have the abstraction that the file names.
     #[error("the spec has no abstraction `{0}`")]
     NoAbstraction(String),
-    /// A count that does not fit.
+    /// A count overflows.
     #[error("the counts exceed 64 bits")]
     Overflow,
     /// It was learned from another spec.
@@ -100,7 +100,7 @@ pub enum ModelError {
         /// The parts that differ.
         changed: Vec<String>,
     },
-    /// A state that the abstraction does not have.
+    /// The abstraction does not have a state of the file.
     #[error("component `{component}` has no value `{word}`")]
     NoState {
         /// The component.
@@ -111,7 +111,7 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// Returns a model of counts.
+    /// Creates a model from counts.
     pub fn new(
         name: &str,
         space: &Space,
@@ -142,10 +142,10 @@ impl Model {
         Model { header, chains }
     }
 
-    /// Reads a file.
+    /// Parses a model file.
     ///
     /// # Errors
-    /// It is no model of this version, or names what it does not have.
+    /// The text is not a model of this version, or refers to nodes that do not exist.
     pub fn parse(text: &str) -> Result<Model, ModelError> {
         let model: Model = serde_json::from_str(text)?;
         if model.header.v != VERSION || model.header.kind != "guard-model" {
@@ -171,17 +171,18 @@ impl Model {
 
     /// Returns the text of the file.
     pub fn to_text(&self) -> String {
-        // One line for each transition would be long, one for all unreadable in a diff: one for each chain's part.
+        // Transitions on separate lines would be too long, and all on one line unreadable in a diff, so there is one
+        // line for each part of a chain.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Adds the counts of another model, learned by the same spec.
+    /// Adds the counts of another model, learned from the same spec.
     ///
     /// Addition is commutative and associative, and the result is kept sorted, so merging in any grouping and order gives
     /// the same bytes.
     ///
     /// # Errors
-    /// The other was learned by another spec, or the counts do not fit.
+    /// The other was learned from another spec, or the counts do not fit.
     pub fn merge(&mut self, other: &Model) -> Result<(), ModelError> {
         let theirs = Fingerprint {
             hash: other.header.spec.clone(),
@@ -241,10 +242,10 @@ impl Header {
         Err(ModelError::OtherSpec { changed })
     }
 
-    /// Returns the abstraction of a spec that it names.
+    /// Returns the abstraction of a spec that the model file names.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// The spec has no abstraction of that name.
     pub fn abstraction(&self, spec: &Spec) -> Result<AbstractionId, ModelError> {
         let name = &self.abstraction;
         let found = spec.abstractions.iter().position(|of| of.name == *name);
@@ -261,7 +262,7 @@ impl ChainCounts {
             .iter()
             .map(|keys| keys.iter().flat_map(|key| space.decode(*key)).collect())
             .collect();
-        // Nodes that were met by walks which do not count are left out.
+        // Nodes that only uncounted walks visited are left out.
         let mut used = vec![false; words.len()];
         used[0] = true;
         for edge in counts.edges.iter().filter(|edge| edge.count > 0) {

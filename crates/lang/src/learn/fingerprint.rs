@@ -1,5 +1,5 @@
-//! The parts of a spec that the counts of a model depend on, as hashes: a model is used only with a spec that would have
-//! counted the same, and where it would not, the parts that changed are named.
+//! The parts of a spec that the counts of a model depend on, as hashes. A model is used only with a spec that would
+//! give the same counts; otherwise the changed parts are reported.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::hir::{Abstraction, Expr, Formula, Learn, Source, Spec};
 use crate::ids::{ExprId, FormulaId, TrackId};
 
-/// Hashes of the parts of a spec that matter for counting, and of all of them together.
+/// Hashes of the parts of a spec that affect counting, and of all of them together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// All parts.
@@ -17,10 +17,10 @@ pub struct Fingerprint {
     pub parts: BTreeMap<String, String>,
 }
 
-/// Returns the fingerprint of what a model is learned by.
+/// Returns the fingerprint of the parts of a spec from which a model is learned.
 ///
 /// Expressions are hashed by their structure, so that names of definitions, comments and layout do not matter, and
-/// neither does what the model is asked.
+/// neither do the claims about the model.
 pub(crate) fn fingerprint(
     spec: &Spec,
     abstraction: &Abstraction,
@@ -93,7 +93,7 @@ pub(crate) fn fingerprint(
 }
 
 impl Fingerprint {
-    /// Sets the hash of a part, as the model file gives it.
+    /// Sets the hash of a part, as in the model file.
     pub(super) fn set(&mut self, name: &str, hash: String) {
         self.parts.insert(name.to_owned(), hash);
         self.hash = all(&self.parts);
@@ -116,12 +116,12 @@ fn text(hash: blake3::Hash) -> String {
 struct Hasher<'a> {
     spec: &'a Spec,
     known: FxHashMap<ExprId, [u8; 32]>,
-    /// Tracks whose updates were looked into; one that reads itself is known by its name there.
+    /// Tracks whose updates were hashed; a track that reads itself is represented by its name there.
     tracks: FxHashMap<TrackId, [u8; 32]>,
 }
 
 impl Hasher<'_> {
-    /// Hashes the structure of an expression; operands by their hashes, numbers of tables by what they stand for.
+    /// Hashes the structure of an expression: operands by their hashes, numbers of tables by the entries.
     fn expr(&mut self, id: ExprId) -> [u8; 32] {
         if let Some(known) = self.known.get(&id) {
             return *known;
@@ -197,7 +197,7 @@ impl Hasher<'_> {
         hash.update(&self.expr(update));
         let made = *hash.finalize().as_bytes();
         self.tracks.insert(id, made);
-        // What was hashed while this one stood for itself holds only within it.
+        // Hashes computed while the track was represented by its name are valid only inside its update.
         self.known.clear();
         made
     }

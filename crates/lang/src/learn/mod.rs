@@ -1,4 +1,4 @@
-//! Learning chains from traces: abstract, count, keep, merge.
+//! Learning chains from traces: abstraction, counting, storage, merging.
 //!
 //! ```text
 //! Units ─audit::visit─▶ Walker ─▶ Walk (states of one trace) ─in order─▶ Counts ─▶ Model file
@@ -8,8 +8,8 @@
 //! Input: traces, through the same readers and the same driver as `audit`, and a [`Space`](crate::abstraction::Space);
 //! output: counts of abstract transitions, in a model file that can be merged with others by addition.
 //!
-//! Counts are all that is kept: smoothing, thresholds and questions are applied when the file is used, so that a change
-//! of those needs no new learning. **Invariant:** the bytes of a model depend on the counts alone, not on the order in
+//! Only counts are stored. Smoothing, thresholds and queries are applied when the file is used, so changing them does
+//! not require learning again. **Invariant:** the bytes of a model depend on the counts alone, not on the order in
 //! which traces came, the number of threads, or how files were merged.
 
 mod collect;

@@ -1,4 +1,4 @@
-//! The rows of a chain: what was counted, and what is declared possible besides.
+//! The rows of a chain: the counted transitions, and the unseen transitions that are declared possible.
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -9,9 +9,9 @@ use crate::abstraction::{Key, Rules, Space, SpaceError, Step};
 /// The limits on the states and transitions of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLimits {
-    /// States of an abstraction that are listed, and nodes of a chain.
+    /// The greatest number of states of an abstraction that are listed, and of nodes of a chain.
     pub states: usize,
-    /// Transitions of a chain.
+    /// The greatest number of transitions of a chain.
     pub transitions: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for RowLimits {
 pub enum ChainPosition {
     /// The position before the first step, if that is not a state of the abstraction.
     Start,
-    /// The states remembered, oldest first; the last one is the current one.
+    /// The remembered states, oldest first; the last one is the current state.
     At(Box<[Key]>),
     /// After the last step.
     End,
@@ -50,28 +50,29 @@ impl ChainPosition {
 pub enum Origin {
     /// The state is never left.
     Absorbing,
-    /// It was left in traces.
+    /// The state was left in traces.
     Counted,
-    /// It was never left in any trace: all that is declared possible is taken to be equally likely.
+    /// The state was never left in any trace: all declared transitions are assumed equally likely.
     Guessed,
-    /// It was never left, and what is declared possible is too much to list: it is taken not to be left.
+    /// The state was never left, and its declared transitions are too many to list: it is assumed absorbing.
     Open,
 }
 
 /// The row of a state.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Target and count, sorted by target; a count of 0 is a transition that is declared possible and was not seen.
+    /// Target and count, sorted by target; a count of 0 means that the transition is declared possible but was not
+    /// observed.
     pub entries: Vec<(u32, u64)>,
     /// The sum of the counts.
     pub exits: u64,
-    /// The number of times that the state was met.
+    /// The number of visits of the state.
     pub visits: u64,
-    /// The origin of its numbers.
+    /// The origin of the numbers.
     pub origin: Origin,
 }
 
-/// All rows of a chain. The states are ordered by what they are called, with start and end around them.
+/// All rows of a chain. The states are sorted by name, between the start and the end.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// The meanings of the states.
@@ -84,16 +85,16 @@ pub struct Rows {
     pub end: u32,
     /// Valid states of the abstraction that no trace has visited; `None` if they cannot be listed.
     pub unseen_valid: Option<usize>,
-    /// By the keys of a state: its number.
+    /// The number of a state, by its keys.
     index: FxHashMap<Box<[Key]>, u32>,
 }
 
 impl Rows {
-    /// Returns the rows of counts. `declared`: with all transitions that are declared possible, for smoothing; without, only
-    /// where a state was never left.
+    /// Returns the rows for counts. With `declared` they contain all transitions that are declared possible, for smoothing;
+    /// otherwise only for states that were never left.
     ///
     /// # Errors
-    /// [`SpaceError`], where the states or transitions cannot be listed within the limits and have to be.
+    /// [`SpaceError`], if the states or transitions have to be listed and exceed the limits.
     pub fn new(
         space: &Space,
         rules: &mut Rules<'_>,
@@ -118,11 +119,11 @@ impl Rows {
         let visits = counts.visits();
         let mut successors: FxHashMap<Option<Key>, Vec<u32>> = FxHashMap::default();
         let mut origins: Vec<Origin> = Vec::new();
-        // By node: edges that are declared, whether seen or not.
+        // For each node, its declared edges, observed or not.
         let mut moves: Vec<Vec<u32>> = Vec::new();
         let mut total = counts.edges.len();
         let mut at = 0;
-        // Declared transitions may lead to nodes that were not met, which have transitions in turn.
+        // Declared transitions may lead to new nodes, which have transitions in turn.
         while at < counts.nodes.len() {
             let node = NodeId(at as u32);
             let last = counts.nodes[at].last().copied();
@@ -180,7 +181,7 @@ impl Rows {
         unseen_valid: Option<usize>,
     ) -> Rows {
         let explicit = space.start().is_none();
-        // Nodes that were met only by walks that do not count are left out.
+        // Nodes that only uncounted walks visited are left out.
         let mut used = vec![false; counts.nodes.len()];
         used[0] = true;
         let mut todo = vec![0u32];
@@ -214,7 +215,7 @@ impl Rows {
             .map(|keys| keys.iter().flat_map(|key| space.decode(*key)).collect())
             .collect();
         let mut order: Vec<usize> = (0..counts.nodes.len()).filter(|node| used[*node]).collect();
-        // The explicit start has no words, and so comes first.
+        // The explicit start has no words, so it comes first.
         order.sort_by(|lhs, rhs| words[*lhs].cmp(&words[*rhs]));
         let mut place = vec![u32::MAX; counts.nodes.len()];
         for (new, old) in (0u32..).zip(&order) {
@@ -247,7 +248,7 @@ impl Rows {
                 entries.dedup();
             }
             let origin = match origins[*old] {
-                // Nothing may follow: it is never left.
+                // No transition is declared: the state is absorbing.
                 Origin::Guessed if entries.is_empty() => {
                     entries.push((new, 0));
                     Origin::Absorbing
@@ -302,7 +303,7 @@ impl Rows {
         self.index.get(keys).copied()
     }
 
-    /// Returns a state as a person reads it.
+    /// Returns a readable name of a state.
     pub fn describe(&self, space: &Space, state: u32) -> String {
         match &self.places[state as usize] {
             ChainPosition::Start => "start".to_owned(),
@@ -324,7 +325,7 @@ fn unseen(states: &[Key], counts: &Counts) -> usize {
         .flat_map(|edge| [edge.from, edge.to])
         .filter_map(|node| counts.nodes[node.index()].last().copied())
         .collect();
-    // A start that is a state of its own kind is where every trace has been.
+    // If the start is a state of the abstraction, every trace has visited it.
     seen.extend(counts.nodes[0].last().copied());
     states.iter().filter(|state| !seen.contains(state)).count()
 }

@@ -1,4 +1,4 @@
-//! A model of a spec made ready: its state space, its rules, what it is learned by.
+//! A model of a spec prepared for learning and queries: its state space, rules, and fingerprint.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::eval::{self, LimitError};
 use crate::hir::{Learn, ModelSource, Spec};
 use crate::ids::{AbstractionId, ExprId, ModelId};
 
-/// A model of a spec, as far as traces and model files are concerned.
+/// A prepared model of a spec, as far as it concerns traces and model files.
 #[derive(Debug)]
 pub struct Subject {
     /// Its name.
@@ -25,7 +25,7 @@ pub struct Subject {
     pub space: Space,
     /// The declared rules, then the requested conditions.
     pub rules: RuleCode,
-    /// The conditions on single states that the rules were compiled with, in their order.
+    /// The conditions on single states with which the rules were compiled, in order.
     pub conditions: Vec<ExprId>,
     /// The parts of the spec that its counts depend on.
     pub fingerprint: Fingerprint,
@@ -37,7 +37,7 @@ impl Subject {
     /// [`Rules::holds`]: crate::abstraction::Rules::holds
     ///
     /// # Errors
-    /// [`SpaceError`]: its states take too many bits, a monitor has no automaton.
+    /// [`SpaceError`]: its states need too many bits, or a monitor has no automaton.
     pub fn new(
         spec: &Arc<Spec>,
         model: ModelId,
@@ -75,7 +75,8 @@ impl Subject {
     /// Returns a model of a spec with the counts of a model file, by category.
     ///
     /// # Errors
-    /// The file was learned by another spec, or over what the spec does not have; the states cannot be told.
+    /// The file was learned from another spec, or with an abstraction that the spec does not have, or its states are
+    /// unknown.
     pub fn open(
         spec: &Arc<Spec>,
         model: ModelId,
@@ -93,7 +94,7 @@ impl Subject {
         Ok((subject, counts))
     }
 
-    /// Makes a model ready of whose file only the header is at hand.
+    /// Prepares a model from the header of its file only.
     ///
     /// # Errors
     /// As [`Subject::new`].
@@ -115,7 +116,8 @@ impl Subject {
     /// Takes order and categories from a model file that the spec loads without saying how it was learned.
     fn loaded(&mut self, header: &Header) {
         self.learn.order = header.order;
-        // What told the categories apart is not known here, but that they were told apart is.
+        // The expression that distinguished the categories is unknown here, but the file states that there were
+        // categories.
         let settings = ["by", "order"];
         for name in settings {
             if let Some(hash) = header.parts.get(name) {
@@ -127,12 +129,12 @@ impl Subject {
     /// Returns the judge that reads traces; for [`audit::visit`](crate::audit::visit).
     ///
     /// # Errors
-    /// Where `by` is beyond the limits on expressions.
+    /// If `by` exceeds the limits on expressions.
     pub fn walker(&self, limits: &eval::Limits) -> Result<Walker<'_>, LimitError> {
         Walker::new(&self.space, self.learn.by, limits)
     }
 
-    /// Returns a counter of the walks that the walker makes.
+    /// Returns a counter for the walks of the walker.
     pub fn counter(&self, policy: InvalidPolicy) -> Counter<'_> {
         let rules = self.space.rules(&self.rules);
         Counter::new(
@@ -144,7 +146,7 @@ impl Subject {
         )
     }
 
-    /// Returns the model file of counts.
+    /// Returns the model file for counts.
     pub fn model(&self, chains: &BTreeMap<SmolStr, Counts>) -> Model {
         let by = self.learn.by.is_some();
         Model::new(
@@ -159,7 +161,7 @@ impl Subject {
     /// Returns the counts of a model file. Fails if the fingerprint of the file differs from that of this spec.
     ///
     /// # Errors
-    /// It was learned by another spec, or names states that there are none of.
+    /// The file was learned from another spec, or contains states that do not exist.
     pub fn counts(&self, model: &Model) -> Result<BTreeMap<SmolStr, Counts>, ModelError> {
         model.header.check(&self.fingerprint)?;
         model.counts(&self.space)

@@ -13,10 +13,10 @@ use crate::abstraction::{Space, SpaceError};
 use crate::report::Paint;
 use crate::report::text::{number, plural};
 
-/// States that are listed for people; JSON lists all that are missing.
+/// The greatest number of states listed in text output; JSON lists all missing states.
 const MOST_SHOWN: usize = 20;
 
-/// States that lack visits for a guarantee and are listed for people.
+/// The greatest number of states listed in text output that lack visits for a guarantee.
 const MOST_MISSING: usize = 5;
 
 /// The summary of a learned model.
@@ -31,15 +31,15 @@ pub struct Summary {
 /// The distance of counts from the guarantee that their model requires.
 #[derive(Clone, Debug)]
 pub struct PacStatus {
-    /// The error allowed.
+    /// The allowed error.
     pub epsilon: f64,
-    /// The chance to exceed it.
+    /// The allowed probability of exceeding it.
     pub delta: f64,
-    /// The states that have something to learn.
+    /// The states with transitions to learn.
     pub states: Vec<PacState>,
 }
 
-/// A state and how often it must be left.
+/// A state and the number of exits that it requires.
 #[derive(Clone, Debug)]
 pub struct PacState {
     /// Its name.
@@ -86,12 +86,12 @@ impl PacStatus {
 struct ChainSummary {
     category: Option<SmolStr>,
     traces: Traces,
-    /// States visited, by how often: what they are called, visits, exits.
+    /// The visited states, sorted by visits: name, visits, exits.
     states: Vec<(String, u64, u64)>,
     transitions: usize,
     visits: u64,
     unseen: Option<usize>,
-    /// States that were met and never left in any trace.
+    /// States that were visited and never left in any trace.
     never_left: Vec<String>,
     pac: Option<PacStatus>,
 }
@@ -100,7 +100,7 @@ impl Summary {
     /// Summarises counts by category. `pac`: the status of the guarantee that the model requires, if it requires one.
     ///
     /// # Errors
-    /// The states cannot be listed within the limits, and smoothing needs that.
+    /// The states exceed the limits, and smoothing requires listing them.
     pub fn new(
         subject: &Subject,
         counts: &BTreeMap<SmolStr, Counts>,
@@ -146,7 +146,7 @@ impl Summary {
         all
     }
 
-    /// Returns the guarantee over all categories: each has its own.
+    /// Returns the guarantees of all categories; each category has its own.
     fn pac(&self) -> Json {
         let status = |chain: &'_ ChainSummary| chain.pac.clone();
         let Some(first) = self.chains.iter().find_map(status) else {
@@ -166,7 +166,7 @@ impl Summary {
         })
     }
 
-    /// Returns one object, as `cli.md` describes it.
+    /// Returns the summary as one object, as `cli.md` describes it.
     pub fn to_json(&self) -> String {
         let chains = &self.chains;
         let unseen: Option<usize> = chains
@@ -205,10 +205,10 @@ impl Summary {
         object.to_string()
     }
 
-    /// Returns the text for people.
+    /// Writes the summary as text.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         for chain in &self.chains {
             chain.write(out, paint, &self.model)?;
@@ -252,7 +252,7 @@ impl ChainSummary {
             }
             states.push((name, row.visits, row.exits));
         }
-        // The states seen most come first; equal ones stay in the order of their names.
+        // The most visited states come first; states with equal visits stay sorted by name.
         states.sort_by_key(|(_, visits, _)| std::cmp::Reverse(*visits));
         ChainSummary {
             category,
@@ -370,7 +370,7 @@ impl PacStatus {
             "  {}",
             paint.open(&format!("{wanted}: not reached yet"))
         )?;
-        // The states of which most is missing come first.
+        // The states that lack the most exits come first.
         let mut missing: Vec<&PacState> = self
             .states
             .iter()

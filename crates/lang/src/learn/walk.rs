@@ -25,9 +25,9 @@ pub struct Walk {
     pub category: Option<SmolStr>,
     /// The states after its steps, in order.
     pub keys: Vec<Key>,
-    /// The position in the record of each of these steps.
+    /// The index in the record of each of these steps.
     pub steps: Vec<u32>,
-    /// Its end.
+    /// The end of the walk.
     pub ending: Ending,
     /// The problems of its data.
     pub problems: Vec<Problem>,
@@ -38,20 +38,20 @@ pub struct Walk {
 pub enum Ending {
     /// The trace is complete.
     Complete,
-    /// The trace was cut off, or goes on.
+    /// The trace was cut off, or continues.
     Censored,
     /// The state after the last known one is unknown.
     Unknown,
 }
 
-/// Reads traces as walks; made for [`audit::visit`](crate::audit::visit).
+/// Reads traces as walks; used with [`audit::visit`](crate::audit::visit).
 #[derive(Debug)]
 pub struct Walker<'s> {
     space: &'s Space,
     categories: Categories,
 }
 
-/// Tells categories of traces apart, by what their records say of them.
+/// Assigns traces to categories by facts of their records.
 #[derive(Debug)]
 pub(crate) struct Categories {
     spec: Arc<Spec>,
@@ -60,10 +60,10 @@ pub(crate) struct Categories {
 }
 
 impl Categories {
-    /// Evaluates an expression over fields of the record; without an expression there are no categories.
+    /// Compiles an expression over fields of the record; without an expression there are no categories.
     ///
     /// # Errors
-    /// Where `by` is beyond the limits on expressions.
+    /// If `by` exceeds the limits on expressions.
     pub(crate) fn new(
         spec: &Arc<Spec>,
         by: Option<ExprId>,
@@ -101,7 +101,7 @@ impl Categories {
 pub struct Walking<'s> {
     observer: Observer<'s>,
     origin: Origin,
-    /// The facts that events state about the trace: for each field the first known value.
+    /// The facts about the record that events state: for each field the first known value.
     meta: Box<[Cell]>,
     /// The position of the next event.
     next: u32,
@@ -114,7 +114,7 @@ impl<'s> Walker<'s> {
     /// Returns a walker through a space. `by` gives the category of a trace.
     ///
     /// # Errors
-    /// Where `by` is beyond the limits on expressions.
+    /// If `by` exceeds the limits on expressions.
     pub(crate) fn new(
         space: &'s Space,
         by: Option<ExprId>,

@@ -8,42 +8,42 @@ use guard_markov::{Estimate, Numbers, Scalar, Truth};
 /// A number with its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// A finite number: nearest double, what it is at least and at most, and the fraction where it was computed exactly.
+    /// A finite number: the nearest double, its bounds, and the exact fraction if it was computed.
     Finite {
         /// The number.
         value: f64,
-        /// At least.
+        /// The lower bound.
         lower: f64,
-        /// At most.
+        /// The upper bound.
         upper: f64,
-        /// As a fraction.
+        /// The exact value as a fraction.
         exact: Option<String>,
     },
     /// An infinite reward.
     Infinite,
-    /// None: the condition has probability 0.
+    /// Undefined, because the condition has probability 0.
     Undefined,
 }
 
 /// The two graphs on which a claim of branching time is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Graphs {
-    /// Whether it holds on all that is declared possible.
+    /// Whether the claim holds on the graph of declared transitions.
     pub declared: Option<bool>,
-    /// Whether it holds on what was seen.
+    /// Whether it holds on the graph of observed transitions.
     pub observed: Option<bool>,
 }
 
 /// The answer to a claim.
 #[derive(Clone, Debug)]
 pub struct ClaimAnswer {
-    /// The number of states that the chain has.
+    /// The number of states of the chain.
     pub states: usize,
-    /// The number at the start, of a query or of what is compared with a threshold.
+    /// The number at the start: of a query, or of the quantity that is compared with a threshold.
     pub value: Option<Figure>,
-    /// Whether it holds at the start; the inner `None`: too near to the threshold to decide.
+    /// Whether the claim holds at the start; the inner `None` means that the number is too close to the threshold.
     pub holds: Option<Option<bool>>,
-    /// The number in each state, by what it is called.
+    /// The number in each state, by name.
     pub per_state: Vec<(String, Figure)>,
     /// The truth in each state, for a condition without a number.
     pub per_state_truth: Vec<(String, Option<bool>)>,
@@ -52,13 +52,13 @@ pub struct ClaimAnswer {
     /// An interval that contains the number, as far as the counts support one; `None` if it was not requested, or if no
     /// bound is known for this kind of query.
     pub interval: Option<Interval>,
-    /// In how many complete runs the event happened, if the counts tell.
+    /// The number of complete runs in which the event happened, if the counts determine it.
     pub observed: Option<Observed>,
-    /// The asymptotic interval of the number of the counted chain, if there is an argument for one.
+    /// The asymptotic interval of the number of the counted chain, if one can be derived.
     pub asymptotic: Option<Asymptotic>,
     /// Whether the interval lies on one side of the threshold.
     pub evidence: Option<Evidence>,
-    /// Of claims of branching time.
+    /// The results on both graphs, for claims of branching time.
     pub graphs: Option<Graphs>,
     /// The reason why the bounds of its numbers are wider than requested, if they are.
     pub imprecise: Option<NotConverged>,
@@ -77,7 +77,7 @@ impl Figure {
             .map_or(Figure::Undefined, Figure::estimate::<V>)
     }
 
-    /// Returns an estimate as a figure.
+    /// Converts an estimate to a figure.
     pub fn estimate<V: Scalar>(value: &V::Estimate) -> Figure {
         Figure::Finite {
             value: value.value().to_f64(),
@@ -87,7 +87,7 @@ impl Figure {
         }
     }
 
-    /// Returns the number, where it is finite.
+    /// Returns the number if it is finite.
     pub fn finite(&self) -> Option<f64> {
         match self {
             Figure::Finite { value, .. } => Some(*value),
@@ -96,7 +96,7 @@ impl Figure {
     }
 }
 
-/// Whether something holds in a state.
+/// Whether a condition holds in a state.
 pub(super) fn at(truth: &Truth, state: u32) -> Option<bool> {
     truth.at(state as usize)
 }

@@ -1,4 +1,4 @@
-//! Rows of counts as a Markov chain, with monitors run along.
+//! Converts rows of counts to a Markov chain, in product with monitors.
 
 use rustc_hash::FxHashMap;
 
@@ -13,16 +13,16 @@ use guard_automata::graph::NodeSet;
 use guard_automata::{self, Atom, CompileError, Dfa, Finality, StateId, StateSet};
 use guard_markov::{Chain, ChainBuilder, Rewards, Scalar};
 
-/// A state of the chain: one of the rows, and where each monitor stands after it.
+/// A state of the chain: a row, and the state of each monitor after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vertex {
-    /// Number of the row.
+    /// The number of the row.
     pub state: u32,
     /// States of the monitors.
     pub monitors: Box<[u32]>,
 }
 
-/// A chain made of counts.
+/// A chain built from counts.
 #[derive(Debug)]
 pub struct Learned<V> {
     /// The chain. Its initial state is the start.
@@ -35,13 +35,13 @@ pub struct Learned<V> {
     pub explicit: bool,
     /// The states in which runs have ended.
     pub ended: NodeSet,
-    /// By monitor: where its property is violated.
+    /// For each monitor: the states in which its property is violated.
     pub violated: Vec<(PropertyId, NodeSet)>,
     /// For each requested condition, the states in which it holds.
     pub conditions: FxHashMap<ExprId, NodeSet>,
 }
 
-/// A monitor that runs along the chain.
+/// A monitor in the product with the chain.
 #[derive(Debug)]
 pub(super) struct Monitor {
     pub(super) property: PropertyId,
@@ -51,11 +51,11 @@ pub(super) struct Monitor {
 }
 
 impl<V: Scalar> Learned<V> {
-    /// Builds the chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the rules
-    /// of the subject were compiled with, and `monitors` the properties to run along.
+    /// Builds the chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions with which the
+    /// rules of the subject were compiled, and `monitors` the properties to include in the product.
     ///
     /// # Errors
-    /// A monitor reads what the states do not decide; the product is beyond the limit.
+    /// A monitor reads a condition that the states do not decide, or the product exceeds the limit.
     pub(crate) fn new(
         subject: &Subject,
         rows: &Rows,
@@ -251,7 +251,7 @@ impl Monitor {
         self.dfa.initial().index() as u32
     }
 
-    /// Returns the number of states that it has.
+    /// Returns the number of states of the monitor.
     pub(super) fn len(&self) -> usize {
         self.dfa.len()
     }
@@ -306,7 +306,7 @@ fn step(
     let mut next = Vec::with_capacity(monitors.len());
     for (monitor, before) in monitors.iter().zip(&from.monitors) {
         if rows.places[target as usize] == ChainPosition::End {
-            // The end is no step: what is owed there stays owed.
+            // The end is not a step: pending obligations stay pending.
             next.push(*before);
             continue;
         }

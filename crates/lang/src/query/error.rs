@@ -1,4 +1,4 @@
-//! The errors of answering a claim.
+//! The errors of evaluating a claim.
 
 use smol_str::SmolStr;
 use thiserror::Error;
@@ -7,13 +7,13 @@ use crate::abstraction::SpaceError;
 use guard_markov::solve::NotConverged;
 use guard_markov::{ChainError, CheckError};
 
-/// The reason why a claim has no answer.
+/// The reason why a claim cannot be evaluated.
 #[derive(Debug, Error)]
 pub enum QueryError {
-    /// The engine could not answer.
+    /// The engine reported an error.
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// Numbers could not be proven to the precision asked for.
+    /// The numbers could not be proven to the requested precision.
     #[error(transparent)]
     NotConverged(#[from] NotConverged),
     /// The rows do not form a chain.
@@ -22,19 +22,19 @@ pub enum QueryError {
     /// The states cannot be listed.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// A formula about the past.
+    /// The formula looks back.
     #[error(
         "past operators are not supported in formulas on a model: declare a property \
                     of traces, and use `violated(…)`"
     )]
     Past,
-    /// A bound in time.
+    /// The formula has a bound in time.
     #[error("bounds in seconds are not supported in formulas on a model, which counts steps")]
     Time,
-    /// `last` on an imported chain.
+    /// The formula has `last` on an imported chain.
     #[error("`last` is not supported on a chain with infinite runs")]
     Last,
-    /// A rule that the states do not decide.
+    /// The states do not decide a rule.
     #[error(
         "the states do not determine `{letter}`, which `violated({property})` reads: add it to `over`"
     )]
@@ -44,13 +44,13 @@ pub enum QueryError {
         /// One of its letters.
         letter: SmolStr,
     },
-    /// A monitor that has no automaton.
+    /// A monitor has no automaton.
     #[error("the automaton of `{property}` exceeds the limits")]
     NoAutomaton {
         /// The property.
         property: SmolStr,
     },
-    /// A product beyond the limit.
+    /// The product exceeds the limit.
     #[error("the product with the monitors has more than {limit} states")]
     TooLarge {
         /// The limit.
@@ -62,13 +62,13 @@ pub enum QueryError {
         /// The name that was given.
         name: String,
     },
-    /// A number inside a formula that is too near to its threshold.
+    /// A number inside a formula is too close to its threshold.
     #[error("whether `{text}` holds is too close to its threshold in some states")]
     Undecided {
         /// The operator.
         text: String,
     },
-    /// An expression that chains of others have no words for.
+    /// The expression is not supported on an imported chain.
     #[error(
         "unsupported condition on an imported chain: supported are names, numbers, \
                     comparisons and connectives"

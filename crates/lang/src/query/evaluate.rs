@@ -1,4 +1,4 @@
-//! Claims evaluated bottom up on a chain.
+//! Bottom-up evaluation of claims on a chain.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -28,8 +28,8 @@ use guard_markov::solve::NotConverged;
 use guard_markov::solve::{Factors, average};
 use guard_markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
 
-/// Returns the conditions on single states that claims ask for, and the properties whose monitors run along: with the
-/// letters of those, in an order that depends on the spec alone.
+/// Returns the conditions on single states that claims read, including the letters of monitored properties, and these
+/// properties. The order depends on the spec only.
 pub fn asked<'a>(
     spec: &Spec,
     claims: impl IntoIterator<Item = &'a Claim>,
@@ -66,7 +66,8 @@ pub fn asked<'a>(
     (conditions, monitors)
 }
 
-/// Whether there is an operator, a label or a monitor below, so that the connectives around it are evaluated on sets.
+/// Whether an expression contains an operator, a label or a monitor, so that its connectives are evaluated on sets of
+/// states.
 fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> bool {
     spec.exprs
         .operands(id)
@@ -78,15 +79,15 @@ fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> b
         })
 }
 
-/// An expression, its numbers, and why they are less precise than requested.
+/// An expression, its numbers, and the reason if they are less precise than requested.
 type Answered<V> = (MExpr, Numbers<V>, Option<NotConverged>);
 
-/// A chain on which claims are evaluated. Whatever several claims need is computed once: the labels of conditions, and the
-/// answers to questions.
+/// A chain on which claims are evaluated. Results that several claims need are computed once: the labels of conditions, and the
+/// answers of the engine.
 #[derive(Debug)]
 pub(super) struct Evaluation<'a, V: Scalar> {
     spec: &'a Spec,
-    /// The chain, with a label for each set that was found.
+    /// The chain, with a label for each set of states computed so far.
     chain: RefCell<Chain<V>>,
     learned: Option<Rc<Learned<V>>>,
     /// The names of its states.
@@ -94,14 +95,14 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     start: u32,
     options: Options,
     method: Cell<&'static str>,
-    /// Whether the number of the start is that of the run which follows, rather than that of a step there.
+    /// Whether the number of the start is that of the run after it, rather than that of the start as a step.
     from_start: Cell<bool>,
-    /// By condition, and whether the start was read as above: its label.
+    /// The label of each condition, and of whether the start was read as above.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
     asked: RefCell<Vec<Answered<V>>>,
     /// The reason why numbers of the current claim are less precise than requested.
     short: RefCell<Option<NotConverged>>,
-    /// Components that were eliminated for one question and serve the next.
+    /// Components eliminated for one question, reused for the next.
     factors: Rc<Factors<V>>,
 }
 
@@ -177,7 +178,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         let state = match claim.formula {
             ClaimFormula::State(state) => state,
             ClaimFormula::Path(path) => {
-                // On all paths.
+                // Quantifies over all paths.
                 let truth = self.paths(path, true)?;
                 answer.holds = Some(at(&truth, self.start));
                 answer.method = self.method.get();
@@ -215,8 +216,8 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         Ok(answer)
     }
 
-    /// Treats the start as a state of its own from here on, if it is one. A chain that begins in a state of the abstraction
-    /// may return to it by a step.
+    /// From here on, treats the start as a separate state if it is one. A chain that begins in a state of the abstraction may
+    /// return to it later.
     fn begins_anew(&self) -> bool {
         let own = self.learned.as_ref().is_none_or(|learned| learned.explicit);
         self.from_start.set(own);
@@ -235,7 +236,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         let Some(path) = claim.probability_of(self.spec) else {
             return Ok(None);
         };
-        // Where a probability inside holds depends on the rows as well.
+        // The states in which a nested probability holds depend on the rows too.
         let spec = self.spec;
         let letters = spec.formulas.atoms_of(path).into_iter();
         if letters
@@ -283,8 +284,8 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
 }
 
 impl<V: Scalar> Evaluation<'_, V> {
-    /// Returns the event whose probability a claim asks for, over the run that follows the start; `None` for claims that are
-    /// not about the probability of one event.
+    /// Returns the event of a claim, over the run after the start; `None` for claims that are not about the probability of one
+    /// event.
     pub(super) fn event(&self, claim: &Claim) -> Result<Option<Event>, QueryError> {
         self.from_start.set(true);
         let Some(path) = claim.probability_of(self.spec) else {
@@ -299,7 +300,7 @@ impl<V: Scalar> Evaluation<'_, V> {
                 .as_ref()
                 .is_some_and(|learned| learned.explicit)
             {
-                // The start is no step of the run; bounds count the step out of it all the same.
+                // The start is not a step of the run, but bounds count the step out of it.
                 goal.target.set(self.start as usize, false);
                 goal.open.insert(self.start as usize);
             }
@@ -311,8 +312,8 @@ impl<V: Scalar> Evaluation<'_, V> {
         }))
     }
 
-    /// Returns the states that a claim asks about reaching, and those from which that cannot be avoided: on every path of
-    /// the graph but for a null set, whatever the numbers are. None for other claims.
+    /// Returns the goal states of a reachability claim, and the states from which the goal cannot be avoided: all paths of the
+    /// graph except a null set reach it, for any probabilities. Returns `None` for other claims.
     pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<[NodeSet; 2]>, QueryError> {
         let Some(path) = claim.probability_of(self.spec) else {
             return Ok(None);
@@ -354,7 +355,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         let Some(goal) = self.checker(&chain).goal(&of)? else {
             return Ok(None);
         };
-        // The start of a learned chain is no step of the run.
+        // The start of a learned chain is not a step of the run.
         let begins = self.learned.is_some() && from == self.start;
         if !begins && !goal.0.open.contains(from as usize) {
             return Ok(None);
@@ -365,7 +366,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(Some(reasons?))
     }
 
-    /// Returns the chain with the likeliest paths to the event of a claim, to be drawn; `None` for claims that are not about
+    /// Returns the chain with the likeliest paths to the event of a claim, for drawing; `None` for claims that are not about
     /// the probability of a path formula.
     pub(super) fn drawing(
         &self,
@@ -459,7 +460,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         })
     }
 
-    /// Returns a condition on an imported chain, or a label, as the engine reads it.
+    /// Returns a condition on an imported chain, or a label, as an expression of the engine.
     fn condition(&self, id: ExprId) -> Result<MExpr, QueryError> {
         let exprs = &self.spec.exprs;
         let pair = |op: Op, a: ExprId, b: ExprId| -> Result<MExpr, QueryError> {
@@ -537,7 +538,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         self.method.set("graph");
         let mut truth = checker.truth(&question(of.clone()))?;
         if let Some(learned) = &self.learned {
-            // The start is no step of the run: what is said is said of what follows.
+            // The start is not a step of the run: claims at the start are about the steps after it.
             let start = learned.start as usize;
             let next = match from_the_start(&of) {
                 Ok(of) => checker.truth(&question(of))?,
@@ -590,7 +591,8 @@ impl<V: Scalar> Evaluation<'_, V> {
                         let next = self.ask(&question(path, None))?;
                         self.averaged(now, &next)
                     }
-                    // A quotient is no average: both parts are read one step on.
+                    // A conditional probability is a quotient, which cannot be averaged, so both parts are evaluated
+                    // one step later.
                     (path, Some(given)) => {
                         let one_on = |of: Result<MExpr, bool>| match of {
                             Ok(of) => make(Kind::Next(Box::new(of))),
@@ -625,7 +627,7 @@ impl<V: Scalar> Evaluation<'_, V> {
                     RewardKind::Steady => Measure::Steady,
                 };
                 let now = self.ask(&question(measure))?;
-                // The start earns nothing, and what it leads to earns from its first step on.
+                // The start has no reward; rewards begin with the first step.
                 match (
                     self.learned.as_ref().filter(|learned| learned.explicit),
                     kind,
@@ -677,7 +679,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(numbers)
     }
 
-    /// Replaces the number of the start by the average of the numbers one step later.
+    /// Replaces the number of the start by the average over the next states.
     fn averaged(&self, numbers: Numbers<V>, next: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
         let Some(learned) = &self.learned else {
             return Ok(numbers);
@@ -686,7 +688,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         self.start_is(numbers, value)
     }
 
-    /// Replaces the number of the start by that of another question.
+    /// Replaces the number of the start by that of another result.
     fn copied(&self, mut numbers: Numbers<V>, of: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
         if let Some(learned) = &self.learned {
             let start = learned.start as usize;
@@ -697,7 +699,7 @@ impl<V: Scalar> Evaluation<'_, V> {
     }
 }
 
-/// Whether a condition can become true by the end alone: a pending obligation is then violated.
+/// Whether the end alone can make a condition true: a pending obligation is then violated.
 fn at_end(spec: &Spec, id: ExprId) -> bool {
     match spec.exprs.get(id) {
         Expr::Violated(_) => true,

@@ -1,7 +1,7 @@
-//! Queries that a running monitor asks: after each step of a live trace, the number of its state.
+//! Queries for running monitors: after each step of a live trace, the number of its state.
 //!
-//! A [`Forecast`] holds the answers to queries on one learned model as tables, and knows how to follow a live trace from
-//! state to state of the chain. Nothing is solved while traces run.
+//! A [`Forecast`] holds the answers to queries on one learned model as tables, and computes the position of a live
+//! trace on the chain. No query is solved while traces run.
 //!
 //! ```text
 //! model file ─Forecast::new─▶ tables      (once)
@@ -29,37 +29,37 @@ use crate::learn::{Categories, ChainPosition, Model, ModelError, RowLimits, Subj
 use crate::value::{Cell, Truth};
 use guard_markov::Options;
 
-/// Queries of a spec on one of its learned models, ready to be looked up.
+/// Queries of a spec on one of its learned models, prepared for lookup.
 #[derive(Debug)]
 pub struct Forecast {
     pub(super) subject: Subject,
     categories: Categories,
     conditions: Vec<ExprId>,
     pub(super) truths: Truths,
-    /// All monitors that some query runs along.
+    /// All monitors that some query needs.
     monitors: Vec<Monitor>,
-    /// By query: its monitors, by place among all.
+    /// For each query: its monitors, by index in `monitors`.
     queries: Vec<Vec<usize>>,
-    /// By category, then by query.
+    /// The tables, by category and query.
     pub(super) tables: BTreeMap<SmolStr, Vec<RiskTable>>,
 }
 
 /// The truth of conditions in the states that occurred in training, by index of the condition.
 pub(super) type Truths = FxHashMap<Key, Box<[Truth]>>;
 
-/// Queries on one model, and what they ask of single states.
+/// Queries on one model, and the conditions on single states that they read.
 pub(super) struct Asked<'s> {
     spec: &'s Arc<Spec>,
     model: ModelId,
     pub(super) abstraction: AbstractionId,
     queries: &'s [ClaimId],
     pub(super) conditions: Vec<ExprId>,
-    /// The properties that monitors follow along.
+    /// The properties that monitors track.
     monitored: Vec<PropertyId>,
 }
 
 impl<'s> Asked<'s> {
-    /// `named`: the abstraction that the model file names, where the spec does not.
+    /// Creates the queries. `named` is the abstraction named by the model file, if the spec names none.
     pub(super) fn new(
         spec: &'s Arc<Spec>,
         model: ModelId,
@@ -91,7 +91,7 @@ impl<'s> Asked<'s> {
         self.queries.iter().map(|query| spec.claim(*query))
     }
 
-    /// Returns the forecast, of a space that grows no more.
+    /// Returns the forecast for a space that no longer grows.
     pub(super) fn forecast(
         self,
         subject: Subject,
@@ -132,57 +132,57 @@ impl<'s> Asked<'s> {
 /// The position of a live trace on the chain: the steps that the chain remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Everything it may be, in order; nothing where that is too much to follow.
+    /// All possible states, in order; empty if there are too many to track.
     possible: Vec<PossibleState>,
-    /// Whether there was a step.
+    /// Whether there has been a step.
     begun: bool,
-    /// Steps that are known since one was not; at most as many as the chain remembers.
+    /// The number of known steps since the last unknown one; at most as many as the chain remembers.
     known: u32,
 }
 
-/// One of the things that a position may be.
+/// One possible state of a position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct PossibleState {
     /// The last states, oldest first.
     keys: Box<[Key]>,
-    /// States of all monitors.
+    /// The states of all monitors.
     monitors: Box<[u32]>,
 }
 
 impl Position {
-    /// Whether there was a step.
+    /// Whether there has been a step.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
     }
 }
 
-/// A position with more possible states than this is no longer followed.
+/// The greatest number of possible states of a position that is tracked.
 const MOST_POSSIBLE: usize = 64;
 
-/// The reason why queries cannot be looked up.
+/// The reason why queries cannot be prepared.
 #[derive(Debug, Error)]
 pub enum ForecastError {
     /// The model file cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A limit on expressions.
+    /// A limit on expressions was exceeded.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// A query has no answer.
+    /// A query cannot be solved.
     #[error("`{query}`: {error}")]
     Query {
-        /// Its name.
+        /// The name of the query.
         query: SmolStr,
         /// The cause.
         error: QueryError,
     },
-    /// The kept solution does not fit the spec.
+    /// The stored solution does not match the spec.
     #[error("the tables stored for `{model}` are damaged or belong to another spec")]
     Kept {
         /// The model.
         model: SmolStr,
     },
-    /// The model is a chain of others: no step of a trace is a state of it.
+    /// The model is an imported chain: no step of a trace corresponds to its states.
     #[error("`{model}` is an imported chain: steps of a trace have no state in it")]
     Imported {
         /// The model.
@@ -191,7 +191,7 @@ pub enum ForecastError {
 }
 
 impl Forecast {
-    /// Answers queries on the chains of a model file, once and for all states.
+    /// Solves queries on the chains of a model file, once for all states.
     ///
     /// # Errors
     /// See [`ForecastError`].
@@ -232,17 +232,17 @@ impl Forecast {
             }
             tables.insert(category.clone(), of_category);
         }
-        // No live trace makes the space grow.
+        // Live traces must not add states to the space.
         subject.space.close();
         asked.forecast(subject, tables, truths, limits)
     }
 
-    /// Returns the model that is looked up.
+    /// Returns the model of the tables.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// Whether a condition that the queries ask for holds in a state.
+    /// Whether a condition that the queries read holds in a state.
     pub fn holds(&self, condition: ExprId, key: Key) -> Truth {
         let place = self.conditions.iter().position(|asked| *asked == condition);
         let Some(place) = place else {
@@ -257,8 +257,8 @@ impl Forecast {
         }
     }
 
-    /// Whether a property that the queries follow with a monitor is violated at a position; if the run has ended there,
-    /// pending obligations count as violated. `None` if no monitor follows it.
+    /// Whether a property that a monitor of the queries tracks is violated at a position; if the run has ended there,
+    /// pending obligations count as violated. `None` if no monitor tracks it.
     pub fn violated(
         &self,
         property: PropertyId,
@@ -281,7 +281,7 @@ impl Forecast {
         })
     }
 
-    /// Returns the states: what reads the steps of a trace for it ([`Space::program`], [`Space::encode`]).
+    /// Returns the state space, which converts the steps of a trace to states ([`Space::program`], [`Space::encode`]).
     pub fn space(&self) -> &Space {
         &self.subject.space
     }
@@ -309,7 +309,7 @@ impl Forecast {
         }
     }
 
-    /// Whether traces of this category were learned from.
+    /// Whether the training data contains traces of this category.
     pub fn knows(&self, category: &str) -> bool {
         self.tables.contains_key(category)
     }
@@ -331,7 +331,7 @@ impl Forecast {
         }
     }
 
-    /// Whether a position that was written down can be one of a trace.
+    /// Whether a deserialised position can be the position of a trace.
     pub fn fits(&self, position: &Position) -> bool {
         let order = self.order() as usize;
         position.known <= self.order()
@@ -352,8 +352,8 @@ impl Forecast {
 
     /// Advances by the observed state of a step; an event that is not a step of the chain changes nothing.
     ///
-    /// An unknown state makes the position unknown until as many states are known again as the chain remembers; where
-    /// monitors stand after it is open from then on.
+    /// An unknown state makes the position unknown until as many consecutive states are known as the chain remembers;
+    /// the states of monitors stay unknown from then on.
     pub fn advance(&self, position: &mut Position, observed_state: &ObservedState) {
         let keys: &[Key] = match observed_state {
             ObservedState::NoStep => return,
@@ -392,7 +392,7 @@ impl Forecast {
         position.known = (position.known + 1).min(self.order());
     }
 
-    /// Returns a position of which nothing is known, but that there was a step.
+    /// Returns the position after at least one step, with nothing else known.
     fn anywhere(&self) -> Position {
         let mut monitors: Vec<Vec<u32>> = vec![Vec::new()];
         for monitor in &self.monitors {
@@ -431,7 +431,7 @@ impl Forecast {
         let truths: &[Truth] = match self.truths.get(&key) {
             Some(truths) => truths,
             None => {
-                // A state that no trace of training has met.
+                // A state that no training trace has visited.
                 let mut rules = self.subject.space.rules(&self.subject.rules);
                 asked = (0..self.conditions.len())
                     .map(|condition| rules.holds(condition, key))
@@ -460,15 +460,15 @@ impl Forecast {
         }
     }
 
-    /// Returns the number of a query (by its place among those given to [`Forecast::new`]) at a position: the largest over
-    /// all that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that
-    /// it may be.
+    /// Returns the number of a query (by its index among those given to [`Forecast::new`]) at a position: the largest over all
+    /// possible states. Returns `None` if the training data does not contain the category, the state, or one of the possible
+    /// states.
     pub fn risk(&self, query: usize, position: &Position, category: &str) -> Option<f64> {
         let outlook = self.outlook(query, position, Some(category));
         outlook.highest.filter(|_| !outlook.unseen)
     }
 
-    /// Returns the tables of a query for a category; for all where it is not known.
+    /// Returns the tables of a query for a category, or for all categories if it is unknown.
     pub(super) fn tables_of(
         &self,
         query: usize,
@@ -482,12 +482,12 @@ impl Forecast {
             .filter_map(move |tables| tables.get(query))
     }
 
-    /// Whether as many states are known as the chain remembers.
+    /// Whether as many consecutive states are known as the chain remembers.
     pub(super) fn is_known(&self, position: &Position) -> bool {
         position.known >= self.order() && !position.possible.is_empty()
     }
 
-    /// Calls `each` with every state that a position may be, by its number in the tables of a query.
+    /// Calls `each` with every possible state of a position, by its number in the tables of a query.
     pub(super) fn each(
         &self,
         query: usize,
@@ -511,7 +511,7 @@ impl Forecast {
         }
     }
 
-    /// Returns a position as a person reads it: `exposure=credentials, reach=network`.
+    /// Returns a readable form of a position: `exposure=credentials, reach=network`.
     pub fn describe(&self, position: &Position) -> String {
         if !position.begun {
             return "start".to_owned();

@@ -1,15 +1,15 @@
-//! Guarantees from the counts behind a learned chain: intervals around its numbers, and how many visits would suffice.
+//! Guarantees from the counts of a learned chain: intervals around its numbers, and the number of visits that would suffice.
 //!
-//! **Assumptions**, all that there are: runs are independent; what follows a state depends on the state alone; and only what
-//! the abstraction declares possible happens. The last is why every declared transition is part of the chain here, whatever
-//! the smoothing. `guard calibrate` tests the others.
+//! **Assumptions**: runs are independent; the successor of a state depends on the state alone; and only transitions that the
+//! abstraction declares possible occur. Because of the last assumption every declared transition is part of the chain here, for
+//! any smoothing. `guard calibrate` tests the other two.
 //!
 //! # Source
 //! H. Bazille, B. Genest, C. Jegourel, J. Sun, "Global PAC bounds for learning discrete time Markov chains", CAV 2020. Its
 //! conditioning number is replaced by what it bounds, the expected visits `N = (I - Q)⁻¹` of the learned chain: with
-//! `x - x' = N' (P - P') x` on the states that are left for good, an error of `e(u)` in each row (in total variation) moves
-//! no probability of reaching by more than `Σ N'(s,u) e(u)`. The allowed error is shared by the entries of the rows, since
-//! the rule bounds one entry at a time.
+//! `x - x' = N' (P - P') x` on the transient states, an error of `e(u)` in each row (in total variation) moves no probability
+//! of reaching by more than `Σ N'(s,u) e(u)`. The allowed error is shared by the entries of the rows, because the rule bounds
+//! one entry at a time.
 
 use super::chain::Learned;
 use crate::learn::{Origin, Row, Rows};
@@ -23,18 +23,18 @@ use guard_markov::{ChainError, Estimate, Scalar};
 /// The confidence of an interval, and the method that gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confidence {
-    /// The chance that the interval misses, at most.
+    /// The greatest probability that the interval does not contain the number.
     pub error: f64,
-    /// By which argument.
+    /// The method that gives the confidence sets.
     pub method: Method,
 }
 
-/// Confidence sets of rows.
+/// Methods for confidence sets of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Boxes of Clopper-Pearson intervals: exact where the number of traces was fixed beforehand.
+    /// Boxes of Clopper-Pearson intervals: exact if the number of traces was fixed beforehand.
     Fixed,
-    /// Balls of relative entropy: valid whenever counting stops, also where somebody looked and went on.
+    /// Balls of relative entropy: valid for any stopping rule, including looking at the data and continuing.
     Anytime,
 }
 
@@ -48,12 +48,12 @@ impl Method {
     }
 }
 
-/// The number of an interval in one state.
+/// The bounds of a number in one state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// At least.
+    /// The lower bound.
     pub lower: f64,
-    /// At most.
+    /// The upper bound.
     pub upper: f64,
 }
 
@@ -62,20 +62,20 @@ pub struct Range {
 pub struct Interval {
     /// Its confidence.
     pub confidence: Confidence,
-    /// At the start.
+    /// The bounds at the start.
     pub range: Range,
-    /// In each state, by what it is called.
+    /// The bounds in each state, by name.
     pub per_state: Vec<(String, Range)>,
 }
 
 /// The relation of an interval to a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// It holds for every chain within the confidence sets.
+    /// The claim holds for every chain in the confidence sets.
     Holds,
-    /// It fails for every one.
+    /// The claim fails for every chain in the confidence sets.
     Fails,
-    /// Some satisfy it and some do not: more traces are needed.
+    /// The claim holds for some chains and fails for others: more traces are needed.
     NotEnough,
 }
 
@@ -91,11 +91,12 @@ impl Evidence {
 }
 
 impl<V: Scalar> Learned<V> {
-    /// Returns the chains that the counts do not rule out. The rows must be those that the chain was made of, with every
-    /// transition that is declared. Rows outside of `relevant` may be anything, and take no part of the allowed error.
+    /// Returns the set of chains that are consistent with the counts. The rows must be those from which the chain was
+    /// built, with every declared transition. Rows outside of `relevant` are unrestricted and use no part of the
+    /// allowed error.
     ///
     /// # Errors
-    /// [`ChainError`], which proper rows do not have.
+    /// [`ChainError`], which does not occur for valid rows.
     pub(crate) fn uncertain(
         &self,
         rows: &Rows,
@@ -135,7 +136,7 @@ impl<V: Scalar> Learned<V> {
         let mut chain = Vec::with_capacity(self.vertices.len());
         for (number, vertex) in (0u32..).zip(&self.vertices) {
             let successors = self.chain.graph().successors(number);
-            // In the product the successors have another order than in the row.
+            // In the product the successors are in a different order than in the row.
             let row = &rows.rows[vertex.state as usize];
             let place = |successor: &u32| {
                 let target = self.vertices[*successor as usize].state;
@@ -151,7 +152,7 @@ impl<V: Scalar> Learned<V> {
     }
 }
 
-/// Every distribution over so many successors.
+/// Returns the set of all distributions over this many successors.
 fn anything(successors: usize) -> RowSet {
     RowSet::Box {
         lower: vec![0.0; successors],
@@ -162,21 +163,21 @@ fn anything(successors: usize) -> RowSet {
 /// The distance of a chain from a guarantee that holds for all reachability properties at once.
 #[derive(Clone, Debug)]
 pub struct Pac {
-    /// The error allowed.
+    /// The allowed error.
     pub epsilon: f64,
-    /// The chance to exceed it.
+    /// The allowed probability of exceeding it.
     pub delta: f64,
-    /// For each state that has something to learn: its number among the rows, the number of times it was left, and the
+    /// For each state with transitions to learn: its number among the rows, the number of times it was left, and the
     /// number required; `None` if no number suffices.
     pub required: Vec<(u32, u64, Option<u64>)>,
 }
 
-/// A tenth of the error is left to what smoothing adds.
+/// One tenth of the error is reserved for the bias of smoothing.
 const WITH_BIAS: f64 = 1.1;
 
-/// Computes the exits that each state needs, and has, until every reachability probability is within `epsilon` of the truth
-/// with probability at least `1 - delta`. `rows` hold every declared transition, and `learned` is the chain without monitors
-/// made of them with `smoothing`.
+/// Computes the number of exits that each state has and needs so that every reachability probability is within `epsilon` of the
+/// truth with probability at least `1 - delta`. `rows` contain every declared transition, and `learned` is the chain without
+/// monitors that was built from them with `smoothing`.
 pub fn pac<V: Scalar>(
     rows: &Rows,
     learned: &Learned<V>,
@@ -228,7 +229,7 @@ pub fn pac<V: Scalar>(
 }
 
 /// Returns the number of exits for which smoothing moves less than `allowed`, in total variation. Returns `None` if a
-/// declared transition was never seen and nothing is added to it, since the chain then rules it out without evidence.
+/// declared transition was never seen and nothing is added to it, because the chain then excludes it without evidence.
 fn bias_trials(counts: &[u64], smoothing: f64, allowed: f64) -> Option<f64> {
     if smoothing == 0.0 {
         return counts.iter().all(|count| *count > 0).then_some(0.0);
@@ -247,11 +248,11 @@ fn bias_trials(counts: &[u64], smoothing: f64, allowed: f64) -> Option<f64> {
     if n > 0.0 && moved <= allowed {
         return Some(0.0);
     }
-    // What is moved is at most k·a / (n + k·a).
+    // The smoothing moves at most k·a / (n + k·a).
     Some((k * smoothing * (1.0 / allowed - 1.0)).ceil().max(1.0))
 }
 
-/// Whether every run ends in a state that is never left, for sure.
+/// Whether every run ends with certainty in an absorbing state.
 fn ends<V: Scalar>(rows: &Rows, learned: &Learned<V>) -> bool {
     let graph = learned.chain.graph();
     let last = |state: &u32| graph.successors(*state) == [*state];

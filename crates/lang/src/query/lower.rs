@@ -1,4 +1,4 @@
-//! Path formulas of the core as `markov` reads them.
+//! Translates path formulas of the core into formulas of `markov`.
 
 use super::error::QueryError;
 use crate::hir::{Binary, Bound, Expr as SpecExpr, Formula, Spec, Unary};
@@ -9,12 +9,12 @@ use guard_markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
 /// The label of the states in which runs have ended.
 pub(super) const END: &str = "end";
 
-/// Lowers path formulas; `leaf` turns a condition on single states into an expression over labels.
+/// Translates path formulas; `leaf` turns a condition on single states into an expression over labels.
 pub(super) struct Lowering<'a, F> {
     pub(super) spec: &'a Spec,
-    /// Whether runs end, so that formulas are read over what comes before the end.
+    /// Whether runs end. If so, formulas are evaluated over the steps before the end.
     pub(super) ends: bool,
-    /// Whether a condition may become true only by the end: then it counts there too.
+    /// Whether the end alone can make a condition true; such a condition is evaluated at the end too.
     pub(super) at_end: fn(&Spec, ExprId) -> bool,
     pub(super) leaf: F,
 }
@@ -62,7 +62,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
                         bounds,
                         self.before_the_end(*b)?,
                     ),
-                    // a R b: b until and with a, or b to the end.
+                    // `a R b`: `b` until `a` and `b`, or `b` until the end.
                     Binary::Release => until(
                         Until::Release,
                         self.before_the_end(*a)?,
@@ -162,7 +162,7 @@ fn bounds(bound: Option<Bound>) -> Result<Bounds, QueryError> {
     })
 }
 
-/// Returns the formula as it is read before the first step: its outermost bound counts that step as 1. Fails with the
+/// Returns the formula as evaluated before the first step: its outermost bound counts that step as 1. Fails with the
 /// resulting truth value if nothing of the window remains.
 pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
     let shift = |bounds: &Bounds| -> Option<Bounds> {
@@ -178,7 +178,7 @@ pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
             }
         };
         let upper = less(&bounds.upper)?;
-        // A window that begins now begins with the first step.
+        // A window that starts now starts with the first step.
         let lower = less(&bounds.lower).unwrap_or(None);
         Some(Bounds { lower, upper })
     };

@@ -1,4 +1,4 @@
-//! Answers to claims about models: claims of a spec on chains that were learned or imported.
+//! Evaluation of claims about models: claims of a spec on learned or imported chains.
 //!
 //! ```text
 //! Counts ─Rows─▶ chain (states × monitors) ─┐
@@ -6,13 +6,12 @@
 //! Claim ─lower─▶ operators over labels ─────┘
 //! ```
 //!
-//! A claim is evaluated bottom up: what holds in single states becomes a label of the chain, and each operator over
-//! labels is one question to `markov`. **Reading.** On a learned chain a path formula is read over the finite run after
-//! the start and before the end, as LTLf reads traces: what must happen must happen before the end, `X` is strong. This is
-//! the usual translation of LTLf into LTL with a proposition for the end (G. De Giacomo, M. Vardi, IJCAI 2013); a run that
-//! never ends is read as an infinite word.
+//! A claim is evaluated bottom up: conditions on single states become labels of the chain, and each operator over labels is one
+//! query to `markov`. **Reading.** On a learned chain a path formula is read over the finite run after the start and before the
+//! end, as in LTLf: required events must occur before the end, and `X` is strong. This is the usual translation of LTLf into
+//! LTL with a proposition for the end (G. De Giacomo, M. Vardi, IJCAI 2013); a run that never ends is an infinite word.
 //!
-//! It opens no files, and decides nothing about exit codes.
+//! The module opens no files and sets no exit codes.
 
 mod answer;
 mod chain;

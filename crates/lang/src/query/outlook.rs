@@ -1,36 +1,37 @@
-//! The numbers of a query at the position of a live trace: the least and the largest, and the states that contribute most.
+//! The value of a query at the position of a live trace: its least and largest number, and the successors that
+//! contribute most.
 
 use super::forecast::{Forecast, Position};
 use super::table::RiskTable;
 
-/// The numbers of a query over all states that a position may be.
+/// The numbers of a query over all possible states of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outlook {
-    /// The least of the numbers; `None` if nothing that the position may be was seen in training.
+    /// The least number; `None` if none of the possible states occurred in training.
     pub lowest: Option<f64>,
-    /// The largest.
+    /// The largest number.
     pub highest: Option<f64>,
-    /// Whether the position may be one that was seen in training.
+    /// Whether some possible state occurred in training.
     pub seen: bool,
-    /// Whether it may be one that was not.
+    /// Whether some possible state did not occur in training.
     pub unseen: bool,
-    /// Whether nothing is known of the position.
+    /// Whether nothing is known about the position.
     pub open: bool,
 }
 
-/// A state that a state leads to.
+/// A successor of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Onward<'t> {
     /// The name of the state.
     pub state: &'t str,
     /// The probability that it is next.
     pub probability: f64,
-    /// The number there.
+    /// The number in that state.
     pub value: f64,
 }
 
 impl Outlook {
-    /// Nothing is known.
+    /// The outlook of a position about which nothing is known.
     pub(crate) const OPEN: Outlook = Outlook {
         lowest: None,
         highest: None,
@@ -58,7 +59,7 @@ impl Outlook {
 
 impl Forecast {
     /// Returns the numbers of a query (by its index among those given to [`Forecast::new`]) at a position of a trace of this
-    /// category. A trace of unknown category may have any.
+    /// category. A trace of unknown category may have any category.
     pub(crate) fn outlook(
         &self,
         query: usize,
@@ -81,7 +82,7 @@ impl Forecast {
             });
         }
         if !known {
-            // Nothing was learned of this category.
+            // The training data does not contain this category.
             outlook.unseen = true;
         }
         outlook

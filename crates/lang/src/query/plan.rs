@@ -1,5 +1,4 @@
-//! Claims as trees of operators, as a database shows a query: what is read, pruned, multiplied, solved and looked up, with
-//! sizes and costs.
+//! Evaluation plans of claims: trees of operators like the query plans of a database, with sizes and costs.
 //!
 //! | operator | what it does |
 //! |---|---|
@@ -14,8 +13,8 @@
 //! | compare | holds the number against a threshold |
 //! | lookup | keeps the numbers as a table, one index a step of a live trace |
 //!
-//! Claims are planned together, and equal operators are one node: what several claims need is made once, which is also how a
-//! [`Session`](super::Session) answers them.
+//! Claims are planned together, and equal operators are one node: a [`Session`](super::Session) also computes results that
+//! several claims need only once.
 
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
@@ -32,36 +31,36 @@ use guard_markov::solve::SMALL;
 /// The size of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Size {
-    /// States.
+    /// The number of states.
     pub states: u64,
-    /// Transitions.
+    /// The number of transitions.
     pub transitions: u64,
-    /// States that lie on cycles of more than one state: what solving is about.
+    /// The number of states on cycles of more than one state, which determine the cost of solving.
     pub cyclic: u64,
-    /// The largest set of states that lead to one another.
+    /// The size of the largest strongly connected component.
     pub largest: u64,
-    /// Whether it was counted; else no chain of the spec is larger.
+    /// Whether the size was counted; otherwise it is an upper bound for all chains of the spec.
     pub counted: bool,
 }
 
-/// The sizes of the chains that a plan is about.
+/// The sizes of the chains in a plan.
 pub trait Sizes {
-    /// Returns the size of the chain of a model with these monitors run along, or `None` if it is unknown.
+    /// Returns the size of the chain of a model in product with these monitors, or `None` if it is unknown.
     fn chain(&self, model: ModelId, monitors: &[PropertyId]) -> Option<Size>;
     /// Returns the number of states of the monitor of a property.
     fn monitor(&self, property: PropertyId) -> Option<u64>;
 }
 
-/// An operator, its operands by number.
+/// An operator; its operands are indices of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its name.
     pub operator: &'static str,
-    /// The claim or chain that it is about.
+    /// The claim or chain that the operator is applied to.
     pub about: String,
     /// The size of its result.
     pub size: Option<Size>,
-    /// The approximate number of multiplications; `None` if the size is unknown, or if there are none.
+    /// The approximate number of multiplications; `None` if the size is unknown or there are none.
     pub cost: Option<u64>,
     /// Operands.
     pub inputs: Vec<usize>,
@@ -71,7 +70,7 @@ pub struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     nodes: IndexSet<Node>,
-    /// By claim: its name, and its root.
+    /// For each claim: its name and its root.
     roots: Vec<(SmolStr, usize)>,
 }
 
@@ -121,7 +120,7 @@ impl Plans {
             .collect()
     }
 
-    /// Returns the plan of a claim as a tree in JSON. A node that is shared with other claims names them.
+    /// Returns the plan of a claim as a tree in JSON. A shared node lists the other claims that use it.
     pub fn to_json(&self, name: &str) -> Option<Json> {
         Some(self.node_json(self.root(name)?, name))
     }
@@ -151,7 +150,7 @@ impl Plans {
         object
     }
 
-    /// Returns the plan of a claim as lines for people, the root first.
+    /// Returns the plan of a claim as lines of text, the root first.
     pub fn lines(&self, name: &str) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         let mut told = vec![false; self.nodes.len()];
@@ -217,7 +216,7 @@ struct Planner<'a> {
 struct On {
     node: usize,
     size: Option<Size>,
-    /// Whether runs begin before their first step, as learned ones do.
+    /// Whether runs begin before their first step, as on learned chains.
     begins: bool,
 }
 
@@ -229,7 +228,7 @@ impl On {
     }
 }
 
-/// Sweeps that an iteration takes, roughly, where elimination would cost more.
+/// The approximate number of sweeps of an iteration, which is used if elimination would cost more.
 const SWEEPS: u64 = 60;
 
 impl Planner<'_> {
@@ -269,7 +268,7 @@ impl Planner<'_> {
         self.add("lookup", about, (None, None), vec![root])
     }
 
-    /// Returns the chain with the monitors that the claim needs.
+    /// Plans the chain with the monitors that the claim needs.
     fn chain(&mut self, claim: &Claim, model: ModelId) -> On {
         let spec = self.spec;
         let of = spec.model(model);
@@ -328,7 +327,7 @@ impl Planner<'_> {
         On { node, size, begins }
     }
 
-    /// Returns a state formula: its numbers, or where it holds.
+    /// Plans a state formula: its numbers, or the states in which it holds.
     fn state(&mut self, on: &On, id: ExprId) -> usize {
         let spec = self.spec;
         match spec.exprs.get(id) {
@@ -360,7 +359,7 @@ impl Planner<'_> {
         )
     }
 
-    /// Returns a condition as its author wrote it, as far as that is kept.
+    /// Returns a condition as written in the spec, if its text is kept.
     fn text(&self, id: ExprId) -> String {
         let spec = self.spec;
         let mut letters = spec.formulas.atoms().iter();
@@ -453,7 +452,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns a system of equations over all states, solved component by component.
+    /// Plans a system of equations over all states, solved component by component.
     fn system(&mut self, on: &On, about: impl Into<String>, mut inputs: Vec<usize>) -> usize {
         let cost = match on.size.map(method) {
             None => None,
@@ -482,7 +481,7 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// Returns the probability of a path formula.
+    /// Plans the probability of a path formula.
     fn probability(&mut self, on: &On, path: FormulaId) -> usize {
         let spec = self.spec;
         let text = print::formula(&spec.formulas, path);
@@ -522,7 +521,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans a formula of branching time, which the graph alone decides.
+    /// Plans a formula of branching time, which is decided on the graph.
     fn paths(&mut self, on: &On, path: FormulaId, all: bool) -> usize {
         let spec = self.spec;
         let labels = self.labels(on, path);
@@ -581,9 +580,9 @@ fn is_state(spec: &Spec, id: FormulaId) -> bool {
 
 /// The method that solves the components of a chain, with its cost.
 enum Solver {
-    /// The cyclic part is eliminated once; then each solution takes every transition, and the eliminated rows, once.
+    /// The cyclic part is eliminated once; each solution then processes every transition and the eliminated rows once.
     Eliminate { once: u64, each: u64 },
-    /// Each solution takes this many sweeps; one if there are no cycles.
+    /// Each solution needs this many sweeps; one if there are no cycles.
     Iterate(u64),
 }
 

@@ -1,5 +1,5 @@
-//! Statistics of an event in runs, besides the guarantees: the number of complete runs in which it happened, and the
-//! intervals that large samples give.
+//! Statistics of an event in runs, in addition to the guarantees: the number of complete runs in which it happened, and
+//! intervals for large samples.
 //!
 //! | range | promises |
 //! |---|---|
@@ -21,13 +21,13 @@ use guard_markov::why::Goal;
 /// The frequency of an event in complete runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
-    /// The runs in which it happened.
+    /// The number of runs in which it happened.
     pub happened: u64,
-    /// All complete runs.
+    /// The number of complete runs.
     pub runs: u64,
-    /// Wilson's interval of the share.
+    /// Wilson's interval of the proportion.
     pub range: Range,
-    /// The probability that it misses, about.
+    /// The approximate probability that the interval does not contain the true value.
     pub error: f64,
 }
 
@@ -36,11 +36,11 @@ pub struct Observed {
 pub struct Asymptotic {
     /// The interval.
     pub range: Range,
-    /// The probability that it misses, for many runs.
+    /// The probability that the interval does not contain the true value, for a large number of runs.
     pub error: f64,
 }
 
-/// An event of the runs of a counted chain: that a goal is reached, or, with the flag, that it is not.
+/// An event of the runs of a counted chain: a goal is reached or, if the flag is set, not reached.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) goal: Goal,
@@ -50,8 +50,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Counts the complete runs in which the event happened, and all of them. `None` if the counts do not tell: with a bound on
-    /// steps, a condition on what comes before, monitors, or an event that may happen more than once in a run.
+    /// Counts the complete runs in which the event happened, and all of them. Returns `None` if the counts do not determine it:
+    /// with a bound on steps, a condition on earlier states, monitors, or an event that may happen more than once in a run.
     pub(super) fn count<V: Scalar>(
         &self,
         learned: &Learned<V>,
@@ -85,7 +85,7 @@ impl Event {
                 .sum()
         };
         if !reached.ones().all(caught) {
-            // A run that goes on may be cut off, or come a second time.
+            // A run that continues after the event may be cut off, or the event may happen again.
             if traces.censored > 0 {
                 return None;
             }
@@ -111,8 +111,8 @@ impl Event {
         (happened <= traces.complete && traces.complete > 0).then_some((happened, traces.complete))
     }
 
-    /// Returns the asymptotic interval, for a chain made of the counted frequencies alone. `None` where the counts leave the
-    /// number without variance, or where it depends on a row that was never counted.
+    /// Returns the asymptotic interval for a chain of the counted frequencies without smoothing. Returns `None` if the variance
+    /// is zero, or if the number depends on a row that was never counted.
     pub(super) fn asymptotic<V: Scalar>(
         &self,
         learned: &Learned<V>,
@@ -128,7 +128,7 @@ impl Event {
             return Ok(None);
         };
         let own = if self.negated { 1.0 - risk } else { risk };
-        // The goal must be the event that the number is about.
+        // The goal must be the event of the number.
         if (own - value).abs() > 1e-6 {
             return Ok(None);
         }
@@ -140,7 +140,7 @@ impl Event {
     }
 }
 
-/// The share of runs with Wilson's interval.
+/// Returns the proportion of runs with Wilson's interval.
 pub(super) fn observed((happened, runs): (u64, u64), error: f64) -> Observed {
     let (lower, upper) = wilson(happened, runs, normal_quantile(error));
     Observed {
@@ -151,7 +151,7 @@ pub(super) fn observed((happened, runs): (u64, u64), error: f64) -> Observed {
     }
 }
 
-/// An interval of the probability that is guaranteed by independent runs alone.
+/// Returns an interval of the probability that is guaranteed if runs are independent.
 pub(super) fn guaranteed((happened, runs): (u64, u64), confidence: Confidence) -> Range {
     let (lower, upper) = match confidence.method {
         Method::Fixed => clopper_pearson(happened, runs, confidence.error),

@@ -1,8 +1,8 @@
-//! Claims asked of one chain: what they share is made once.
+//! Evaluation of several claims on one chain, with shared results.
 //!
-//! A learned chain has several forms: with every transition that is declared and what smoothing adds, or only with what was
-//! seen; with the monitors that a claim runs along. Each is built when the first claim needs it, and on each a condition is
-//! labelled once and a question answered once, however many claims ask it.
+//! A learned chain has several forms: with all declared transitions and smoothing, or only with observed transitions; and with
+//! the monitors of a claim. Each form is built when the first claim needs it. On each form a condition is labelled once and a
+//! query solved once for all claims.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -21,10 +21,10 @@ use crate::learn::{Counts, RowLimits, Rows, Subject};
 use guard_automata::graph::backward;
 use guard_markov::{Chain, Options, Scalar};
 
-/// Chains of more transitions have no intervals: their rows would be tried over and over.
+/// Chains with more transitions have no intervals, because their rows would be optimised repeatedly.
 const MOST_BOUNDED: usize = 200_000;
 
-/// One chain of a model, ready for claims.
+/// A chain of a model, prepared for claims.
 #[derive(Debug)]
 pub struct Session<'a, V: Scalar> {
     options: Options,
@@ -37,15 +37,15 @@ enum ChainSource<'a, V: Scalar> {
     Imported(Box<Evaluation<'a, V>>),
 }
 
-/// Counts, and the forms that were made of them.
+/// Counts, and the forms that were built from them.
 #[derive(Debug)]
 struct Counted<'a, V: Scalar> {
     subject: &'a Subject,
     counts: &'a Counts,
     limits: RowLimits,
-    /// The rows with all that is declared.
+    /// The rows with all declared transitions.
     declared: OnceCell<Rc<Rows>>,
-    /// The rows with what was seen.
+    /// The rows with observed transitions.
     seen: OnceCell<Rc<Rows>>,
     forms: RefCell<Vec<Rc<Form<'a, V>>>>,
 }
@@ -61,7 +61,7 @@ struct Form<'a, V: Scalar> {
     evaluation: Evaluation<'a, V>,
 }
 
-/// A chain to be drawn, its states in the order of [`ClaimAnswer::per_state`].
+/// A chain for drawing, with its states in the order of [`ClaimAnswer::per_state`].
 #[derive(Clone, Debug)]
 pub struct Drawing {
     /// The names of the states.
@@ -70,9 +70,9 @@ pub struct Drawing {
     pub start: u32,
     /// Transitions: from, to, probability.
     pub edges: Vec<(u32, u32, f64)>,
-    /// By state: whether the event of the claim has happened.
+    /// For each state: whether the event of the claim has happened.
     pub reached: Vec<bool>,
-    /// Whether the claim asks for the probability that this event does not happen.
+    /// Whether the claim is about the probability that this event does not happen.
     pub opposite: bool,
     /// The likeliest paths to the event.
     pub paths: Vec<(f64, Vec<u32>)>,
@@ -83,12 +83,13 @@ pub struct Drawing {
 pub struct NoReturn {
     /// By name: the probability, and its proven lower bound if the counts support one.
     pub likely: Vec<(String, f64, Option<f64>)>,
-    /// From where it cannot be avoided on what is declared.
+    /// The states from which the event cannot be avoided on the declared transitions.
     pub inevitable: Vec<String>,
 }
 
 impl<'a, V: Scalar> Session<'a, V> {
-    /// Returns a session on counts. The subject must have been made with all conditions that the claims read ([`asked`]).
+    /// Returns a session on counts. The subject must have been created with all conditions that the claims read
+    /// ([`asked`]).
     pub fn learned(
         subject: &'a Subject,
         counts: &'a Counts,
@@ -116,8 +117,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         }
     }
 
-    /// Returns the answer to a claim; with `confidence`, an interval from the counts around it, where there is an argument
-    /// for one.
+    /// Returns the answer to a claim; with `confidence`, also an interval from the counts, if one can be derived.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -152,19 +152,19 @@ impl<'a, V: Scalar> Session<'a, V> {
         }
         if let Some(confidence) = confidence {
             let counts = counted.runs(claim, &mut answer, confidence, &self.options)?;
-            // Whatever the smoothing, all that is declared may happen.
+            // Every declared transition is possible, for any smoothing.
             let all = match main.is_declared {
                 true => main,
                 false => match counted.form(true, 1.0, claim, &self.options) {
                     Ok(form) => form,
-                    // What is declared cannot be listed, so that nothing bounds it.
+                    // The declared transitions cannot be listed, so no bound can be computed.
                     Err(QueryError::Space(_)) => return Ok(answer),
                     Err(other) => return Err(other),
                 },
             };
             if all.learned.chain.graph().edge_count() <= MOST_BOUNDED {
                 let graph = all.learned.chain.graph();
-                // From elsewhere the event cannot happen any more, or it has.
+                // From other states the event cannot happen any more, or it has happened.
                 let relevant = match all.evaluation.event(claim)? {
                     Some(Event { goal, .. }) => {
                         let mut open = goal.open;
@@ -179,7 +179,8 @@ impl<'a, V: Scalar> Session<'a, V> {
                 answer.interval = all.evaluation.interval(claim, &rows, confidence)?;
             }
             if let (Some(interval), Some(counts)) = (&mut answer.interval, counts) {
-                // Where complete runs show the event, they need no row to be worst at the same time as all others.
+                // If the event can be counted in complete runs, the bound does not need all rows to be at their worst
+                // at the same time.
                 interval.range = guaranteed(counts, confidence);
             }
             answer.evidence = answer
@@ -206,7 +207,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         main.evaluation.why(claim, from, exits)
     }
 
-    /// Returns the chain that a claim is answered on, to be drawn; `None` for claims that are not about the probability of a
+    /// Returns the chain on which a claim is evaluated, for drawing; `None` for claims that are not about the probability of a
     /// path formula.
     ///
     /// # Errors
@@ -298,8 +299,8 @@ impl<'a, V: Scalar> Session<'a, V> {
 }
 
 impl<'a, V: Scalar> Counted<'a, V> {
-    /// Adds to the answer the intervals estimated from runs, beside the guaranteed one; returns in how many of how many
-    /// complete runs the event of the claim happened, if that was counted.
+    /// Adds the intervals estimated from runs to the answer. Returns the number of complete runs in which the event of
+    /// the claim happened and the number of all complete runs, if they could be counted.
     fn runs(
         &self,
         claim: &Claim,
@@ -323,11 +324,12 @@ impl<'a, V: Scalar> Counted<'a, V> {
         Ok(counts)
     }
 
-    /// Returns the form that the answer to a claim is read from.
+    /// Returns the form of the chain from which the answer to a claim is read.
     fn main(&self, claim: &Claim, options: &Options) -> Result<Rc<Form<'a, V>>, QueryError> {
         let smoothing = self.subject.learn.smoothing;
         if claim.logic != Logic::Pctl && smoothing == 0.0 {
-            // For branching time every declared transition counts, however unlikely; any smoothing does.
+            // For branching time every declared transition counts, however unlikely, so any smoothing gives the same
+            // result.
             return self.form(true, 1.0, claim, options);
         }
         self.form(smoothing > 0.0, smoothing, claim, options)

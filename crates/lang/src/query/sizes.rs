@@ -1,4 +1,4 @@
-//! The sizes of the chains of plans: as a spec declares them, or as they were counted.
+//! The sizes of chains for plans: from the declarations of a spec, or from counts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::ids::{ExprId, ModelId, PropertyId};
 use crate::learn::{Counts, Model, ModelError, RowLimits, Rows, Subject};
 use guard_automata::graph::{Digraph, DigraphBuilder, components};
 
-/// Abstractions of more states are not walked through for a plan: their transitions are bounded by the square.
+/// The transitions of abstractions with more states are not explored for a plan; the square of the states is the bound.
 const MOST_WALKED: usize = 500;
 
-/// The most states that are listed for a plan.
+/// The greatest number of states that are listed for a plan.
 const MOST_LISTED: usize = 100_000;
 
 /// The sizes of the models that a spec declares.
@@ -52,7 +52,7 @@ impl<'a> DeclaredSizes<'a> {
         let subject = Subject::new(self.spec, model, abstraction, &[], &limits).ok()?;
         let mut rules = subject.space.rules(&subject.rules);
         let states = rules.states(MOST_LISTED).ok()?;
-        // The start and the end are states too, and every state may end.
+        // The start and the end are states too, and every state may be followed by the end.
         let n = states.len() as u64 + 2;
         if states.len() > MOST_WALKED {
             return Some(Size {
@@ -107,7 +107,8 @@ impl Sizes for DeclaredSizes<'_> {
     }
 }
 
-/// The chains of one model file, and what is declared of the others. Of several categories, the largest.
+/// The sizes of the chains of one model file, and of the declarations of the other models. If there are several
+/// categories, the largest is used.
 #[derive(Debug)]
 pub struct CountedSizes<'a> {
     declared: DeclaredSizes<'a>,

@@ -1,7 +1,7 @@
-//! Forecasts that are kept: what was solved once, for processes that only look it up.
+//! Stored forecasts: queries are solved once, and other processes only look up the results.
 //!
-//! Solving a model of ten thousand states takes seconds, and a hook lives for milliseconds. What it needs besides the spec is
-//! kept as bytes: which values of texts were met, what holds in the states, and the table of each query.
+//! Solving a model of ten thousand states takes seconds, and a hook runs for milliseconds. The data that it needs besides the
+//! spec is stored: the text values that occurred, the conditions that hold in the states, and the table of each query.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::value::Truth;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Solved {
     header: Header,
-    /// By component of a state: texts in the order of their codes.
+    /// For each component of a state: its texts in the order of their codes.
     texts: Vec<Vec<SmolStr>>,
-    /// Sorted.
+    /// Sorted by key.
     truths: Vec<(Key, Box<[Truth]>)>,
-    /// By category, then by query.
+    /// The tables, by category and query.
     tables: BTreeMap<SmolStr, Vec<RiskTable>>,
 }
 
@@ -38,7 +38,7 @@ impl Solved {
 }
 
 impl Forecast {
-    /// Returns the tables to keep. `header`: that of the model file.
+    /// Returns the tables for storage. `header` is that of the model file.
     pub fn solved(&self, header: &Header) -> Solved {
         let mut truths: Vec<(Key, Box<[Truth]>)> = self
             .truths
@@ -54,10 +54,10 @@ impl Forecast {
         }
     }
 
-    /// Returns the forecast that was kept. The queries are those that it was solved for.
+    /// Restores a stored forecast with the queries for which it was solved.
     ///
     /// # Errors
-    /// The model was learned by another spec; the tables do not fit.
+    /// The model was learned from another spec, or the tables do not match.
     pub(crate) fn restore(
         spec: &Arc<Spec>,
         model: ModelId,

@@ -1,4 +1,4 @@
-//! Numbers looked up: what a running monitor asks of a query at each step is one index into a table.
+//! Tables of query results: at each step a running monitor needs one table lookup for a query.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -12,19 +12,19 @@ use guard_markov::Scalar;
 
 /// The number of a query in each state of a learned chain, by the packed state, and the successors that contribute most.
 ///
-/// States that no trace has visited are left out: they have no number, but are *unseen*. Infinite rewards are
-/// [`f64::INFINITY`]; what holds or does not is 1 or 0.
+/// States that no trace has visited have no number and are *unseen*. Infinite rewards are [`f64::INFINITY`]; a truth
+/// value is 1 or 0.
 ///
 /// # Complexity
-/// [`RiskTable::of`] is one look into an array where states take few bits, else one into a hash table.
+/// One array access if states have few bits, otherwise one lookup in a hash table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Kept", into = "Kept")]
 pub(crate) struct RiskTable {
-    /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
+    /// For small keys: the index of the entry, 0 for unseen keys. Empty if states consist of more than one key.
     dense: Vec<u32>,
-    /// By what the chain remembers, where that is more: the last keys, oldest first, and where monitors stand.
+    /// For other states: the remembered keys, oldest first, and the states of the monitors.
     sparse: FxHashMap<State, u32>,
-    /// The entries; the first is for states that were not seen.
+    /// The entries; the first one is for unseen states.
     entries: Vec<Entry>,
     /// The names of the states of the chain.
     names: Box<[String]>,
@@ -34,11 +34,11 @@ pub(crate) struct RiskTable {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     value: f64,
-    /// Successors, by name, with the probability to go there and the value there.
+    /// Successors: the index of the name, the probability of the transition, and the value there.
     onward: Box<[(u32, f64, f64)]>,
 }
 
-/// A table as it is written down: what else there is follows from it.
+/// The serialised form of a table; everything else is derived from it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     /// Sorted.
@@ -81,14 +81,14 @@ impl From<Kept> for RiskTable {
 /// The states that a chain remembers, and the states of its monitors.
 type State = (Box<[Key]>, Box<[u32]>);
 
-/// Keys up to this many bits index an array.
+/// Keys of up to this many bits are array indices.
 const DENSE_BITS: u32 = 16;
 
-/// Successors that are kept of each state.
+/// The greatest number of successors stored for each state.
 const MOST_ONWARD: usize = 3;
 
 impl RiskTable {
-    /// Returns the table of an answer on a chain.
+    /// Returns the table for an answer on a chain.
     pub(crate) fn new<V: Scalar>(
         rows: &Rows,
         learned: &Learned<V>,
@@ -152,14 +152,14 @@ impl RiskTable {
     }
 
     /// Returns the value in a state that remembers these keys, oldest first, with monitors in these states, or `None` if no
-    /// trace that was learned from has visited it.
+    /// training trace has visited it.
     #[inline]
     pub(crate) fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
         self.entry(keys, monitors).map(|entry| entry.value)
     }
 
-    /// Returns the successors through which most of a state's value comes, with the probability to go there and the value
-    /// there, that with the largest part first; at most three, and never the state itself.
+    /// Returns the successors that contribute most to a state's value, largest contribution first, each with its probability
+    /// and value. Returns at most three, and never the state itself.
     pub(crate) fn onward(&self, keys: &[Key], monitors: &[u32]) -> Vec<Onward<'_>> {
         let entry = self.entry(keys, monitors);
         let one = |(state, probability, value): &(u32, f64, f64)| {
@@ -173,7 +173,7 @@ impl RiskTable {
         all.filter_map(one).collect()
     }
 
-    /// Returns all values, also that before the first step.
+    /// Returns all values, including that before the first step.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
         let seen = self.entries.iter().skip(1).map(|entry| entry.value);
         seen.chain(self.start)
@@ -192,7 +192,7 @@ impl RiskTable {
     }
 }
 
-/// Builds the index of the entries: by key alone if all states are one small key each, else by hash.
+/// Builds the index of the entries: an array if all states are one small key each, otherwise a hash table.
 fn indexed(states: Vec<(State, u32)>) -> (Vec<u32>, FxHashMap<State, u32>) {
     let plain = |(keys, monitors): &State| match &**keys {
         [key] if monitors.is_empty() => usize::try_from(key.0)
@@ -216,7 +216,7 @@ fn indexed(states: Vec<(State, u32)>) -> (Vec<u32>, FxHashMap<State, u32>) {
     (dense, FxHashMap::default())
 }
 
-/// Returns the successors of a state that add most to its value: by probability times value, as in the equations of the
+/// Returns the successors that add most to the value of a state: probability times value, as in the equations of the
 /// chain.
 fn onward<V: Scalar>(
     learned: &Learned<V>,

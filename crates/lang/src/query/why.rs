@@ -1,4 +1,4 @@
-//! Explanations of probabilities, for people and as JSON: `guard query --why`.
+//! Explanations of probabilities, as text and as JSON: `guard query --why`.
 
 use std::io::{self, Write};
 
@@ -12,16 +12,16 @@ use guard_markov::solve::{Accuracy, NotConverged};
 use guard_markov::why::{Goal, Why};
 use guard_markov::{Chain, Estimate, Scalar};
 
-/// Rows of each table.
+/// The greatest number of rows of each table.
 const MOST: usize = 5;
 
-/// With more end states than this, they are not listed.
+/// If there are more end states than this, they are not listed.
 const MOST_ENDS: usize = 50;
 
 /// The explanation of the probability of reaching a set, with the names of states.
 #[derive(Clone, Debug)]
 pub struct Reasons {
-    /// From where.
+    /// The name of the initial state of the explanation.
     pub from: String,
     /// Whether the formula forbids reaching the set: the explanation is then about the opposite event.
     pub opposite: bool,
@@ -38,9 +38,9 @@ pub struct Reasons {
 /// The states in which runs end.
 #[derive(Clone, Debug, Default)]
 struct Ends {
-    /// The places, and how likely each is.
+    /// The end states, each with its probability.
     places: Vec<(String, f64)>,
-    /// After how many steps in the mean.
+    /// The mean number of steps.
     steps: Option<f64>,
 }
 
@@ -105,7 +105,7 @@ impl Reasons {
         path.iter().map(|state| self.name(*state)).collect()
     }
 
-    /// Returns an object.
+    /// Returns the explanation as a JSON object.
     pub fn to_json(&self) -> Json {
         let why = &self.why;
         json!({
@@ -135,10 +135,10 @@ impl Reasons {
         })
     }
 
-    /// Writes lines for people, below the answer; if there are no reasons, the cause.
+    /// Writes the explanation as lines below the answer or, if there are no reasons, the cause of that.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub fn write_all(of: Option<&Reasons>, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         match of {
             Some(reasons) => reasons.write(out, paint),

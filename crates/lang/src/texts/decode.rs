@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Accepts what decoders in use accept: any padding, and bits after the last byte.
+/// Accepts everything that common decoders accept: any padding, and bits after the last byte.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -12,9 +12,9 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns the text that Base64 stands for, or `None` if it is not Base64. Both alphabets are read (`+/` and `-_`), padding
-/// may be missing, white space is passed over, and texts that are padded one by one may follow one another: decoders
-/// differ in these, and what one of them reads must not pass for something else. Bytes that are not UTF-8 become U+FFFD.
+/// Decodes Base64; returns `None` if the text is not Base64. Accepts both alphabets (`+/` and `-_`), missing padding, white
+/// space, and several padded texts in sequence: decoders differ in these, and a text that one of them accepts must not be
+/// treated as something else. Bytes that are not UTF-8 become U+FFFD.
 pub fn base64(text: &str) -> Option<String> {
     let plain: String = text
         .chars()
@@ -34,8 +34,8 @@ pub fn base64(text: &str) -> Option<String> {
     (!padding_alone).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the text that pairs of hexadecimal digits stand for, or `None` if there is anything else. Digits may be of any
-/// case, `0x` may stand before them, white space is passed over. Bytes that are not UTF-8 become U+FFFD.
+/// Decodes pairs of hexadecimal digits; returns `None` for any other text. Digits may have any case, `0x` may precede them, and
+/// white space is ignored. Bytes that are not UTF-8 become U+FFFD.
 pub fn hex(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text
@@ -53,7 +53,7 @@ pub fn hex(text: &str) -> Option<String> {
         .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Decodes percent-encoding once. A `%` that two hexadecimal digits do not follow stays, and so does `+`. Bytes that are not
+/// Decodes percent-encoding once. A `%` that is not followed by two hexadecimal digits is kept, as is `+`. Bytes that are not
 /// UTF-8 become U+FFFD.
 pub fn url_decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text)

@@ -1,4 +1,4 @@
-//! The host that an address leads to.
+//! The host of an address.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use url::Url;
 
 use super::Unclear;
 
-/// Schemes of addresses that have no host.
+/// Schemes of addresses without a host.
 const HOSTLESS: [&str; 8] = [
     "about",
     "cid",
@@ -18,17 +18,17 @@ const HOSTLESS: [&str; 8] = [
     "urn",
 ];
 
-/// Returns the host of an address: lower case, in the form of DNS (`xn--…`), without a dot at the end, user, port or
-/// brackets' contents changed; an IPv4 address in any notation as four numbers. Without a scheme, `example.org/x` and
-/// `//example.org/x` have the host `example.org`. `None` if the address has none: it is empty, begins with `/`, `?`, `#` or
-/// `.`, or is of a scheme without hosts (`mailto:`, `data:`).
+/// Returns the host of an address: lower case, in the form of DNS (`xn--…`), without a final dot, user and port; an IPv4
+/// address in any notation as four numbers. Without a scheme, `example.org/x` and `//example.org/x` have the host
+/// `example.org`. Returns `None` if the address has no host: it is empty, begins with `/`, `?`, `#` or `.`, or has a scheme
+/// without hosts (`mailto:`, `data:`).
 ///
-/// Read as browsers read it (WHATWG) and as RFC 3986 has it.
+/// The address is parsed both as browsers do (WHATWG) and by RFC 3986.
 ///
 /// # Errors
-/// If the two read different hosts, or if the host or port is not valid.
+/// If the two give different hosts, or if the host or port is not valid.
 pub fn host(text: &str) -> Result<Option<String>, Unclear> {
-    // Browsers leave these out before they look.
+    // Browsers remove these characters before parsing.
     let text = text.trim_matches(|c: char| c <= ' ');
     let text: Cow<'_, str> = if text.contains(['\t', '\n', '\r']) {
         text.replace(['\t', '\n', '\r'], "").into()
@@ -62,7 +62,7 @@ fn after_scheme(text: &str) -> Option<&str> {
         let scheme = scheme.to_ascii_lowercase();
         match (scheme.as_str(), rest.strip_prefix(is_slash)) {
             (scheme, _) if HOSTLESS.contains(&scheme) => return None,
-            // `https:example.org` and `https:///example.org` lead where `https://example.org` does.
+            // `https:example.org` and `https:///example.org` are equivalent to `https://example.org`.
             ("http" | "https" | "ws" | "wss" | "ftp", _) => {
                 return Some(rest.trim_start_matches(is_slash));
             }
@@ -79,12 +79,12 @@ fn after_scheme(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text before the path.
+/// Returns the part before the path.
 fn authority<'t>(rest: &'t str, ends: &[char]) -> &'t str {
     rest.split(ends).next().unwrap_or(rest)
 }
 
-/// Returns the host of an authority, in its one form.
+/// Returns the host of an authority in canonical form.
 fn known(authority: &str) -> Result<Option<String>, Unclear> {
     if authority.is_empty() {
         return Ok(None);

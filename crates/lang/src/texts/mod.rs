@@ -1,7 +1,7 @@
-//! Texts as other programs read them: encodings, paths of files, addresses, Unicode forms.
+//! Interpretation of texts as other programs do it: encodings, file paths, addresses, Unicode forms.
 //!
-//! **Invariant:** what programs read in more than one way has no value here, so that no rule is passed by a text that the
-//! rule reads in one way and the program that acts on it in another.
+//! **Invariant:** a text that programs interpret in different ways has no value here, so that no text passes a rule with one
+//! interpretation and is used by a program with another.
 
 mod decode;
 mod host;
@@ -13,16 +13,16 @@ pub use host::host;
 pub use path::{below, path};
 pub use unicode::normalize;
 
-/// The largest text in bytes that a function may produce. Beyond it there is no value.
+/// The greatest size in bytes of a text that a function may produce; a larger result has no value.
 pub const MOST_BYTES: usize = 16 << 20;
 
-/// The longest list that a function may produce. Beyond it there is no value.
+/// The greatest length of a list that a function may produce; a longer result has no value.
 pub const MOST_ITEMS: usize = 1 << 20;
 
-/// A text that programs read in more than one way, or not at all.
+/// A text that programs interpret in different ways, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unclear {
-    /// A path with an escape that changes which file it names if it is decoded.
+    /// A path with an escape that, once decoded, changes which file it names.
     #[error(
         "the path names one file as it stands and another once `%` escapes are decoded: decode it first, or refuse it"
     )]
@@ -30,7 +30,7 @@ pub enum Unclear {
     /// A path with a NUL byte.
     #[error("the path has a NUL byte, where many programs end it")]
     NulInPath,
-    /// `...` or `.. `: a name, or some folder above.
+    /// `...` or `.. `, which is a name on some systems and a parent folder on others.
     #[error("the path has a name of dots and spaces, which some systems read as `..`")]
     DotsInPath,
     /// An address where a path is expected.
@@ -39,12 +39,12 @@ pub enum Unclear {
     /// `C:name`: relative to the current folder of a drive.
     #[error("the path is relative to the current folder of a drive")]
     DrivePath,
-    /// Two paths that do not begin at the same place.
+    /// Two paths with different starting points.
     #[error(
         "the paths begin at different places (absolute, relative, `~`), so neither is known to lie below the other"
     )]
     OtherRoot,
-    /// An address that programs read as different hosts.
+    /// An address from which programs read different hosts.
     #[error("programs read different hosts in this address")]
     TwoHosts,
     /// An address that cannot be parsed.

@@ -1,4 +1,4 @@
-//! Paths of files, without `.`, `..`, doubled and mixed separators.
+//! Normalisation of file paths: without `.`, `..`, doubled and mixed separators.
 
 use super::Unclear;
 
@@ -15,22 +15,22 @@ enum Root {
     Current,
 }
 
-/// A path that was taken apart: where it begins, and the names from there. Of what begins at `/` or a drive, no name is `..`.
+/// A parsed path: its root, and the names from there. If the root is `/` or a drive, no name is `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Parts {
     root: Root,
     names: Vec<String>,
 }
 
-/// Returns a path without `.`, `..`, doubled separators and one at the end. `\` separates like `/`; the letter of a drive is
-/// upper case. `..` above the root is the root; in a relative path and after `~` it stays. Nothing is looked up: links, the
-/// current folder and the case of names are the file system's.
+/// Returns a path without `.`, `..`, doubled and trailing separators. `\` is a separator like `/`; the letter of a drive
+/// becomes upper case. `..` above the root is the root; in a relative path and after `~` it is kept. The file system is not
+/// consulted, so links, the current folder and the case of names are not resolved.
 ///
 /// # Errors
-/// If programs read different files in it: see [`Unclear`].
+/// If programs would access different files: see [`Unclear`].
 pub fn path(text: &str) -> Result<String, Unclear> {
     let Parts { root, names } = parts(text)?;
-    // A file of the current folder that is called like a home or a drive.
+    // A file in the current folder whose name looks like a home folder or a drive.
     let masked = |name: &String| name.starts_with('~') || name.contains(':');
     let masked = root == Root::Current && names.first().is_some_and(masked);
     let names = names.join("/");
@@ -45,10 +45,10 @@ pub fn path(text: &str) -> Result<String, Unclear> {
     })
 }
 
-/// Returns whether a path is this folder, or lies below it, by whole names: `/srv/x` lies below `/srv`, and `/srvx` does not.
+/// Returns whether a path is this folder or inside it, comparing whole names: `/srv/x` is inside `/srv`, and `/srvx` is not.
 ///
 /// # Errors
-/// If one of the paths is unclear, or if it depends on what the file system knows: an absolute path and a relative one, a
+/// If one of the paths is unclear, or if the result depends on the file system: an absolute path and a relative one, or a
 /// relative path that leaves the current folder.
 pub fn below(of: &str, folder: &str) -> Result<bool, Unclear> {
     let (of, folder) = (parts(of)?, parts(folder)?);
@@ -75,7 +75,7 @@ fn parts(text: &str) -> Result<Parts, Unclear> {
         return Err(Unclear::EscapedPath);
     }
     let text = text.replace('\\', "/");
-    // `\\?\C:\x` and `\\.\C:\x` are `C:\x`.
+    // `\\?\C:\x` and `\\.\C:\x` are equivalent to `C:\x`.
     let device = text
         .strip_prefix("//?/")
         .or_else(|| text.strip_prefix("//./"));
@@ -112,7 +112,7 @@ fn parts(text: &str) -> Result<Parts, Unclear> {
     Ok(Parts { root, names })
 }
 
-/// Returns the letter of a drive, upper case, and what follows the colon.
+/// Returns the letter of a drive in upper case, and the text after the colon.
 fn drive(text: &str) -> Option<(char, &str)> {
     let (letter, rest) = text.split_once(':')?;
     let mut letters = letter.chars();
@@ -124,7 +124,7 @@ fn drive(text: &str) -> Option<(char, &str)> {
     }
 }
 
-/// Whether a text begins like an address: `file:/…`, `https://…`.
+/// Whether a text begins with a scheme: `file:/…`, `https://…`.
 fn has_scheme(text: &str) -> bool {
     text.split_once(":/").is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,13 +1,13 @@
-//! Texts that look alike, made alike.
+//! Unicode normalisation of texts that look alike.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Returns a text in the compatibility form of Unicode (NFKC: full-width letters, ligatures and the like become plain ones),
-/// without characters that are not seen: zero-width characters, marks of direction, soft hyphens, tags, variation selectors
-/// (Unicode's `Default_Ignorable_Code_Point`).
+/// without invisible characters: zero-width characters, marks of direction, soft hyphens, tags, variation selectors (Unicode's
+/// `Default_Ignorable_Code_Point`).
 pub fn normalize(text: &str) -> String {
     let seen = |c: &char| !is_ignorable(*c);
-    // Removing a character can bring two together that compose.
+    // Removing a character can make its neighbours compose.
     let once: String = text.nfkc().filter(seen).collect();
     once.nfkc().filter(seen).collect()
 }

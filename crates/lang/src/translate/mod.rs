@@ -1,5 +1,4 @@
-//! Between the core language and `automata`: formulas become automata, and words are rendered in the names of
-//! atoms.
+//! Translation between the core language and `automata`: formulas to automata, and words back to the names of atoms.
 
 mod spoken;
 mod timed;
@@ -17,15 +16,15 @@ pub(crate) use timed::Timed;
 pub use word::atom_text;
 pub use word::{Steps, literal};
 
-/// Returns the atom of an automaton that stands for an atom of the core.
+/// Returns the atom of an automaton for an atom of the core.
 pub fn atom(atom: AtomId) -> Atom {
     Atom(u32::try_from(atom.index()).unwrap_or(u32::MAX))
 }
 
-/// Returns the minimal automaton of a formula. Atoms have the numbers of those of the core.
+/// Returns the minimal automaton of a formula. Atoms have the same numbers as in the core.
 ///
 /// # Errors
-/// Bounds in time, or a limit.
+/// The formula has bounds in time, or a limit is exceeded.
 pub fn automaton(
     formulas: &Formulas,
     formula: FormulaId,
@@ -36,10 +35,10 @@ pub fn automaton(
     compile(&translated, root, limits)
 }
 
-/// Returns a formula of the spec among those of `automata`. `atom` numbers its atoms.
+/// Translates a formula of the spec into a formula of `automata`. `atom` gives the number of each atom.
 ///
 /// # Limits
-/// Linear in the table of formulas; only what the formula needs is made.
+/// Linear in the table of formulas; only the parts of the formula are created.
 pub fn translate(
     formulas: &Formulas,
     root: FormulaId,
@@ -58,7 +57,7 @@ pub fn translate(
         Some(Bound::Steps(lo, hi)) => Interval::steps(*lo, *hi),
         Some(Bound::Time(lo, hi)) => Interval::time(*lo, *hi),
     };
-    // Operands come before what uses them.
+    // Operands come before the formulas that use them.
     let mut made: Vec<Option<AFormulaId>> = vec![None; formulas.len()];
     let mut last = into.verum();
     for id in (0..formulas.len())

@@ -1,10 +1,10 @@
-//! Formulas of the core language as they are put into words.
+//! Conversion of core formulas to the form from which sentences are generated.
 
 use crate::hir::{Bound, Formula, Formulas};
 use crate::ids::FormulaId;
 use guard_english::words::{self, Logic, Ratio, Unit, Window};
 
-/// Returns a formula of the core as it is put into words; its atoms are the numbers of those of the core.
+/// Returns a formula of the core in the form for sentences; its atoms have the same numbers as in the core.
 ///
 /// # Limits
 /// Recursion as deep as the formula, which `check` limits.
@@ -27,7 +27,7 @@ pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
 
 /// Returns a bound in steps or seconds.
 fn window(bound: Bound) -> Window {
-    /// One second in the core.
+    /// The number of time units of the core in one second.
     const SECOND: i128 = 1_000_000_000_000_000_000;
     match bound {
         Bound::Steps(low, high) => Window {

@@ -1,20 +1,20 @@
-//! Bounds in time, as far as they can be reasoned about without a clock.
+//! Reasoning about bounds in time without a clock.
 //!
-//! A part that is bounded in time becomes an atom of its own, about which it is known what holds whatever the clock says:
-//! a wider window has more witnesses, a window that begins now holds what holds now, and an unbounded one has them all.
-//! What follows then follows for every clock. Nothing is concluded from what does not follow.
+//! A part that is bounded in time becomes an atom with facts that hold for every clock: a wider window has more witnesses, a
+//! window that begins now contains the current step, and an unbounded window contains all steps. A conclusion from these facts
+//! holds for every clock. If a formula does not follow from them, nothing is concluded.
 
 use indexmap::IndexMap;
 
 use guard_automata::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// Atoms from here on stand for parts that are bounded in time; atoms of the core have lower numbers.
+/// Atoms from this number on represent parts that are bounded in time; atoms of the core have lower numbers.
 const FIRST: u32 = 1 << 24;
 
-/// Parts with which each one is compared.
+/// The greatest number of parts with which each part is compared.
 const COMPARED: usize = 16;
 
-/// The parts that were bounded in time, each with its atom.
+/// The parts that are bounded in time, each with its atom.
 #[derive(Debug, Default)]
 pub(crate) struct Timed {
     parts: IndexMap<Node, FormulaId, rustc_hash::FxBuildHasher>,
@@ -70,12 +70,12 @@ impl Timed {
             .or_insert_with(|| formulas.atom(Atom(next)))
     }
 
-    /// Whether there are such parts.
+    /// Whether there are parts that are bounded in time.
     pub(crate) fn is_needed(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Returns the formula of everything known about the atoms at every position; true if there are none.
+    /// Returns the conjunction of the known facts about the atoms at every position; true if there are none.
     pub(crate) fn known(&self, formulas: &mut Formulas) -> FormulaId {
         let mut known = Vec::new();
         for (node, atom) in &self.parts {
@@ -84,11 +84,11 @@ impl Timed {
                 .interval()
                 .is_some_and(|window| matches!(window, Interval::Time { lo, .. } if lo <= 0));
             let (inner, outer) = match node {
-                // A witness within the window is one at all.
+                // A witness within the window is also a witness without a bound.
                 Node::Eventually(_, f) | Node::Once(_, f) | Node::Until(_, _, f) => {
                     (Some(*f), wide)
                 }
-                // What holds throughout holds within the window.
+                // A condition that holds always also holds within the window.
                 Node::Always(_, f) | Node::Historically(_, f) => (Some(*f), wide),
                 _ => (None, wide),
             };

@@ -1,4 +1,4 @@
-//! Words of automata in the names of atoms.
+//! Words of automata as text, with the names of atoms.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub fn literal(text: &str, holds: bool) -> String {
     }
 }
 
-/// Whether a text is a name, a call, or in parentheses, so that a negation before it is one of the whole.
+/// Whether a text is a name, a call, or in parentheses, so that a prefix negation applies to the whole text.
 fn binds(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     if rest.is_empty() {
@@ -36,7 +36,7 @@ fn binds(text: &str) -> bool {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
-            // A bracket within a text could end too early.
+            // A literal may contain a parenthesis, so the matching one cannot be found.
             '"' | '/' => return false,
             _ => {}
         }
@@ -47,29 +47,29 @@ fn binds(text: &str) -> bool {
     false
 }
 
-/// A word as steps of a trace, for people: `step 0: high_risk, !approval; step 1: anything`.
+/// A word as readable steps of a trace: `step 0: high_risk, !approval; step 1: anything`.
 #[derive(Clone, Debug)]
 pub struct Steps(Vec<(u64, u64, String)>);
 
 impl Steps {
-    /// Returns the steps of a word; equal steps in a row are one.
+    /// Returns the steps of a word; consecutive equal steps are merged.
     pub fn new(formulas: &Formulas, word: &Word) -> Steps {
         Steps::with_notes(formulas, word, &[])
     }
 
-    /// Returns the same, with a note on each step as far as there are any.
+    /// Returns the steps of a word with a note on each step, as far as there are notes.
     pub(crate) fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
         let steps = word.iter().enumerate();
         Steps::of(steps.map(|(step, letter)| (noted(formulas, letter, notes.get(step)), 1)))
     }
 
-    /// Returns the steps of a trace of runs, with a note on each run as far as there are any.
+    /// Returns the steps of a trace of runs with a note on each run, as far as there are notes.
     pub(crate) fn of_runs(formulas: &Formulas, runs: &[Run], notes: &[String]) -> Steps {
         let each = runs.iter().enumerate();
         Steps::of(each.map(|(at, run)| (noted(formulas, &run.letter, notes.get(at)), run.times)))
     }
 
-    /// Groups equal steps that follow each other, with their number.
+    /// Merges consecutive equal steps and counts them.
     fn of(steps: impl Iterator<Item = (String, u64)>) -> Steps {
         let mut runs: Vec<(u64, u64, String)> = Vec::new();
         let mut next = 0;

@@ -1,10 +1,10 @@
-//! Values: what fields, tracks and expressions hold.
+//! Values of fields, tracks and expressions.
 //!
-//! A value is always known. What is not known is [`Cell::Unknown`] where data is held, and [`Truth::Unknown`] where a
-//! Boolean is decided. `null` is a value: known to be absent.
+//! A value is always known. Unknown data is [`Cell::Unknown`], and an undecided Boolean is [`Truth::Unknown`]. `null`
+//! is a value: known to be absent.
 //!
 //! Values are totally ordered (by kind, then by content) so that sets and reports have one order; the order of the
-//! *language* (`<` between numbers, strings, times, ordered enums) is the evaluator's business.
+//! *language* (`<` between numbers, strings, times, ordered enums) is implemented by the evaluator.
 
 mod number;
 mod truth;
@@ -20,7 +20,7 @@ use smol_str::SmolStr;
 pub use number::{BigInt, Finite, Number};
 pub use truth::Truth;
 
-/// A known value. Cloning is O(1). Its `serde` form is that of monitor state, exact and no JSON.
+/// A known value. Cloning is O(1). Its `serde` form is used for monitor states: it is exact and is not JSON.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     /// Known to be absent.
@@ -67,7 +67,7 @@ pub struct EnumValue {
 )]
 pub struct Instant(pub i128);
 
-/// One cell of data: a value, or not known.
+/// One cell of data: a known value, or unknown.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Cell {
     /// The value is known.
@@ -86,7 +86,7 @@ impl Object {
     /// Returns an object of these members.
     ///
     /// # Errors
-    /// The first key that stands twice.
+    /// Returns the first duplicate key.
     pub fn new(members: Vec<(SmolStr, Value)>) -> Result<Object, SmolStr> {
         if members.len() <= 16 {
             for (idx, (key, _)) in members.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Value {
         Value::List(items.into())
     }
 
-    /// Returns the text, where the value is one.
+    /// Returns the text, if the value is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),
@@ -216,7 +216,7 @@ impl PartialOrd for Value {
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            // The two kinds for which equality is cheaper than order.
+            // For these two kinds equality is cheaper than order.
             (Value::String(lhs), Value::String(rhs)) => lhs == rhs,
             (Value::Object(lhs), Value::Object(rhs)) => {
                 lhs.len() == rhs.len() && lhs.iter().all(|(key, value)| rhs.get(key) == Some(value))
@@ -284,10 +284,10 @@ impl fmt::Display for Value {
 }
 
 impl Instant {
-    /// Attoseconds in a second.
+    /// The number of attoseconds in a second.
     pub const SECOND: i128 = 1_000_000_000_000_000_000;
 
-    /// Reads a decimal number (`12`, `1.5`, `1e9`) of the given unit exactly.
+    /// Parses a decimal number (`12`, `1.5`, `1e9`) of the given unit exactly.
     ///
     /// `unit` is the number of attoseconds in 1. Digits beyond an attosecond are dropped. `None` if the text is not a
     /// decimal number or is out of range.
@@ -332,7 +332,7 @@ impl Instant {
         Some(Instant(if negative { -total } else { total }))
     }
 
-    /// Reads an RFC 3339 date and time; without a zone it is UTC.
+    /// Parses an RFC 3339 date and time; without a zone it is UTC.
     pub fn from_rfc3339(text: &str) -> Option<Instant> {
         let text = text.trim();
         let timestamp = text.parse::<jiff::Timestamp>().ok().or_else(|| {

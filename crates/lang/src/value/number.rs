@@ -8,15 +8,15 @@ use smol_str::SmolStr;
 
 /// A number: an integer of any size, or a finite binary floating-point number.
 ///
-/// Comparison is exact across the kinds: `1 == 1.0`, and `2^53 + 1` differs from the float `2^53`.
-/// There is no NaN and no infinity; constructors refuse them.
+/// Comparison is exact across the kinds: `1 == 1.0`, and `2^53 + 1` differs from the float `2^53`. There is no NaN and
+/// no infinity; constructors reject them.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Number {
     /// An integer that fits 128 bits.
     Int(i128),
-    /// A finite float. INVARIANT (finite): only [`Number::float`] makes one.
+    /// A finite float. INVARIANT (finite): only [`Number::float`] creates one.
     Float(Finite),
-    /// An integer beyond 128 bits. INVARIANT (big): only [`Number::parse`] makes one.
+    /// An integer beyond 128 bits. INVARIANT (big): only [`Number::parse`] creates one.
     Big(BigInt),
 }
 
@@ -47,8 +47,8 @@ impl Finite {
     }
 }
 
-/// An integer beyond 128 bits, kept as its decimal digits: such numbers are identities to be compared, not to be
-/// calculated with.
+/// An integer beyond 128 bits, as its decimal digits: such numbers are identifiers that are compared, not used in
+/// arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct BigInt {
     negative: bool,
@@ -62,8 +62,8 @@ impl Number {
         value.is_finite().then_some(Number::Float(Finite(value)))
     }
 
-    /// Reads a number in JSON's notation. Integers are exact whatever their size; a number with a fraction or an exponent is
-    /// the nearest float. Returns `None` if the text is not a JSON number or is beyond a float (`1e999`).
+    /// Parses a number in JSON notation. Integers are exact whatever their size; a number with a fraction or an exponent is the
+    /// nearest float. Returns `None` if the text is not a JSON number or is beyond a float (`1e999`).
     pub fn parse(text: &str) -> Option<Number> {
         if let Ok(int) = text.parse::<i128>() {
             return (!text.starts_with('+')).then_some(Number::Int(int));
@@ -94,7 +94,7 @@ impl Number {
         }
     }
 
-    /// Returns the integer, where the number is one that fits 128 bits (`3.0` is 3).
+    /// Returns the integer, if the number is an integer of at most 128 bits (`3.0` is 3).
     pub fn to_int(&self) -> Option<i128> {
         match self {
             Number::Int(int) => Some(*int),
@@ -104,7 +104,7 @@ impl Number {
     }
 }
 
-/// Returns a float as an integer if it is one: every integral float below 2^127 in size is exactly an `i128`.
+/// Returns a float as an integer if it is integral: every integral float of magnitude below 2^127 is exactly an `i128`.
 fn float_to_int(float: f64) -> Option<i128> {
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i128)
@@ -112,7 +112,7 @@ fn float_to_int(float: f64) -> Option<i128> {
 
 fn compare_int_float(int: i128, float: f64) -> Ordering {
     match float_to_int(float.floor()) {
-        // A fraction above the floor makes the float the larger one of equals.
+        // If the float has a fraction above an equal floor, the float is larger.
         Some(floor) => int.cmp(&floor).then(if float > float.floor() {
             Ordering::Less
         } else {
@@ -157,8 +157,8 @@ impl Ord for Number {
             (Number::Big(lhs), Number::Big(rhs)) => lhs.cmp(rhs),
             (Number::Big(lhs), Number::Int(_)) => sign(lhs),
             (Number::Int(_), Number::Big(rhs)) => sign(rhs).reverse(),
-            // Both are beyond 2^127 or differ in size; the float is an integer there, but its digits are not at hand
-            // without big arithmetic, so equal roundings are told apart as "the integer is larger".
+            // Both are beyond 2^127 or differ in size. The float is an integer there, but its digits are not available
+            // without big arithmetic, so for equal roundings the integer counts as larger.
             (Number::Big(lhs), Number::Float(rhs)) => self
                 .to_f64()
                 .partial_cmp(&rhs.0)
@@ -169,7 +169,7 @@ impl Ord for Number {
     }
 }
 
-/// Returns the order of an integer beyond 128 bits relative to every integer within.
+/// Returns the order of an integer beyond 128 bits relative to every 128-bit integer.
 fn sign(big: &BigInt) -> Ordering {
     if big.negative {
         Ordering::Less
@@ -194,7 +194,7 @@ impl Eq for Number {}
 
 impl Hash for Number {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal numbers of different kinds must hash alike: integral floats hash as integers.
+        // Equal numbers of different kinds must have equal hashes, so integral floats hash as integers.
         match self {
             Number::Big(big) => big.hash(state),
             Number::Int(int) => int.hash(state),
