@@ -651,7 +651,7 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("srm", "rR", "recursive"),
 ];
 
-/// Which operands of a program name files that it writes.
+/// The operands of a program that name the files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
     All,

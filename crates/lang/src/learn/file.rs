@@ -219,7 +219,7 @@ impl Model {
 }
 
 impl Header {
-    /// Checks that a spec counts as this model was counted.
+    /// Checks that counting with a spec would give the counts of this model.
     ///
     /// # Errors
     /// [`ModelError::OtherSpec`] with the parts that differ.

@@ -224,7 +224,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         }
     }
 
-    /// Returns the table of the answers to a claim in all states, for chains that were learned.
+    /// Returns the table of the answers to a claim in all states, for learned chains.
     ///
     /// # Errors
     /// See [`QueryError`].
