@@ -1,9 +1,9 @@
 //! Proposals: what a sentence of free English may mean, as sentences of controlled English.
 //!
 //! Nothing is guessed. A sentence is taken apart by one of the patterns of `data/paraphrases.txt`, which know modal verbs, negation,
-//! numbers, units and conjunctions, and no subject matter. The patterns cover the whole sentence; what is not one of their words is
-//! quoted as it stands, so that no word, number or negation is lost. A stretch of words that itself speaks of time, number, duty or
-//! condition is no situation: then the sentence is declined, with the words that could not be placed.
+//! numbers, units and conjunctions, and no subject matter. The patterns cover the whole sentence and quote
+//! all other words as they stand, so that no word, number or negation is lost. A stretch of words with a word of time, number, duty or
+//! condition is not a situation: the sentence is declined, with the words that could not be placed.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -50,8 +50,8 @@ static VAGUE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
 /// The tokens of each slot of a pattern.
 type Slots = Vec<(char, Range<usize>)>;
 
-/// Returns the proposals for a sentence, or the reason why there are none. `consents` says of a phrase whether it is known to be a state:
-/// that the latest message of the user agrees.
+/// Returns the proposals for a sentence, or the reason why there are none. `consents` returns whether a phrase is
+/// known to be a state: the latest message of the user agrees.
 pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
     let text = text.trim();
     let mut tokens = tokens(text);
@@ -76,8 +76,8 @@ pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
         consents,
     };
     if !sentence.asks() {
-        // With a word of condition, order, number or denial, even what commands nothing may be a requirement, as in *payment is due within
-        // 14 days* or *neither party may assign it*.
+        // A sentence without a word of duty may be a requirement if it has a word of condition, order, number or denial: *payment is due
+        // within 14 days*, *neither party may assign it*.
         return match sentence.listed("limits") {
             Some(word) => Outcome::Declined(format!(
                 "it has `{word}`, and no word of duty such as `must`; {}",
@@ -191,7 +191,7 @@ impl Sentence<'_> {
         Some(format!("`{words}` is not definite: {question}"))
     }
 
-    /// A word at the beginning that stands for something of another sentence.
+    /// Returns the word at the beginning that stands for something in another sentence, if there is one.
     fn refers_back(&self) -> Option<&str> {
         let at = usize::from(is_listed("conditions", self.word(0)));
         is_listed("pointing", self.word(at)).then(|| self.word(at))
@@ -253,7 +253,7 @@ impl Sentence<'_> {
                 ")" => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            // A condition may be that something is not so; what is in parentheses belongs to what stands before them.
+            // A condition may deny something. Words in parentheses belong to the words before them.
             let denied = slot == 'c' && word == "not";
             let idiom = at > 0 && matches!((self.word(at - 1), word), ("at", "least" | "most"));
             let numbered =
@@ -263,7 +263,7 @@ impl Sentence<'_> {
         })
     }
 
-    /// A word that hides a condition within a stretch of words: *data that was read*, *an unapproved chain*.
+    /// Returns a word that hides a condition within a stretch of words: *data that was read*, *an unapproved chain*.
     fn hidden(&self, range: Range<usize>) -> Option<&str> {
         let mut words = range.map(|at| self.word(at));
         let mut is_relative = false;
@@ -399,7 +399,7 @@ impl Sentence<'_> {
                 'n' => return self.times(range).unwrap_or_default(),
                 'f' => return self.share(range).unwrap_or_default(),
                 'k' => return number(self.tokens.get(range.start)).unwrap_or_default(),
-                // Whoever acts throughout is not repeated in every situation.
+                // The agent acts in every situation, so its name is left out.
                 's' if names.len() > 1 && self.is_actor(range.clone()) => {}
                 _ => spans.push(range),
             }
@@ -408,7 +408,7 @@ impl Sentence<'_> {
         let verb = match verb {
             "has" => " has happened",
             "is" | "agrees" => " holds",
-            // Other than what, only names say: without them there is no sentence.
+            // Only names say which tools are excepted: without names there is no sentence.
             "other" => {
                 let names = calls.map(|names| names.replace(['`', '(', ')'], ""));
                 return names.map_or_else(String::new, |names| {
@@ -451,7 +451,7 @@ impl Sentence<'_> {
         match names.as_slice() {
             [] => None,
             [one] => Some(one.clone()),
-            // Two calls are two steps; which of them is meant is not said.
+            // Two calls are two steps, and the words do not say which of them is meant.
             _ if both => None,
             several => Some(format!("({})", several.join(" or "))),
         }

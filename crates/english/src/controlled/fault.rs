@@ -1,5 +1,6 @@
-//! A text that is not controlled English: where, what was expected, and the nearest sentences that are.
+//! Faults of texts that are not controlled English: the place, what was expected there, and the nearest sentences of the language.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
@@ -51,16 +52,70 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// An alternative that is accepted at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Words of the grammar.
+    Words(&'static str),
+    /// A description.
+    Other(Cow<'static, str>),
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Words(words) => write!(out, "`{words}`"),
+            Expected::Other(what) => out.write_str(what),
+        }
+    }
+}
+
+/// A fault as the parser finds it. Most trials of rewordings end with one, so that its message is made only if it is shown.
+pub(super) struct Unread {
+    pub(super) span: Range<usize>,
+    pub(super) expected: Vec<Expected>,
+}
+
+impl Unread {
+    /// Returns the fault, its alternatives sorted: descriptions, then words by their distance from the word that is there.
+    pub(super) fn fault(mut self, text: &str) -> Fault {
+        let found = match &text[self.span.clone()] {
+            "" => "the end of the text".to_owned(),
+            word => format!(
+                "`{}`",
+                word.trim_matches(['`', '"', '\u{201c}', '\u{201d}'])
+            ),
+        };
+        let low = found.trim_matches('`').to_lowercase();
+        self.expected.sort_by_cached_key(|what| match what {
+            Expected::Words(words) => 1 + distance(first_word(words), &low),
+            Expected::Other(_) => 0,
+        });
+        Fault {
+            span: self.span,
+            expected: self.expected.iter().map(Expected::to_string).collect(),
+            found,
+            rewordings: Vec::new(),
+            is_slip: false,
+        }
+    }
+}
+
+fn first_word(words: &str) -> &str {
+    words.split(' ').next().unwrap_or_default()
+}
+
 impl Fault {
-    /// Looks for the nearest texts of the language: words are spelled right, inserted, or put into quotation marks, always where the
-    /// text does not fit. What is written is never left out, as it would be lost.
-    pub(super) fn reworded(mut self, text: &str, vocabulary: &Vocabulary) -> Fault {
+    /// Looks for the nearest texts of the language. It corrects the spelling of a word, inserts a word, or quotes words, always at the
+    /// place of the fault. It never removes a word, since its meaning would be lost.
+    pub(crate) fn reworded(mut self, text: &str, vocabulary: &Vocabulary) -> Fault {
         if text.len() > BYTES {
             return self;
         }
-        let mut queue = VecDeque::from([(text.to_owned(), self.clone(), 0, true)]);
+        let mut queue = VecDeque::new();
+        let mut next = Some((text.to_owned(), self.clone(), 0, true));
         let mut trials = 0;
-        while let Some((text, fault, changes, slip)) = queue.pop_front() {
+        while let Some((text, fault, changes, slip)) = next {
             for (changed, is_slip) in fault.changes(&text) {
                 trials += 1;
                 if trials > TRIALS || self.rewordings.len() == SHOWN {
@@ -72,13 +127,19 @@ impl Fault {
                         self.rewordings.push(changed);
                         self.is_slip |= slip;
                     }
-                    // Only what goes on beyond the fault is worth another change.
-                    Err(next) if changes + 1 < CHANGES && next.span.start > fault.span.start => {
-                        queue.push_back((changed, next, changes + 1, slip));
+                    // Another change is tried only if this one moved the fault further.
+                    Err(unread)
+                        if changes + 1 < CHANGES && unread.span.start > fault.span.start =>
+                    {
+                        queue.push_back((changed, unread, changes + 1, slip));
                     }
                     _ => {}
                 }
             }
+            next = queue.pop_front().map(|(text, unread, changes, slip)| {
+                let fault = unread.fault(&text);
+                (text, fault, changes, slip)
+            });
         }
         self
     }
@@ -105,9 +166,8 @@ impl Fault {
             .filter_map(|what| what.strip_prefix('`')?.strip_suffix('`'));
         let mut out = Vec::new();
         for word in words.clone() {
-            let first = word.split(' ').next().unwrap_or_default();
-            if distance(first, &low) <= 2 && low.len() > 2 {
-                out.push((joined(&[before, first, after]), true));
+            if distance(first_word(word), &low) <= 2 && low.len() > 2 {
+                out.push((joined(&[before, first_word(word), after]), true));
             }
         }
         if self.expected.iter().any(|what| what == SITUATION) {
@@ -128,7 +188,7 @@ impl Fault {
                 }
             }
         }
-        // A word that turns the sentence round is never proposed.
+        // A word that reverses the meaning of the sentence is never proposed.
         let plain = words.filter(|word| !["not", "never", "no"].contains(word));
         out.extend(plain.map(|word| (joined(&[before, word, rest]), true)));
         out
@@ -136,7 +196,7 @@ impl Fault {
 }
 
 /// Returns the number of letters that are changed, left out or put in between two words.
-pub(super) fn distance(a: &str, b: &str) -> usize {
+fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

@@ -1,7 +1,7 @@
-//! The table of the forms: what the page shows, and what formulas are read back in.
+//! The table of the forms that the page shows and that formulas are read back in.
 //!
-//! A row is a sentence with slots. Its formula is not written beside it: it is what the parser makes of the sentence, so that the
-//! table cannot say anything else than the parser does.
+//! A row is a sentence with slots. The parser reads its formula from the sentence, so that the table cannot
+//! differ from the parser.
 
 use std::sync::LazyLock;
 
@@ -70,7 +70,7 @@ fn counts(logic: &Logic) -> Vec<u32> {
     let mut found = Vec::new();
     logic.walk(&mut |part| match part {
         Logic::AtMost(count, ..) => found.push(*count),
-        // What happens once is said without a number.
+        // A single occurrence is said without a number.
         Logic::And(_) => {
             let counted = repeated(part, BACK).filter(|(_, count)| *count > 1);
             found.extend(counted.map(|(_, count)| count));

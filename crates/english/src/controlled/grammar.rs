@@ -33,7 +33,7 @@ pub(crate) fn rule(name: &str) -> &'static [Row] {
 pub(super) enum Class {
     State,
     Action,
-    /// An action that is called. A step has one call, so what is said of several is said of each.
+    /// An action that is called. A step has one call, so a sentence about several is about each.
     Call,
 }
 
@@ -127,14 +127,14 @@ impl Slots {
         time.row.is_some_and(|row| row.flag.contains("together"))
     }
 
-    /// Says of each of several calls what is said of them, if the verb is one of calling.
+    /// Distributes the sentence over several calls if its verb is one of calling.
     pub(super) fn said_of_calls(&mut self) {
         if !matches!(self.get('c'), Some(Value::Class(Class::Call))) || self.is_together() {
             return;
         }
         for (letter, value) in &mut self.0 {
             match value {
-                // Calls in order are no list of calls.
+                // Calls in a given order are not a list of calls.
                 Value::Logic(logic) if *letter == 'p' && logic.is_state() => {
                     *value = Value::Each(logic.clone())
                 }
@@ -155,7 +155,7 @@ impl About {
     /// Returns the formula about the situation of a sentence.
     ///
     /// # Errors
-    /// There is none for its force: what was expected.
+    /// The row has no formula for its force: what was expected.
     fn of(&self, sentence: &Slots) -> Result<Logic, &'static str> {
         let what = sentence.logic('p').ok_or(FITS)?.clone();
         let force = match sentence.get('f') {
@@ -166,7 +166,7 @@ impl About {
             let is_state = matches!(sentence.get('c'), Some(Value::Class(Class::State)));
             return unsaid(what, force, is_state, self.triggered);
         };
-        // What is said of the whole run is not said of each step of a condition.
+        // A row about the whole run does not fit a duty at each step of a condition.
         let misplaced = self.triggered && row.flag.contains("run");
         let single = row.flag.contains("together") && !matches!(what, Logic::And(_));
         let column = match force {
@@ -207,7 +207,7 @@ fn unsaid(
 /// Returns the formula of a row with its slots filled.
 ///
 /// # Errors
-/// The row has none: what was expected.
+/// The row has no formula: what was expected.
 pub(super) fn formula(text: &'static str, slots: &Slots) -> Result<Logic, &'static str> {
     if let Some(expected) = text.strip_prefix("? ") {
         return Err(expected);

@@ -93,7 +93,7 @@ pub struct Controlled {
 /// # Limits
 /// Parentheses are nested at most [`DEPTH`] deep, a number of times is at most [`COUNT`], and a text has at most [`TOKENS`] words.
 pub fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
-    parser::read(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
+    read_exactly(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
 }
 
 /// Returns what may follow the beginning of a text, as [`Fault::expected`] has it: words in backquotes, and descriptions. Returns an empty list
@@ -116,7 +116,7 @@ pub fn continuations(text: &str, vocabulary: &Vocabulary) -> Vec<String> {
 /// # Errors
 /// The text is not controlled English.
 pub(crate) fn read_exactly(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
-    parser::read(text, vocabulary)
+    parser::read(text, vocabulary).map_err(|unread| unread.fault(text))
 }
 
 /// Largest depth of nested parentheses.

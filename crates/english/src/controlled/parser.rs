@@ -1,8 +1,9 @@
-//! The parser: recursive descent over tokens, with ordered choice. It remembers how far any choice came, and what was expected there.
+//! The parser: recursive descent over tokens, with ordered choice. It records the farthest token of any choice, and what was expected there.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::fault::{Fault, distance};
+use super::fault::{Expected, Unread};
 use super::rule::AGENTS;
 use super::token::{Kind, Token, small_number, tokens};
 use super::vocabulary::{Situation, Vocabulary, identifier};
@@ -29,9 +30,9 @@ pub(super) struct Parser<'v> {
     pub(super) at: usize,
     /// The farthest token that any choice reached, and what was expected there.
     furthest: usize,
-    expected: Vec<String>,
-    /// A fault that no other choice mends: what was found and expected, at which token.
-    pub(super) stuck: Option<(usize, String)>,
+    expected: Vec<Expected>,
+    /// A fault that no other choice mends: its token, and what was expected there.
+    pub(super) stuck: Option<(usize, Cow<'static, str>)>,
     situations: Vec<Situation>,
     vocabulary: &'v Vocabulary,
     kept: HashMap<Place, Option<(Logic, usize)>>,
@@ -43,24 +44,25 @@ pub(super) struct Parser<'v> {
 }
 
 /// Reads a whole text.
-pub(super) fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
+pub(super) fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Unread> {
     let mut parser = Parser::new(text, vocabulary);
     if parser.tokens.len() > TOKENS {
-        return Err(parser.fault(text, TOKENS, vec![format!("at most {TOKENS} words")]));
+        let expected = format!("at most {TOKENS} words");
+        return Err(parser.unread(text, TOKENS, vec![Expected::Other(expected.into())]));
     }
     match parser.text() {
         Some(read) => Ok(read),
         None => Err(match parser.stuck.take() {
-            Some((at, expected)) => parser.fault(text, at, vec![expected]),
+            Some((at, expected)) => parser.unread(text, at, vec![Expected::Other(expected)]),
             None => {
                 let expected = std::mem::take(&mut parser.expected);
-                parser.fault(text, parser.furthest, expected)
+                parser.unread(text, parser.furthest, expected)
             }
         }),
     }
 }
 
-/// Returns what may follow the beginning of a text; empty if it is no beginning.
+/// Returns what may follow the beginning of a text, or nothing if no sentence begins so.
 pub(super) fn continuations(text: &str, vocabulary: &Vocabulary) -> Vec<String> {
     let mut parser = Parser::new(text, vocabulary);
     let length = parser.tokens.len();
@@ -68,7 +70,8 @@ pub(super) fn continuations(text: &str, vocabulary: &Vocabulary) -> Vec<String> 
         let _ = parser.text();
     }
     let begins = parser.furthest == length && parser.stuck.is_none();
-    if begins { parser.expected } else { Vec::new() }
+    let expected = parser.expected.iter().filter(|_| begins);
+    expected.map(Expected::to_string).collect()
 }
 
 impl<'v> Parser<'v> {
@@ -96,7 +99,7 @@ impl Parser<'_> {
         let chance = self.attempt(Self::chance);
         let mut parts = vec![self.sentence()?];
         while self.at < self.tokens.len() {
-            // What quantifies, and what is likely, is one sentence.
+            // A text with a key or a probability has only one sentence.
             if key.is_some() || chance.is_some() {
                 self.expect("the end of the text");
                 return None;
@@ -158,7 +161,7 @@ impl Parser<'_> {
             self.at = from;
             self.scoped = false;
             let read = self.logic(form);
-            // What is stuck is no sentence, even if the rest of it reads on.
+            // No form mends such a fault, even if the parser could read the rest.
             if self.stuck.is_some() {
                 return None;
             }
@@ -178,36 +181,34 @@ impl Parser<'_> {
     }
 
     /// Notes what would have been accepted here.
-    pub(super) fn expect(&mut self, what: &str) {
-        self.expect_at(self.at, what);
+    pub(super) fn expect(&mut self, what: &'static str) {
+        self.expect_at(self.at, Expected::Other(what.into()));
     }
 
-    fn expect_at(&mut self, at: usize, what: &str) {
+    fn expect_at(&mut self, at: usize, what: Expected) {
         if at > self.furthest {
             self.furthest = at;
             self.expected.clear();
         }
-        if at == self.furthest && !self.expected.iter().any(|known| known == what) {
-            self.expected.push(what.to_owned());
+        if at == self.furthest && !self.expected.contains(&what) {
+            self.expected.push(what);
         }
     }
 
     /// These words, one after the other.
-    pub(super) fn word(&mut self, words: &str) -> Option<()> {
+    pub(super) fn word(&mut self, words: &'static str) -> Option<()> {
         let mut at = self.at;
         let mut rest = words;
         while !rest.is_empty() {
             let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
             if !self.tokens.get(at).is_some_and(|token| token.is(first)) {
-                // One word alone, such as `the`, is no sign that the others are meant.
+                // A single matching word, such as `the`, does not show that the others are meant.
                 let (at, words) = if at > self.at + 1 {
                     (at, rest)
                 } else {
                     (self.at, words)
                 };
-                if at >= self.furthest {
-                    self.expect_at(at, &format!("`{words}`"));
-                }
+                self.expect_at(at, Expected::Words(words));
                 return None;
             }
             at += 1;
@@ -218,19 +219,19 @@ impl Parser<'_> {
     }
 
     /// Notes a fault that no other choice mends, so many tokens before this one.
-    pub(super) fn stick(&mut self, back: usize, expected: String) {
+    pub(super) fn stick(&mut self, back: usize, expected: impl Into<Cow<'static, str>>) {
         if self.stuck.is_none() {
-            self.stuck = Some((self.at.saturating_sub(back), expected));
+            self.stuck = Some((self.at.saturating_sub(back), expected.into()));
         }
     }
 
     /// Whether one of these, with bars between them, is here.
-    pub(super) fn has(&mut self, choices: &str) -> bool {
+    pub(super) fn has(&mut self, choices: &'static str) -> bool {
         self.one_of(choices).is_some()
     }
 
     /// The first of these, with bars between them, that is here: by number.
-    pub(super) fn one_of(&mut self, choices: &str) -> Option<usize> {
+    pub(super) fn one_of(&mut self, choices: &'static str) -> Option<usize> {
         choices
             .split('|')
             .position(|words| self.word(words).is_some())
@@ -382,33 +383,11 @@ impl Parser<'_> {
         self.situations.len() - 1
     }
 
-    fn fault(&self, text: &str, at: usize, mut expected: Vec<String>) -> Fault {
-        let (span, found) = match self.tokens.get(at) {
-            Some(token) => {
-                let word = &text[token.span.clone()];
-                let word = word.trim_matches(['`', '"', '\u{201c}', '\u{201d}']);
-                (token.span.clone(), format!("`{word}`"))
-            }
-            None => (text.len()..text.len(), "the end of the text".to_owned()),
-        };
-        // Descriptions come before words, and the words that are nearest to what is written before others.
-        expected.sort_by_key(|what| match what.strip_prefix('`') {
-            Some(word) => {
-                let first = word
-                    .trim_end_matches('`')
-                    .split(' ')
-                    .next()
-                    .unwrap_or_default();
-                1 + distance(first, &found.trim_matches('`').to_lowercase())
-            }
-            None => 0,
-        });
-        Fault {
-            span,
+    fn unread(&self, text: &str, at: usize, expected: Vec<Expected>) -> Unread {
+        let token = self.tokens.get(at).map(|token| token.span.clone());
+        Unread {
+            span: token.unwrap_or(text.len()..text.len()),
             expected,
-            found,
-            rewordings: Vec::new(),
-            is_slip: false,
         }
     }
 }

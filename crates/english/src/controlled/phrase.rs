@@ -1,11 +1,11 @@
-//! Situations side by side: lists, and what `and` and `or` join.
+//! Situations side by side: lists, and situations joined by `and` and `or`.
 
 use super::parser::Parser;
 use crate::words::Logic;
 use crate::words::formula::{and, not, or};
 
 impl Parser<'_> {
-    /// Reads what limits a duty: a situation, or several.
+    /// Reads the situation that limits a duty, or several.
     ///
     /// A list that the verb of a duty follows begins with the subject of that duty: *before `a`, `b` or `c` must happen*.
     pub(super) fn limit(&mut self) -> Option<Logic> {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `a`, `b` or `c`: three or more, so that the first comma is no end of a scope.
+    /// `a`, `b` or `c`: three or more, so that the first comma does not end a scope.
     fn enumeration(&mut self) -> Option<Logic> {
         let first = self.logic("part")?;
         self.word(",")?;
@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     /// `and …`, `or …`: one word for all of them, as two would have two readings.
     fn joined(&mut self, first: Logic) -> Logic {
-        let other_part = |parser: &mut Self, word: &str| {
+        let other_part = |parser: &mut Self, word: &'static str| {
             parser.attempt(|parser| {
                 parser.word(word)?;
                 parser.logic("part")

@@ -9,7 +9,7 @@ use crate::words::{Logic, Ratio, UNLESS_CUT_OFF, Unit, Window};
 
 /// The participles of calling.
 const CALLED: &str = "called|invoked|used|run|executed";
-/// Whoever acts in sentences of EARS and FRETish.
+/// The actors in sentences of EARS and FRETish.
 pub(super) const AGENTS: &str = "the agent|the system|the assistant|the component|the software|the controller|the model|the robot|the server|the client|it";
 
 /// A verb: its class, whether it looks back, and whether it is denied.
@@ -171,7 +171,7 @@ impl Parser<'_> {
             if found.is_none() {
                 self.stuck = Some((
                     begin,
-                    "a duty that looks ahead, as it is within a scope".to_owned(),
+                    "a duty that looks ahead, as it is within a scope".into(),
                 ));
             }
             return found;
@@ -184,7 +184,7 @@ impl Parser<'_> {
         self.tokens.get(self.at).is_none_or(|token| token.is("."))
     }
 
-    /// A situation, with or without a verb that says that it is there.
+    /// Reads a situation, with or without a verb such as `holds`.
     fn holding(&mut self) -> Option<Logic> {
         let what = self.limit()?;
         let verb = self.verb();
@@ -193,7 +193,7 @@ impl Parser<'_> {
             (Some((Class::Call, ..)), Logic::And(_)) => {
                 self.stick(
                     1,
-                    "one call, or several joined by `or`, as two calls are two steps".to_owned(),
+                    "one call, or several joined by `or`, as two calls are two steps",
                 );
                 None
             }
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads what must have come first, with or without a verb that says so.
+    /// Reads the situation that must have come first, with or without a verb such as `has happened`.
     fn first(&mut self) -> Option<Value> {
         let what = self.set()?;
         let verb = self.verb();

@@ -30,7 +30,7 @@ pub(super) fn within(scope: &str, slots: &Slots, duty: &Logic) -> Option<Logic> 
         }
         "after until" => from_next(begin, &clip(duty, &end()?)?),
         "from until" => match clip(duty, &end()?)? {
-            // What denies an occurrence before the end denies it at an end, too.
+            // A duty that denies an occurrence before the end denies it at the end, too.
             denied @ Logic::Not(_) => from(begin, &denied),
             clipped => always(implies(and([begin, not(end()?)]), clipped)),
         },
@@ -56,7 +56,7 @@ fn stretch(mode: Logic, duty: &Logic) -> Option<Logic> {
     Some(always(implies(and([mode, begins]), clipped)))
 }
 
-/// `G (begin -> duty)`; what is denied is denied of the whole.
+/// `G (begin -> duty)`; a negation is moved before the whole.
 fn from(begin: Logic, duty: &Logic) -> Logic {
     match duty {
         Logic::Not(denied) => never(and([begin, (**denied).clone()])),
@@ -72,7 +72,8 @@ fn from_next(begin: Logic, duty: &Logic) -> Logic {
     }
 }
 
-/// The duty from the next step on. If the run ends here, what is only denied or kept up is met, and what must come is not.
+/// The duty from the next step on. If the run ends here, a negation or an invariant is met, and a
+/// duty to reach something is not.
 fn later(duty: &Logic) -> Logic {
     let weak = match duty {
         Logic::Unary(op, ..) => matches!(op, Unary::Always | Unary::WeakNext),

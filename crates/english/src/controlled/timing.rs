@@ -121,7 +121,7 @@ impl Parser<'_> {
     /// The number of times at a token, if it is at most [`COUNT`].
     fn bounded(&mut self, count: u32, at: usize) -> Option<u32> {
         if count > COUNT {
-            self.stuck = Some((at, format!("a number of times up to {COUNT}")));
+            self.stuck = Some((at, format!("a number of times up to {COUNT}").into()));
             return None;
         }
         Some(count)

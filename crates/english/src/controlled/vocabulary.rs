@@ -71,7 +71,7 @@ impl Vocabulary {
         Some(&entry.name)
     }
 
-    /// The predicate that the longest beginning of these words calls, and how many words that is.
+    /// Returns the predicate with the longest name at the beginning of these words, and the number of words of that name.
     pub(super) fn longest(&self, words: &[&str]) -> Option<(&str, usize)> {
         let length = |phrase: &Vec<String>| {
             (phrase.len() <= words.len() && phrase.iter().zip(words).all(|(a, b)| a == b))
@@ -97,7 +97,7 @@ const LENGTH: usize = 32;
 pub(crate) fn identifier(phrase: &str) -> String {
     let words = phrase.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
-    // What is a name already stays as it is; of a phrase, the first words that tell it from others.
+    // A name is kept. A phrase is shortened to its first words, without articles.
     let is_name = phrase
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -120,7 +120,7 @@ pub(crate) fn identifier(phrase: &str) -> String {
     if name.is_empty() {
         return "event".to_owned();
     }
-    // A capital is an operator, a digit begins no name, and words of the language are no names.
+    // A single capital letter is an operator, a name does not begin with a digit, and words of the language are reserved.
     let first = name.chars().next().unwrap_or('_');
     let operator = name.len() == 1 && first.is_ascii_uppercase();
     if operator || !first.is_ascii_alphabetic() || is_reserved(&name) {

@@ -1,4 +1,4 @@
-//! A sentence beside a formula that is to say the same: whether it does, and a trace on which they part.
+//! Compares a sentence with a formula that should say the same, and finds a trace on which they differ.
 
 use std::collections::HashSet;
 
@@ -66,7 +66,7 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
     if own.len() > 5 {
         return None;
     }
-    // Of all ways to pair situations and letters: any under which both say the same will do.
+    // They are equivalent if they are under any pairing of situations and letters.
     let mut best: Option<(usize, Logic)> = None;
     // A situation that is called as a letter is that letter.
     let called: Vec<Option<usize>> = reading
@@ -103,7 +103,7 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
         }
     }
     let (likeness, said) = best?;
-    // Without a word in common nothing says that they speak of the same.
+    // Without a common word there is no evidence that both are about the same situations.
     if likeness == 0 {
         return None;
     }
@@ -169,7 +169,7 @@ fn likeness(a: &str, b: &str) -> usize {
     words(a).intersection(&words(b)).count()
 }
 
-/// The word without the ending that its forms part in: *deleted*, *deletes*.
+/// Returns the word without an ending of inflection: *deleted*, *deletes*.
 pub(crate) fn stem(word: &str) -> &str {
     let endings = ["ing", "ed", "es", "s", "e", "al"];
     let base = endings.iter().find_map(|ending| word.strip_suffix(ending));

@@ -1,4 +1,4 @@
-//! All lines of a text together: what is said twice, what contradicts what.
+//! The drafts of a text together: duplicates and conflicts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ pub struct Document {
 pub(super) struct Predicate {
     pub(super) name: String,
     pub(super) phrase: String,
-    /// The value that ties it to others, if something does.
+    /// The name of the value that relates it to others, if the requirement has one.
     pub(super) key: Option<String>,
 }
 
@@ -152,7 +152,7 @@ impl Document {
         document
     }
 
-    /// Returns the conditions of the predicates, by name, without what ties them to a value.
+    /// Returns the conditions of the predicates, by name, without the comparison with a key.
     #[must_use]
     pub fn conditions(&self) -> Vec<(String, String)> {
         let Some(grounding) = &self.grounding else {
@@ -200,13 +200,13 @@ impl Document {
             .count()
     }
 
-    /// One draft more; its situations are those of earlier ones that are spoken of in the same words.
+    /// Adds a draft. Situations in the same words as earlier ones share their predicates.
     fn push(&mut self, made: Draft) {
         let mut places = Vec::new();
         if let Some(reading) = &made.reading {
             let key = reading.controlled.key.clone();
             for situation in &reading.controlled.situations {
-                // Of a predicate of the vocabulary, its name says what it is.
+                // A predicate of the vocabulary is identified by its name.
                 let phrase = match situation.known {
                     true => &situation.name,
                     false => &situation.phrase,
@@ -259,7 +259,7 @@ impl Document {
         Some(logic.renamed(&|atom| self.places[index].get(atom).copied().unwrap_or(0)))
     }
 
-    /// Finds what is said twice and what contradicts.
+    /// Finds duplicates and conflicts.
     fn relate(&mut self) {
         let logics: Vec<Option<Logic>> = (0..self.drafts.len())
             .map(|index| self.logic(index))

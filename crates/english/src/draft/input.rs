@@ -1,4 +1,4 @@
-//! A text is taken apart into lines: sentences, bullet and numbered lists, tables, CSV, JSON Lines; and what they stand under.
+//! Splits a text into lines: sentences, items of lists, rows of tables, CSV and JSON Lines, each with its heading or lead-in.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub enum Role {
     Context,
 }
 
-/// A line of a text: a sentence, or what sentences stand under.
+/// A line of a text: a sentence, or the context of sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// The id it is given there, or its number among all.
@@ -132,7 +132,7 @@ fn json_lines(text: &str) -> Option<Vec<Line>> {
                 ..Line::sentence(&id, &object.text, at + 1)
             }
         }
-        // What is no object is a sentence; that it cannot be read is told of it.
+        // A line that is not such an object is kept as a sentence, so that no line is lost.
         Err(_) => Line::sentence("", line, at + 1),
     };
     let lines = text.lines().enumerate();
@@ -158,7 +158,7 @@ fn table(text: &str) -> Option<Vec<Line>> {
         .from_reader(text.as_bytes());
     let headers = reader.headers().ok()?.clone();
     let words = column("text columns", headers.iter())?;
-    // A sentence with a comma is no header.
+    // A sentence with a comma is not a header.
     let is_long = |header: &str| header.split_whitespace().count() > 3;
     if headers.len() > 40 || headers.iter().any(is_long) {
         return None;
@@ -174,7 +174,7 @@ fn table(text: &str) -> Option<Vec<Line>> {
     Some(reader.records().flatten().map(read).collect())
 }
 
-/// A line that other lines depend on.
+/// Returns a line of context, which other lines depend on.
 fn context(text: &str, line: usize) -> Line {
     Line {
         role: Role::Context,
@@ -267,7 +267,7 @@ fn prose(text: &str) -> Vec<Line> {
 const LEAD: usize = 12;
 
 impl Prose {
-    /// Ends a block: prose of several sentences is several requirements, unless what follows only adds to the first.
+    /// Ends a block. Each sentence of prose is a requirement, but a sentence of one or two words belongs to the one before it.
     fn close(&mut self) {
         let Some(block) = self.block.take() else {
             return;

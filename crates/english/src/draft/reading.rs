@@ -1,4 +1,4 @@
-//! One reading of a requirement: its sentence of controlled English, and what that says.
+//! One reading of a requirement: its sentence of controlled English, with its formula and example traces.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ impl Reading {
     /// The reading of a sentence of controlled English.
     ///
     /// # Errors
-    /// It is none: where, and what was expected there. Rewordings are not looked for.
+    /// The words are not controlled English: the place, and what was expected there. The fault has no rewordings.
     pub(crate) fn new(words: &str, vocabulary: &Vocabulary) -> Result<Reading, Fault> {
         let controlled = read_exactly(words, vocabulary)?;
         let names = names(&controlled.situations);
@@ -106,7 +106,7 @@ impl Reading {
         })
     }
 
-    /// Whether some traces satisfy it and some violate it, as far as that is known.
+    /// Whether some traces satisfy it and some violate it. True if that is unknown.
     pub(crate) fn says_something(&self) -> bool {
         self.accepts.is_some() == self.rejects.is_some()
     }
@@ -153,7 +153,7 @@ impl Reading {
         }
     }
 
-    /// The formula for every value of what ties its situations, if something does.
+    /// Returns the formula for every value of its key, or `None` without one.
     pub fn parametric(&self) -> Option<String> {
         self.controlled.key.as_ref()?;
         Some(quantified(
@@ -204,7 +204,7 @@ fn same_words(a: &Situation, b: &Situation) -> bool {
     a.name == b.name || words(a) == words(b)
 }
 
-/// The name that quantified formulas give to what ties their situations.
+/// The variable of quantified formulas.
 pub(super) const VARIABLE: &str = "x";
 
 /// `forall x: …` over predicates with a parameter.

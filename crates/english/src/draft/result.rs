@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::input::{Line, Role};
 use super::reading::{Reading, Telling};
 use super::speech::Speech;
-use crate::controlled::{Chance, Vocabulary, read};
+use crate::controlled::{Chance, Vocabulary};
 use crate::propose::{Outcome, propose};
 
 /// The result for a line.
@@ -90,19 +90,22 @@ impl Draft {
             draft.status = Status::Context;
             return draft;
         }
-        if let Ok(reading) = Reading::new(&line.text, vocabulary) {
-            draft.status = Status::Formal;
-            draft.reading = Some(reading);
-            return draft;
-        }
-        // Who names situations, and makes but a slip of controlled English, means that.
-        if line.text.contains(['`', '"'])
-            && let Err(fault) = read(&line.text, vocabulary)
-            && fault.is_slip
-        {
-            draft.reason = Some(fault.to_string());
-            draft.rewordings = fault.rewordings;
-            return draft;
+        let fault = match Reading::new(&line.text, vocabulary) {
+            Ok(reading) => {
+                draft.status = Status::Formal;
+                draft.reading = Some(reading);
+                return draft;
+            }
+            Err(fault) => fault,
+        };
+        // A sentence that quotes situations and has only a slip was meant as controlled English.
+        if line.text.contains(['`', '"']) {
+            let fault = fault.reworded(&line.text, vocabulary);
+            if fault.is_slip {
+                draft.reason = Some(fault.to_string());
+                draft.rewordings = fault.rewordings;
+                return draft;
+            }
         }
         let composed = match line.composed() {
             Ok(composed) => composed,

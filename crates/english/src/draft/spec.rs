@@ -9,7 +9,7 @@ use super::result::{Draft, Status};
 use crate::controlled::{identifier, is_reserved};
 use crate::words::{Logic, Writer, one_line};
 
-/// The abstraction and the model that bounds on probabilities are asked of.
+/// Names of the abstraction and the model over which probability bounds are checked.
 const ABSTRACTION: &str = "drafted_steps";
 const MODEL: &str = "recorded_runs";
 
@@ -80,7 +80,7 @@ impl Document {
         out.push_str("}\n\n");
     }
 
-    /// The model that bounds on probabilities are asked of: a chain over what they speak of, learned from traces.
+    /// Writes the model for probability bounds: a Markov chain over their predicates, learned from traces.
     fn model(&self, out: &mut String) {
         let likely = self.drafts.iter().enumerate();
         let likely = likely.filter(|(index, draft)| {
@@ -126,7 +126,7 @@ impl Document {
         }
     }
 
-    /// A line of the document: a requirement, or a comment that says what became of it.
+    /// Writes a line of the document: a requirement, or a comment with the result.
     fn line(&self, index: usize, draft: &Draft, taken: &mut BTreeSet<String>, out: &mut String) {
         let text = one_line(&draft.text);
         let reason = || one_line(draft.reason.as_deref().unwrap_or_default());
@@ -210,7 +210,7 @@ impl Document {
             Some(chance) => format!("{} on {MODEL}", chance.of(&formula)),
             None => formula,
         };
-        // The requirement is the sentence that has one reading; the words that it stands for are its source.
+        // The requirement is the sentence of controlled English; the words of the document are cited.
         if draft.chosen {
             let _ = writeln!(out, "@cites({})", literal(&draft.text));
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::controlled::Vocabulary;
 use crate::controlled::token::{Kind, Token, small_number, tokens};
-use crate::controlled::{Vocabulary, read};
 use crate::draft::{Line, Reading, stem};
 use crate::words::{is_listed, list, one_line};
 
@@ -142,8 +142,8 @@ struct Number {
     announces: bool,
 }
 
-/// Returns the numbers of a text. `1,000` is one number; `one` is none, as it is a pronoun as often, and neither is what a number is
-/// contrasted with: *one reminder, not two*.
+/// Returns the numbers of a text. `1,000` is one number. `one` is not counted, as it is a pronoun as often, nor is a number in a contrast:
+/// *one reminder, not two*.
 fn numbers(text: &str) -> Vec<Number> {
     let chars: Vec<char> = text.chars().collect();
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
@@ -157,7 +157,7 @@ fn numbers(text: &str) -> Vec<Number> {
         "twice" => Some(2),
         "dozen" => Some(12),
         "one" => None,
-        // A fraction counts with its digits: what matters is that it is repeated.
+        // A fraction counts with its digits, since it only has to be repeated.
         digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
             digits.replace('.', "").parse().ok()
         }
@@ -201,17 +201,14 @@ impl<'l> Source<'l> {
     /// # Errors
     /// The faults of the sentence.
     fn reading(&self, words: &str, vocabulary: &Vocabulary) -> Result<Reading, Vec<String>> {
-        let reading = match read(words, vocabulary) {
-            Ok(_) => Reading::new(words, vocabulary).map_err(|fault| vec![fault.to_string()])?,
-            Err(fault) => {
-                let mut text = fault.to_string();
-                for words in &fault.rewordings {
-                    text.push_str("; did you mean: ");
-                    text.push_str(words);
-                }
-                return Err(vec![text]);
-            }
-        };
+        let reading = Reading::new(words, vocabulary).map_err(|fault| {
+            let fault = fault.reworded(words, vocabulary);
+            let rewordings = fault.rewordings.iter();
+            let rewordings: String = rewordings
+                .map(|words| format!("; did you mean: {words}"))
+                .collect();
+            vec![format!("{fault}{rewordings}")]
+        })?;
         let mut faults = Vec::new();
         if !reading.says_something() {
             faults.push("every run satisfies it, or none does".to_owned());
@@ -226,7 +223,7 @@ impl<'l> Source<'l> {
         }
     }
 
-    /// No number is lost, and none is added.
+    /// Checks that no number is lost or added.
     fn count(&self, words: &str, faults: &mut Vec<String>) {
         let said: Vec<u64> = numbers(words).iter().map(|number| number.value).collect();
         let asked: Vec<u64> = self.numbers.iter().map(|number| number.value).collect();
@@ -259,13 +256,13 @@ impl<'l> Source<'l> {
         }
     }
 
-    /// No negation is lost, and none is added.
+    /// Checks that no negation is lost or added.
     fn polarity(&self, words: &str, faults: &mut Vec<String>) {
         let idioms = list("idioms").iter();
         let plain = idioms.fold(self.whole.clone(), |text, idiom| text.replace(idiom, " "));
         let (said, asked, whole) = (all_words(words), all_words(&plain), all_words(&self.whole));
         let count = |list: &str| asked.iter().filter(|word| is_listed(list, word)).count();
-        // What is not to be left without an answer has to be answered.
+        // Two negations cancel: *must not be left unanswered* demands an answer.
         let unanswered = |word: &&String| word.starts_with("un") && word.ends_with("ed");
         let turned = count("lacking") + count("wrong") + asked.iter().filter(unanswered).count();
         let without = asked.iter().filter(|word| *word == "without").count();
@@ -282,7 +279,7 @@ impl<'l> Source<'l> {
                 .any(|deny| word.starts_with(deny));
             unavailable || is_listed("denying", word)
         };
-        // Without its phrases: what the sentence itself denies.
+        // Only the words outside quotation marks: a negation of the sentence itself.
         let tokens = tokens(words);
         let mut added = tokens.iter();
         if let Some(word) = added.find(|token| is_listed("denials", &token.low))
@@ -290,7 +287,7 @@ impl<'l> Source<'l> {
         {
             faults.push(format!("`{}`: the requirement denies nothing", word.low));
         }
-        // What denies something, and is denied, demands it.
+        // A phrase with a negation that is denied again demands the opposite.
         let negates = |word: &String| is_listed("negations", word) || word.ends_with("n't");
         let denied = |at: usize| {
             let word = tokens.get(at);
@@ -309,7 +306,7 @@ impl<'l> Source<'l> {
         }
     }
 
-    /// Names are known, phrases are about the text, and what it quotes is kept.
+    /// Checks that names are known, that phrases have the words of the text, and that its quoted words are kept.
     fn names(&self, words: &str, vocabulary: &Vocabulary, faults: &mut Vec<String>) {
         for (phrase, at) in quoted(words) {
             let is_name = words[at..].starts_with('`');

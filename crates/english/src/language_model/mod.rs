@@ -3,8 +3,8 @@
 //! The model gets the grammar and one requirement as JSON ([`Question`]), and answers with JSON: the kind of the text, and up to three
 //! sentences. An answer is data. It is parsed; each sentence must be controlled English, keep the numbers, negations and quoted names of
 //! the text, speak in its words, and say something. A faulty answer goes back with its faults, for a bounded number of rounds. Several
-//! samples are compared by equivalence: what differs in meaning is shown as alternatives, with a trace that tells them apart. Nothing
-//! that a model answers is a formula before somebody, or a rule of [`Accept`](crate::draft::Accept), chose it.
+//! samples are compared by equivalence: readings that differ in meaning are shown as alternatives, with a trace that tells them apart. No
+//! answer becomes a formula until a person, or a rule of [`Accept`](crate::draft::Accept), chooses it.
 
 mod answer;
 mod prompt;
@@ -32,7 +32,7 @@ pub trait LanguageModel: Sync {
     /// Returns the answer to a question.
     ///
     /// # Errors
-    /// There is none: the reason.
+    /// The model did not answer: the reason.
     fn answer(&self, question: &Question<'_>) -> Result<String, String>;
 }
 

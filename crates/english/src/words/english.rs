@@ -1,7 +1,7 @@
-//! A reading that follows the formula part by part.
+//! Formulas as sentences, part by part.
 //!
-//! The whole sentence has the form of its outermost operators (*whenever …, …*, *… must never hold*), what is nested
-//! deeper stands after a colon or in parentheses, so that the words are as unambiguous as the formula.
+//! The whole sentence has the form of its outermost operators (*whenever …, …*, *… must never hold*), deeper
+//! parts stand after a colon or in parentheses, so that the words are as unambiguous as the formula.
 
 use std::sync::LazyLock;
 
@@ -67,7 +67,7 @@ fn compound(text: impl Into<String>) -> Phrase {
 
 /// A row of the grammar of phrases.
 struct PhraseRow {
-    /// The part that it is about has to be short.
+    /// Whether its subject must be a phrase without parentheses.
     is_simple: bool,
     parts: Vec<Part>,
     formula: Logic,
