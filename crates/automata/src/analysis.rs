@@ -2,6 +2,7 @@
 //!
 //! All results are exact and concern non-empty traces, unless a function takes [`Traces`].
 
+use super::backward::Backward;
 use super::dfa::Dfa;
 use super::formula::{Letter, Word};
 use super::product::Traces;
@@ -67,13 +68,11 @@ impl Dfa {
 
     /// Whether some final state is reachable from every state.
     pub fn is_monitorable(&self) -> bool {
-        self.states().all(|state| !self.is_ugly(state))
-    }
-
-    /// Whether no continuation of the trace read so far can ever decide the formula.
-    pub fn is_ugly(&self, state: StateId) -> bool {
-        self.shortest_from(state, Traces::All, |s| self.finality(s) != Finality::Open)
-            .is_none()
+        let decided = self
+            .states()
+            .map(|state| self.finality(state) != Finality::Open);
+        let reaching = Backward::new(self).reaching(decided);
+        reaching.into_iter().all(|reaches| reaches)
     }
 
     /// Whether some trace is accepted.

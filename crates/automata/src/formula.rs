@@ -29,6 +29,11 @@ pub type Word = Vec<Letter>;
 pub struct FormulaId(u32);
 
 impl FormulaId {
+    /// Returns the formula of this index.
+    pub(super) fn at(index: usize) -> FormulaId {
+        FormulaId(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     /// Returns the index of the formula in its arena; parts come before wholes.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -135,6 +140,31 @@ impl Node {
         first.into_iter().chain(second)
     }
 
+    /// Returns the same node about other atoms and operands.
+    pub(super) fn map(
+        self,
+        atom: impl Fn(Atom) -> Atom,
+        at: impl Fn(FormulaId) -> FormulaId,
+    ) -> Node {
+        match self {
+            Node::True | Node::False => self,
+            Node::Atom(a) => Node::Atom(atom(a)),
+            Node::Not(f) => Node::Not(at(f)),
+            Node::And(f, g) => Node::And(at(f), at(g)),
+            Node::Or(f, g) => Node::Or(at(f), at(g)),
+            Node::Next(f) => Node::Next(at(f)),
+            Node::WeakNext(f) => Node::WeakNext(at(f)),
+            Node::Eventually(window, f) => Node::Eventually(window, at(f)),
+            Node::Always(window, f) => Node::Always(window, at(f)),
+            Node::Until(f, window, g) => Node::Until(at(f), window, at(g)),
+            Node::Previously(f) => Node::Previously(at(f)),
+            Node::WeakPreviously(f) => Node::WeakPreviously(at(f)),
+            Node::Once(window, f) => Node::Once(window, at(f)),
+            Node::Historically(window, f) => Node::Historically(window, at(f)),
+            Node::Since(f, g) => Node::Since(at(f), at(g)),
+        }
+    }
+
     /// Returns the window of the operator, if it has one.
     pub fn interval(&self) -> Option<Interval> {
         match *self {
@@ -204,7 +234,7 @@ impl Formulas {
 
     /// Adds a node as it is, unless it is there already.
     fn add(&mut self, node: Node) -> FormulaId {
-        FormulaId(u32::try_from(self.nodes.insert_full(node).0).unwrap_or(u32::MAX))
+        FormulaId::at(self.nodes.insert_full(node).0)
     }
 
     /// `true`.

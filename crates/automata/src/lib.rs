@@ -70,6 +70,7 @@ mod forbid;
 mod minimize;
 mod product;
 mod recurring;
+mod shape;
 mod states;
 mod verdict;
 
@@ -98,6 +99,7 @@ pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;
 pub use recurring::Recurring;
+pub use shape::Shape;
 pub use states::{StateId, StateSet};
 pub use verdict::{Finality, Verdict};
 pub use why::{Missed, Path, Reason, Why, eval_partial, why_false, why_pending};

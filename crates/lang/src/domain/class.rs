@@ -140,6 +140,9 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     {
         return;
     }
+    if classes.iter().filter_map(mergeable).nth(1).is_none() {
+        return;
+    }
     // Lists with thousands of elements are compared with thousands of constants, so membership uses a hash table.
     let lists = asked.questions.iter().map(|question| match question {
         Question::Among(list) => list.iter().collect(),
@@ -148,8 +151,7 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     let lists: Vec<FxHashSet<&Value>> = lists.collect();
     let mut kept: FxHashSet<Vec<Option<bool>>> = FxHashSet::default();
     classes.retain(|class| {
-        let Class::Value(value @ (Value::String(_) | Value::Number(_) | Value::Enum(_))) = class
-        else {
+        let Some(value) = mergeable(class) else {
             return true;
         };
         let answers: Vec<Option<bool>> = asked
@@ -160,6 +162,14 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
             .collect();
         kept.insert(answers)
     });
+}
+
+/// Returns the constant of a class, if one class may represent several such constants.
+fn mergeable(class: &Class) -> Option<&Value> {
+    match class {
+        Class::Value(value @ (Value::String(_) | Value::Number(_) | Value::Enum(_))) => Some(value),
+        _ => None,
+    }
 }
 
 /// Returns the gaps between neighbours, except those that contain no value.

@@ -32,7 +32,7 @@ pub(super) enum Known {
 impl Search<'_> {
     /// Returns the truth of a condition.
     pub(super) fn truth(&mut self, id: ExprId) -> Result<bool, Missing> {
-        if let Some(&known) = self.tables.truths.get(&id) {
+        if let Some(&known) = self.tables.truths.get(id) {
             return Ok(known);
         }
         self.visit()?;
@@ -224,7 +224,7 @@ impl Search<'_> {
             | Expr::StartsWith(..)
             | Expr::EndsWith(..)
             | Expr::Matches(..) => Ok(Known::Value(Value::Bool(self.truth(id)?))),
-            _ => match self.tables.assigned.get(&id) {
+            _ => match self.tables.assigned.get(id) {
                 Some(Class::Value(value)) => Ok(Known::Value(value.clone())),
                 Some(class) => Ok(Known::Class(id, class.clone())),
                 None => Err(Missing::Term(id)),

@@ -78,12 +78,12 @@ fn fixed(spec: &Spec, given: &Given) -> Vec<(ExprId, Value)> {
 fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
     let mut values: FxHashMap<ExprId, Value> = FxHashMap::default();
     let mut open: Vec<ExprId> = Vec::new();
-    for (id, class) in &search.tables.assigned {
+    for (id, class) in search.tables.assigned.iter() {
         match class {
             Class::Value(value) => {
-                values.insert(*id, value.clone());
+                values.insert(id, value.clone());
             }
-            _ => open.push(*id),
+            _ => open.push(id),
         }
     }
     open.sort_unstable();
@@ -118,7 +118,7 @@ fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
 
 /// Returns some value of the class of a term.
 fn chosen(spec: &Spec, search: &Search<'_>, id: ExprId) -> Option<Value> {
-    let class = search.tables.assigned.get(&id)?;
+    let class = search.tables.assigned.get(id)?;
     if let Class::Between(low, high) = class {
         return between(low.as_ref(), high.as_ref(), spec.exprs.ty(id));
     }

@@ -1,8 +1,6 @@
 //! The questions about each term.
 
-use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
-
+use super::table::Table;
 use crate::hir::{Builtin, Compare, Expr, Spec};
 use crate::ids::ExprId;
 use crate::value::Value;
@@ -70,9 +68,9 @@ impl Asked {
 /// The terms of some conditions, each with its questions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
-    pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
+    pub(super) terms: Table<Asked>,
     /// The expressions that were visited.
-    seen: FxHashSet<ExprId>,
+    seen: Table<()>,
 }
 
 /// Whether an expression is a term: its value is not computed from other terms here.
@@ -104,12 +102,12 @@ impl Questions {
         self.seen.clear();
         let mut todo: Vec<ExprId> = roots.collect();
         while let Some(id) = todo.pop() {
-            if !self.seen.insert(id) {
+            if !self.seen.insert(id, ()) {
                 continue;
             }
             let expr = spec.exprs.get(id);
             if is_term(expr) {
-                self.terms.entry(id).or_default();
+                self.terms.get_or_insert_with(id, Asked::default);
                 // The conditions do not depend on the operands of a term.
                 continue;
             }
@@ -181,7 +179,7 @@ impl Questions {
                 }
             }
             expr if is_term(expr) => {
-                let asked = self.terms.entry(id).or_default();
+                let asked = self.terms.get_or_insert_with(id, Asked::default);
                 match question {
                     Some(question) => asked.push(question),
                     None => asked.exact = true,

@@ -5,12 +5,13 @@
 //! at every step.
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use super::Work;
 use super::class::Class;
 use super::eval::Known;
 use super::search::Search;
+use super::table::Table;
 use crate::hir::{Expr, Spec};
 use crate::ids::{ExprId, TrackId};
 use crate::value::Value;
@@ -61,12 +62,12 @@ impl Reachable {
     }
 
     /// Whether some joint value agrees with the assignment.
-    pub(super) fn allow(&self, assigned: &FxHashMap<ExprId, Class>) -> bool {
+    pub(super) fn allow(&self, assigned: &Table<Class>) -> bool {
         let wanted: Vec<(usize, &Value)> = self
             .terms
             .iter()
             .enumerate()
-            .filter_map(|(place, term)| match assigned.get(term) {
+            .filter_map(|(place, term)| match assigned.get(*term) {
                 Some(Class::Value(value)) => Some((place, value)),
                 _ => None,
             })

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::class::{Class, classes};
 use super::eval::Missing;
 use super::question::{Asked, Questions};
+use super::table::Table;
 use super::{Goal, Reachable, Work};
 use crate::hir::Spec;
 use crate::ids::ExprId;
@@ -19,19 +20,16 @@ use crate::value::Value;
 /// The greatest depth of splits in one search.
 const DEPTH: usize = 400;
 
-/// Larger tables are not reused by the next search, because emptying a table takes time proportional to its size.
-const MOST_KEPT: usize = 256;
-
 /// The tables of a search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     questions: Questions,
     /// The classes of the terms that were split on.
-    classes: FxHashMap<ExprId, Rc<[Class]>>,
-    pub(super) assigned: FxHashMap<ExprId, Class>,
+    classes: Table<Rc<[Class]>>,
+    pub(super) assigned: Table<Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
     /// The truth values that follow from the assignment; cleared when it changes.
-    pub(super) truths: FxHashMap<ExprId, bool>,
+    pub(super) truths: Table<bool>,
 }
 
 /// A search and its assignment.
@@ -48,19 +46,12 @@ impl Drop for Search<'_> {
     /// Returns the tables to the budget for the next search.
     fn drop(&mut self) {
         let mut tables = std::mem::take(&mut self.tables);
-        if tables
-            .truths
-            .capacity()
-            .max(tables.questions.terms.capacity())
-            <= MOST_KEPT
-        {
-            tables.classes.clear();
-            tables.assigned.clear();
-            // a new table, because the order of its entries affects the proposed events
-            tables.atoms = FxHashMap::default();
-            tables.truths.clear();
-            self.work.tables = tables;
-        }
+        tables.classes.clear();
+        tables.assigned.clear();
+        // a new table, because the order of its entries affects the proposed events
+        tables.atoms = FxHashMap::default();
+        tables.truths.clear();
+        self.work.tables = tables;
     }
 }
 
@@ -88,16 +79,16 @@ impl<'a> Search<'a> {
 
     /// Whether a term is compared with this constant, so that the constant has its own class.
     pub(super) fn compares(&self, term: ExprId, value: &Value) -> bool {
-        let asked = self.tables.questions.terms.get(&term);
+        let asked = self.tables.questions.terms.get(term);
         asked.is_some_and(|asked| asked.mentions(value))
     }
 
     /// Returns the classes of a term.
     fn classes_of(&mut self, term: ExprId) -> Rc<[Class]> {
         let (spec, questions) = (self.spec, &self.tables.questions);
-        let made = self.tables.classes.entry(term).or_insert_with(|| {
+        let made = self.tables.classes.get_or_insert_with(term, || {
             let nothing = Asked::default();
-            let asked = questions.terms.get(&term).unwrap_or(&nothing);
+            let asked = questions.terms.get(term).unwrap_or(&nothing);
             classes(spec, term, asked).into()
         });
         made.clone()
@@ -151,7 +142,7 @@ impl<'a> Search<'a> {
                     if self.tracks_allow() && self.exists(goals, depth)? {
                         return Ok(true);
                     }
-                    self.tables.assigned.remove(&id);
+                    self.tables.assigned.remove(id);
                 }
                 Ok(false)
             }
@@ -204,7 +195,7 @@ impl<'a> Search<'a> {
                 for class in self.classes_of(id).iter() {
                     self.tables.assigned.insert(id, class.clone());
                     let told = self.each(roots, tell, depth);
-                    self.tables.assigned.remove(&id);
+                    self.tables.assigned.remove(id);
                     told?;
                 }
                 Ok(())

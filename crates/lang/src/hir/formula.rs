@@ -1,10 +1,11 @@
 //! Formulas: temporal logic over atoms, read over finite traces (LTLf with past and bounds).
 
 use serde::{Deserialize, Serialize};
+use std::collections::BinaryHeap;
 use std::hash::BuildHasherDefault;
 
 use indexmap::IndexSet;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashSet, FxHasher};
 use smol_str::SmolStr;
 
 pub use super::expr::Window as Bound;
@@ -144,11 +145,11 @@ impl Formulas {
 
     /// Returns the atoms of a formula, each once, in order of first appearance.
     pub fn atoms_of(&self, id: FormulaId) -> Vec<AtomId> {
-        let mut seen = vec![false; self.len()];
+        let mut seen = FxHashSet::default();
         let mut atoms = Vec::new();
         let mut todo = vec![id];
         while let Some(id) = todo.pop() {
-            if std::mem::replace(&mut seen[id.index()], true) {
+            if !seen.insert(id) {
                 continue;
             }
             if let Formula::Atom(atom) = self.get(id) {
@@ -159,21 +160,29 @@ impl Formulas {
         atoms
     }
 
+    /// Returns the formula and all its parts, parts first, each once. Costs nothing for what else there is.
+    pub fn parts(&self, id: FormulaId) -> Vec<FormulaId> {
+        // Parts have smaller ids: the greatest that is left is no part of another that is left.
+        let mut todo = BinaryHeap::from([id]);
+        let mut parts = Vec::new();
+        while let Some(part) = todo.pop() {
+            if parts.last() != Some(&part) {
+                parts.push(part);
+                todo.extend(self.operands(part));
+            }
+        }
+        parts.reverse();
+        parts
+    }
+
     /// Whether a bound of the formula is in time rather than steps.
     pub fn is_timed(&self, id: FormulaId) -> bool {
-        let mut seen = vec![false; self.len()];
-        let mut todo = vec![id];
-        while let Some(id) = todo.pop() {
-            if std::mem::replace(&mut seen[id.index()], true) {
-                continue;
-            }
-            if let Formula::Unary(_, Some(Bound::Time(..)), _)
-            | Formula::Binary(_, Some(Bound::Time(..)), _, _) = self.get(id)
-            {
-                return true;
-            }
-            todo.extend(self.operands(id));
-        }
-        false
+        self.parts(id).into_iter().any(|part| {
+            matches!(
+                self.get(part),
+                Formula::Unary(_, Some(Bound::Time(..)), _)
+                    | Formula::Binary(_, Some(Bound::Time(..)), _, _)
+            )
+        })
     }
 }

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::domain::Work;
-use guard_automata::{self, Atom, Dfa, FormulaId, Formulas, Letter, Traces, Word, compile_counted};
+use guard_automata::{
+    self, Atom, Dfa, FormulaId, Formulas, Letter, Shape, Traces, Word, compile_counted,
+};
 
 /// The limits of one run of the linter. Beyond them nothing is reported.
 #[derive(Clone, Debug)]
@@ -48,6 +50,9 @@ pub(super) struct Budget {
     left: u64,
     /// For decisions about conditions.
     pub(super) conditions: Work,
+    /// The automata that were built, by the shape of their formulas, with the atoms and the work of the first of each: the
+    /// properties of a spec are mostly of a few forms, each about letters of its own.
+    built: FxHashMap<Shape, (Vec<Atom>, Dfa, u64)>,
     /// The literals that no event satisfies together, as found so far, by their first atom.
     excluded: FxHashMap<Atom, Vec<Letter>>,
 }
@@ -58,8 +63,14 @@ impl Budget {
             left: limits.work,
             conditions: Work::new(limits.conditions, limits.condition),
             limits: limits.clone(),
+            built: FxHashMap::default(),
             excluded: FxHashMap::default(),
         }
+    }
+
+    /// Whether the work on automata is used up: nothing about several of them is decided any more.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left == 0
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -95,13 +106,26 @@ impl Budget {
 
     /// Returns the automaton of a formula, or `None` beyond the limits.
     pub(super) fn compile(&mut self, formulas: &Formulas, formula: FormulaId) -> Option<Dfa> {
-        let (made, work) = compile_counted(formulas, formula, &self.allowance());
+        let allowance = self.allowance();
+        let (shape, atoms) = formulas.shape(formula);
+        if let Some((from, dfa, work)) = self.built.get(&shape)
+            && *work <= allowance.work
+        {
+            self.left = self.left.saturating_sub(*work);
+            return Some(dfa.renamed(from, &atoms));
+        }
+        let (made, work) = compile_counted(formulas, formula, &allowance);
         self.left = self.left.saturating_sub(work);
-        made.ok()
+        let made = made.ok()?;
+        self.built.insert(shape, (atoms, made.clone(), work));
+        Some(made)
     }
 
     /// Returns the traces that both accept.
     pub(super) fn both(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<Dfa> {
+        if self.is_spent() {
+            return None;
+        }
         let (made, work) = lhs.product_counted(rhs, |a, b| a && b, &self.allowance());
         self.left = self.left.saturating_sub(work);
         made.ok()
@@ -109,6 +133,9 @@ impl Budget {
 
     /// Whether some prefix is a joint dead end of both.
     pub(super) fn clashes(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<bool> {
+        if self.is_spent() {
+            return None;
+        }
         let (clashes, work) = lhs.clashes_counted(rhs, &self.allowance());
         // A pair that is looked at takes about as long as this many elementary steps.
         self.left = self.left.saturating_sub(4 * work);
@@ -132,6 +159,9 @@ impl Budget {
         traces: Traces,
         wanted: impl Fn(bool, bool) -> bool,
     ) -> Option<Option<Word>> {
+        if self.is_spent() {
+            return None;
+        }
         let (found, work) = lhs.search_counted(rhs, traces, wanted, &self.allowance());
         self.left = self.left.saturating_sub(work);
         found.ok()

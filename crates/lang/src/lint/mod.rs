@@ -83,7 +83,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     absent::lint(spec, &mut found);
     let compared_requirements = requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
-    together::lint(&mut subjects, &mut budget, &mut found);
+    together::lint(&subjects, &mut budget, &mut found);
     vacuity::lint(&mut subjects, &mut budget, &mut found);
     enforcement::lint(&subjects, &mut found);
     fails_open::lint(spec, &mut found);

@@ -4,6 +4,9 @@
 //! joint dead end. Of quantified properties, those about one value at a time are taken at one value.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use super::limits::Budget;
 use super::occurrence::requires;
@@ -18,7 +21,7 @@ use guard_automata::{Dfa, Traces, Word};
 /// The number of conflicts of more than two properties that are reported for one group.
 const CONFLICTS: usize = 8;
 
-pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
+pub(super) fn lint(subjects: &Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     let usable: Vec<usize> = (0..subjects.all.len())
         .filter(|index| {
             let subject = &subjects.all[*index];
@@ -28,25 +31,13 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
                 && !subject.degenerate
         })
         .collect();
-    // Those that share letters first: they are the likelier ones.
-    let most = budget.limits().pairs;
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    let mut others: Vec<(usize, usize)> = Vec::new();
-    for (place, &lhs) in usable.iter().enumerate() {
-        for &rhs in &usable[place + 1..] {
-            let (a, b) = (&subjects.all[lhs], &subjects.all[rhs]);
-            if pairs.len() < most && share_letters(a, b) {
-                pairs.push((lhs, rhs));
-            } else if others.len() < most && share_fields(a, b) {
-                others.push((lhs, rhs));
-            }
-        }
-    }
-    others.truncate(most - pairs.len());
-    pairs.append(&mut others);
     let mut redundant = vec![false; subjects.all.len()];
     let mut conflicts: Vec<Vec<usize>> = Vec::new();
-    for (lhs, rhs) in pairs {
+    let most = budget.limits().pairs;
+    for (lhs, rhs) in pairs(subjects, &usable, most) {
+        if budget.is_spent() {
+            return;
+        }
         let relation = relation(subjects, lhs, rhs, budget);
         match relation {
             Some(Relation::Same) if !redundant[rhs] => {
@@ -73,6 +64,9 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
             conflicts.push(vec![lhs, rhs]);
         }
     }
+    if budget.is_spent() {
+        return;
+    }
     for group in groups(subjects, &usable, budget.limits().together) {
         if group.len() > 2 {
             jointly(
@@ -87,6 +81,38 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
     }
 }
 
+/// Returns at most `most` pairs of properties, the likelier ones first: those that share letters, then those that share fields.
+/// Lazy, since the work is often used up long before the pairs are.
+fn pairs<'a>(
+    subjects: &'a Subjects<'_>,
+    usable: &'a [usize],
+    most: usize,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let all = &subjects.all;
+    let mut with_letter: FxHashMap<AtomId, Vec<usize>> = FxHashMap::default();
+    for &index in usable {
+        for letter in &all[index].letters {
+            with_letter.entry(*letter).or_default().push(index);
+        }
+    }
+    let sharing_letters = usable.iter().flat_map(move |&lhs| {
+        let others = all[lhs]
+            .letters
+            .iter()
+            .filter_map(|letter| with_letter.get(letter));
+        let others: BTreeSet<usize> = others.flatten().copied().filter(|&rhs| rhs > lhs).collect();
+        others.into_iter().map(move |rhs| (lhs, rhs))
+    });
+    let later = |lhs: usize| usable.iter().copied().filter(move |&rhs| rhs > lhs);
+    let apart = usable
+        .iter()
+        .flat_map(move |&lhs| later(lhs).map(move |rhs| (lhs, rhs)))
+        .filter(|&(lhs, rhs)| {
+            !share_letters(&all[lhs], &all[rhs]) && share_fields(&all[lhs], &all[rhs])
+        });
+    sharing_letters.chain(apart).take(most)
+}
+
 /// The relation of one property to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
@@ -97,7 +123,7 @@ enum Relation {
 }
 
 fn relation(
-    subjects: &mut Subjects<'_>,
+    subjects: &Subjects<'_>,
     lhs: usize,
     rhs: usize,
     budget: &mut Budget,
@@ -197,7 +223,7 @@ fn groups(subjects: &Subjects<'_>, usable: &[usize], most: usize) -> Vec<Vec<usi
 
 /// Reports conflicts of more than two properties.
 fn jointly(
-    subjects: &mut Subjects<'_>,
+    subjects: &Subjects<'_>,
     group: &[usize],
     redundant: &mut [bool],
     conflicts: &mut Vec<Vec<usize>>,

@@ -13,6 +13,9 @@ use crate::ids::FormulaId;
 
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     for index in 0..subjects.all.len() {
+        if budget.is_spent() {
+            return;
+        }
         let subject = &subjects.all[index];
         let (Some(class), Some(_)) = (subject.class, &subject.dfa) else {
             continue;
@@ -51,6 +54,9 @@ fn parts(subjects: &mut Subjects<'_>, index: usize, budget: &mut Budget) -> Vec<
             Some(None) => todo.extend(below(subjects, part, &path, polarity)),
             None => break,
         }
+    }
+    if found.is_empty() {
+        return Vec::new();
     }
     let shorter = folded(&mut subjects.scratch, current);
     found

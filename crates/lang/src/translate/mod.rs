@@ -38,35 +38,31 @@ pub fn automaton(
 /// Translates a formula of the spec into a formula of `automata`. `atom` gives the number of each atom.
 ///
 /// # Limits
-/// Linear in the table of formulas; only the parts of the formula are created.
+/// `O(n log n)` for a formula of `n` parts, whatever the size of the table.
 pub fn translate(
     formulas: &Formulas,
     root: FormulaId,
     atom: impl Fn(AtomId) -> Atom,
     into: &mut AFormulas,
 ) -> AFormulaId {
-    let mut needed = vec![false; formulas.len()];
-    let mut todo = vec![root];
-    while let Some(id) = todo.pop() {
-        if !std::mem::replace(&mut needed[id.index()], true) {
-            todo.extend(formulas.operands(id));
-        }
-    }
     let window = |bound: &Option<Bound>| match bound {
         None => Interval::ALL,
         Some(Bound::Steps(lo, hi)) => Interval::steps(*lo, *hi),
         Some(Bound::Time(lo, hi)) => Interval::time(*lo, *hi),
     };
-    // Operands come before the formulas that use them.
-    let mut made: Vec<Option<AFormulaId>> = vec![None; formulas.len()];
-    let mut last = into.verum();
-    for id in (0..formulas.len())
-        .filter(|id| needed[*id])
-        .map(FormulaId::new)
-    {
-        let truth = into.verum();
-        let of = |id: &FormulaId| made[id.index()].unwrap_or(truth);
-        last = match formulas.get(id) {
+    let parts = formulas.parts(root);
+    let mut made: Vec<AFormulaId> = Vec::with_capacity(parts.len());
+    let truth = into.verum();
+    let mut last = truth;
+    for id in &parts {
+        // Operands come before the formulas that use them.
+        let of = |id: &FormulaId| {
+            let place = parts.binary_search(id).ok();
+            place
+                .and_then(|place| made.get(place))
+                .map_or(truth, |made| *made)
+        };
+        last = match formulas.get(*id) {
             Formula::True => into.verum(),
             Formula::False => into.falsum(),
             Formula::Atom(id) => into.atom(atom(*id)),
@@ -79,7 +75,7 @@ pub fn translate(
             Formula::Unary(op, bound, a) => into.unary(*op, window(bound), of(a)),
             Formula::Binary(op, bound, a, b) => into.binary(*op, of(a), window(bound), of(b)),
         };
-        made[id.index()] = Some(last);
+        made.push(last);
     }
     last
 }
