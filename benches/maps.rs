@@ -12,6 +12,14 @@ mod overlay_map;
 #[allow(dead_code, reason = "the bench needs a part of it")]
 mod binding;
 
+#[cfg(test)]
+#[path = "../tests/it/support/random.rs"]
+#[allow(
+    dead_code,
+    reason = "the tests of the map need it, and a bench has none"
+)]
+mod random;
+
 mod value {
     pub(super) use guard_lang::value::Value;
 }

@@ -39,6 +39,9 @@ const MOST_BUFFERED: usize = 1 << 20;
 /// Of a log of more than twice this many bytes only the last ones are read, or a multiple of them: a hook opens it at every call.
 const LOG_TAIL: u64 = 64 * 1024;
 
+/// The first line of a log is within so many bytes: it names the spec, the models and the key.
+const LOG_HEAD: u64 = 16 * 1024;
+
 /// The files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
@@ -329,23 +332,27 @@ impl DurableState {
         path: &Path,
         tail: u64,
     ) -> Result<Option<(LogEnd, usize)>, Failure> {
-        let mut read = |from: u64, most: u64| -> io::Result<String> {
+        let mut read = |from: u64, most: u64| -> io::Result<Vec<u8>> {
             file.seek(SeekFrom::Start(from))?;
             let mut bytes = Vec::new();
             io::Read::read_to_end(&mut io::Read::take(&mut *file, most), &mut bytes)?;
-            // Both ends may lie within a character, of lines that are not looked at.
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
+            Ok(bytes)
         };
         let len = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
         let len = len.len();
         let Some(from) = len.checked_sub(tail).filter(|from| *from > tail) else {
             return Ok(None);
         };
-        let both = read(0, LOG_TAIL).and_then(|head| Ok((head, read(from, tail)?)));
+        let both = read(0, LOG_HEAD).and_then(|head| Ok((head, read(from, tail)?)));
         let (head, last) = both.map_err(|error| failed("read", path, &error))?;
-        let first = head.lines().next().unwrap_or_default();
-        let lines = last.split_once('\n').map_or("", |(_, lines)| lines);
-        let end = log::resume(first, lines).filter(|_| last.ends_with('\n'));
+        // Both ends may lie within a character, of lines that are not looked at.
+        let first = head.split(|byte| *byte == b'\n').next();
+        let first = first.and_then(|line| std::str::from_utf8(line).ok());
+        let begin = last.iter().position(|byte| *byte == b'\n');
+        let lines = begin.and_then(|end| std::str::from_utf8(last.get(end + 1..)?).ok());
+        let whole = last.last() == Some(&b'\n');
+        let end = first.zip(lines).filter(|_| whole);
+        let end = end.and_then(|(first, lines)| log::resume(first, lines));
         Ok(end.zip(usize::try_from(len).ok()))
     }
 
