@@ -16,6 +16,7 @@
 
 mod class;
 mod eval;
+mod free;
 mod model;
 mod question;
 mod reach;
@@ -36,6 +37,8 @@ pub struct Work {
     each: u64,
     /// The tables of the previous search, emptied: most searches visit ten expressions, and allocating tables would take longer.
     tables: search::Tables,
+    /// The same, for what is seen without a search.
+    met: table::Table<()>,
 }
 
 impl Work {
@@ -45,6 +48,7 @@ impl Work {
             left: total,
             each,
             tables: search::Tables::default(),
+            met: table::Table::default(),
         }
     }
 }
@@ -61,6 +65,9 @@ pub(crate) fn possible(
     tracks: Option<&Reachable>,
     work: &mut Work,
 ) -> Option<bool> {
+    if tracks.is_none() && free::all(spec, goals, work) {
+        return Some(true);
+    }
     search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals)
 }
 

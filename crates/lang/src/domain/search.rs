@@ -28,7 +28,8 @@ pub(super) struct Tables {
     classes: Table<Rc<[Class]>>,
     pub(super) assigned: Table<Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
-    /// The truth values that follow from the assignment; cleared when it changes.
+    /// The truth values that follow from the assignment, in the order in which they were found: whatever else is assigned, they
+    /// stay, and those that were found since go when an assignment is taken back.
     pub(super) truths: Table<bool>,
 }
 
@@ -108,7 +109,6 @@ impl<'a> Search<'a> {
     }
 
     fn exists(&mut self, goals: &[Goal], depth: usize) -> Result<bool, Missing> {
-        self.tables.truths.clear();
         let mut missing = None;
         for (expr, wanted) in goals {
             match self.truth(*expr) {
@@ -124,6 +124,7 @@ impl<'a> Search<'a> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(Missing::Work);
         };
+        let followed = self.tables.truths.len();
         match missing {
             Missing::Work => Err(Missing::Work),
             Missing::Atom(id) => {
@@ -133,6 +134,7 @@ impl<'a> Search<'a> {
                         return Ok(true);
                     }
                     self.tables.atoms.remove(&id);
+                    self.tables.truths.truncate(followed);
                 }
                 Ok(false)
             }
@@ -143,6 +145,7 @@ impl<'a> Search<'a> {
                         return Ok(true);
                     }
                     self.tables.assigned.remove(id);
+                    self.tables.truths.truncate(followed);
                 }
                 Ok(false)
             }
@@ -162,7 +165,6 @@ impl<'a> Search<'a> {
         tell: &mut dyn FnMut(&[super::eval::Known]),
         depth: usize,
     ) -> Result<(), Missing> {
-        self.tables.truths.clear();
         let mut known = Vec::with_capacity(roots.len());
         let mut missing = None;
         for root in roots {
@@ -180,6 +182,7 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         let depth = depth.checked_sub(1).ok_or(Missing::Work)?;
+        let followed = self.tables.truths.len();
         match missing {
             Missing::Work => Err(Missing::Work),
             Missing::Atom(id) => {
@@ -187,6 +190,7 @@ impl<'a> Search<'a> {
                     self.tables.atoms.insert(id, truth);
                     let told = self.each(roots, tell, depth);
                     self.tables.atoms.remove(&id);
+                    self.tables.truths.truncate(followed);
                     told?;
                 }
                 Ok(())
@@ -196,6 +200,7 @@ impl<'a> Search<'a> {
                     self.tables.assigned.insert(id, class.clone());
                     let told = self.each(roots, tell, depth);
                     self.tables.assigned.remove(id);
+                    self.tables.truths.truncate(followed);
                     told?;
                 }
                 Ok(())

@@ -45,6 +45,11 @@ impl<T> Table<T> {
         self.entries.len()
     }
 
+    /// Takes out all entries but the first ones, so many of them.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.entries.truncate(len);
+    }
+
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }

@@ -69,22 +69,21 @@ fn neighbour(operator: Unary) -> Option<&'static str> {
 }
 
 /// `F[0,5] (a or last)`: it holds too where the trace ends at the last step of the window, which is then whole.
-fn forgiven(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
+fn forgiven(subjects: &mut Subjects<'_>, index: usize) -> Option<Diagnostic> {
     let property = subjects.all[index].property;
-    let formulas = &subjects.scratch;
     let mut todo = vec![property.formula];
     while let Some(part) = todo.pop() {
-        if let Formula::Unary(Unary::Eventually, Some(bound), body) = formulas.get(part)
+        let formulas = &mut subjects.scratch;
+        if let Formula::Unary(Unary::Eventually, Some(bound), body) = *formulas.get(part)
             && let Some(rest) = bound.cut_off()
-            && let Some(asked) = without_last(formulas, *body)
+            && let Some(asked) = without_last(formulas, body)
         {
             let text = print::formula(formulas, part);
-            let mut made = formulas.clone();
-            let asked = made.add(Formula::Unary(Unary::Eventually, Some(*bound), asked));
-            let last = made.add(Formula::Last);
-            let ends = made.add(Formula::Unary(Unary::Eventually, Some(rest), last));
-            let both = made.add(Formula::Or(asked, ends));
-            let remedy = print::formula(&made, both);
+            let asked = formulas.add(Formula::Unary(Unary::Eventually, Some(bound), asked));
+            let last = formulas.add(Formula::Last);
+            let ends = formulas.add(Formula::Unary(Unary::Eventually, Some(rest), last));
+            let both = formulas.add(Formula::Or(asked, ends));
+            let remedy = print::formula(formulas, both);
             return Some(
                 Diagnostic::new(
                     Code::G0923,
