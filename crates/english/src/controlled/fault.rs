@@ -116,6 +116,7 @@ impl Fault {
         let mut next = Some((text.to_owned(), self.clone(), 0, true));
         let mut trials = 0;
         while let Some((text, fault, changes, slip)) = next {
+            let left = text.len() - fault.span.start;
             for (changed, is_slip) in fault.changes(&text) {
                 trials += 1;
                 if trials > TRIALS || self.rewordings.len() == SHOWN {
@@ -127,16 +128,21 @@ impl Fault {
                         self.rewordings.push(changed);
                         self.is_slip |= slip;
                     }
-                    // Another change is tried only if this one moved the fault further.
+                    // Another change is tried only if this one read more of the text: a word that is inserted in vain, and a second
+                    // one behind it, made three of four trials.
                     Err(unread)
-                        if changes + 1 < CHANGES && unread.span.start > fault.span.start =>
+                        if changes + 1 < CHANGES
+                            && (left == 0 || changed.len() - unread.span.start < left) =>
                     {
                         queue.push_back((changed, unread, changes + 1, slip));
                     }
                     _ => {}
                 }
             }
-            next = queue.pop_front().map(|(text, unread, changes, slip)| {
+            // Texts with one change are nearer than those with two.
+            let nearest = |tried: &usize| *tried == changes || self.rewordings.is_empty();
+            let following = queue.pop_front().filter(|(_, _, tried, _)| nearest(tried));
+            next = following.map(|(text, unread, changes, slip)| {
                 let fault = unread.fault(&text);
                 (text, fault, changes, slip)
             });

@@ -7,8 +7,6 @@ use crate::pattern::{Part, Row};
 use crate::words::formula::{Unary, always, and, eventually, implies, not, or, so_often};
 use crate::words::{Logic, Ratio, UNLESS_CUT_OFF, Unit, Window};
 
-/// The participles of calling.
-const CALLED: &str = "called|invoked|used|run|executed";
 /// The actors in sentences of EARS and FRETish.
 pub(super) const AGENTS: &str = "the agent|the system|the assistant|the component|the software|the controller|the model|the robot|the server|the client|it";
 
@@ -22,11 +20,16 @@ impl Parser<'_> {
         match name {
             "agent" => self.one_of(AGENTS).map(|_| Value::Nothing),
             "end" => self.ends().then_some(Value::Nothing),
-            "force" => Some(Value::Force(self.force())),
-            "no" => self.word("no").map(|()| Value::Force(Force::MustNot)),
-            "base" => self.base().map(Value::Class),
-            "held" => self.held().map(Value::Class),
-            "doing" => Some(Value::Class(self.doing())),
+            "force" | "no" => {
+                let (row, _) = self.first_row(name)?;
+                Some(Value::Force(match row.meaning {
+                    "must" => Force::Must,
+                    "must not" => Force::MustNot,
+                    "never" => Force::Never,
+                    _ => Force::Always,
+                }))
+            }
+            "base" | "held" | "doing" => Some(Value::Class(class(self.first_row(name)?.0)?)),
             "holds" => self.verb_that(|verb| verb == (Class::State, false, false)),
             "does not hold" => self.verb_that(|verb| verb == (Class::State, false, true)),
             "has not" => self.verb_that(|(_, back, denied)| back && denied),
@@ -75,24 +78,31 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the first row of a rule that is here.
+    /// Reads the first row of a rule that is here and that has a meaning.
     fn table(&mut self, name: &str) -> Option<Value> {
         let mut rows = rule(name).iter();
-        rows.find_map(|row| self.attempt(|parser| parser.row(row)))
+        rows.find_map(|row| {
+            self.attempt(|parser| {
+                let slots = parser.row(row)?;
+                parser.meaning(row, slots)
+            })
+        })
     }
 
-    fn row(&mut self, row: &'static Row) -> Option<Value> {
-        let elsewhere = [
-            ("triggered", self.triggered),
-            ("alone", !self.triggered),
-            ("scoped", self.scoped),
-        ];
-        let is_flagged = |flag| row.flag.split(' ').any(|known| known == flag);
-        if self.stuck.is_some()
-            || elsewhere
-                .iter()
-                .any(|(flag, here)| is_flagged(*flag) && !here)
-        {
+    /// Reads the first row of a rule that is here.
+    fn first_row(&mut self, name: &str) -> Option<(&'static Row, Slots)> {
+        let mut rows = rule(name).iter();
+        rows.find_map(|row| Some((row, self.attempt(|parser| parser.row(row))?)))
+    }
+
+    fn row(&mut self, row: &'static Row) -> Option<Slots> {
+        let is_here = |flag: &str| match flag {
+            "triggered" => self.triggered,
+            "alone" => !self.triggered,
+            "scoped" => self.scoped,
+            _ => true,
+        };
+        if self.stuck.is_some() || !row.flag.split(' ').all(is_here) {
             return None;
         }
         let mut slots = Slots::default();
@@ -109,6 +119,10 @@ impl Parser<'_> {
                 }
             }
         }
+        Some(slots)
+    }
+
+    fn meaning(&mut self, row: &'static Row, mut slots: Slots) -> Option<Value> {
         slots.said_of_calls();
         if ABOUT.contains(&row.group) && !row.meaning.starts_with('?') {
             return Some(Value::About(About {
@@ -227,39 +241,9 @@ impl Parser<'_> {
 
     /// `holds`, `has not happened`, `was called`.
     fn verb(&mut self) -> Option<Verb> {
-        use Class::{Action, State};
-        let verbs = [
-            ("holds|hold|is true|are true", State, false, false),
-            ("has held|have held|has been true", State, true, false),
-            ("happens|happen|occurs|occur", Action, false, false),
-            (
-                "has happened|have happened|has occurred",
-                Action,
-                true,
-                false,
-            ),
-            ("does not hold|do not hold|is not true", State, false, true),
-            (
-                "does not happen|do not happen|does not occur",
-                Action,
-                false,
-                true,
-            ),
-            ("has not held", State, true, true),
-            ("has not happened", Action, true, true),
-        ];
-        let found = verbs
-            .into_iter()
-            .find(|(words, ..)| self.one_of(words).is_some());
-        if let Some((_, class, back, denied)) = found {
-            return Some((class, back, denied));
-        }
-        self.attempt(|parser| {
-            let forms = "is not|are not|is|are|has not been|have not been|was not|were not|has been|have been|was|were";
-            let form = parser.one_of(forms)?;
-            parser.one_of(CALLED)?;
-            Some((Class::Call, form > 3, matches!(form, 0 | 1 | 4..=7)))
-        })
+        let (row, _) = self.first_row("verb")?;
+        let has = |word: &str| row.meaning.split(' ').any(|known| known == word);
+        Some((class(row)?, has("back"), has("denied")))
     }
 
     fn verb_that(&mut self, fits: impl Fn(Verb) -> bool) -> Option<Value> {
@@ -286,42 +270,13 @@ impl Parser<'_> {
         }
         Some(and(parts))
     }
+}
 
-    /// `not`, `never`, `always`, or none of them
-    fn force(&mut self) -> Force {
-        match self.one_of("not|never|always") {
-            None => Force::Must,
-            Some(0) => Force::MustNot,
-            Some(1) => Force::Never,
-            Some(_) => Force::Always,
-        }
-    }
-
-    /// `hold`, `happen`, `be called`
-    fn base(&mut self) -> Option<Class> {
-        match self.one_of("hold|be true|stay true|happen|occur|come|be")? {
-            0..=2 => Some(Class::State),
-            3..=5 => Some(Class::Action),
-            _ => self.one_of(CALLED).map(|_| Class::Call),
-        }
-    }
-
-    /// `held`, `happened`, `been called`
-    fn held(&mut self) -> Option<Class> {
-        match self.one_of("held|been true|happened|occurred|been")? {
-            0 | 1 => Some(Class::State),
-            2 | 3 => Some(Class::Action),
-            _ => self.one_of(CALLED).map(|_| Class::Call),
-        }
-    }
-
-    /// `satisfy`, `do`, `call`: the verbs of an agent.
-    fn doing(&mut self) -> Class {
-        let verbs = "satisfy|ensure|keep|maintain|do|perform|make|run|call|invoke|use|execute";
-        match self.one_of(verbs) {
-            Some(0..=3) => Class::State,
-            Some(7..) => Class::Call,
-            _ => Class::Action,
-        }
-    }
+/// Returns the class that a row of verbs means.
+fn class(row: &Row) -> Option<Class> {
+    Some(match row.meaning.split(' ').next()? {
+        "state" => Class::State,
+        "action" => Class::Action,
+        _ => Class::Call,
+    })
 }

@@ -310,6 +310,11 @@ impl<'l> Source<'l> {
     fn names(&self, words: &str, vocabulary: &Vocabulary, faults: &mut Vec<String>) {
         for (phrase, at) in quoted(words) {
             let is_name = words[at..].starts_with('`');
+            if let Some(times) = said_times(&phrase).filter(|_| !is_name) {
+                faults.push(format!(
+                    "\"{phrase}\" says how often: leave `{times}` out of the phrase and write `may happen at most`, `must happen at least` or `has happened` with the number of times"
+                ));
+            }
             let stems = stems(&phrase);
             let is_foreign = |stem: &&String| !self.words.iter().any(|word| related(stem, word));
             if vocabulary.named(&phrase).is_some()
@@ -333,6 +338,24 @@ impl<'l> Source<'l> {
             }
         }
     }
+}
+
+/// Returns the word by which a phrase says how often something happens, which its formula would not count: *paid more than once*,
+/// *fails 3 times*; and not *once it is paid*.
+fn said_times(phrase: &str) -> Option<String> {
+    let words = all_words(phrase);
+    let mut counts = words.iter().enumerate();
+    let found = counts.find(|(at, word)| match word.as_str() {
+        "once" => at
+            .checked_sub(1)
+            .is_some_and(|before| is_listed("comparing once", &words[before])),
+        "twice" => true,
+        "times" => at
+            .checked_sub(1)
+            .is_some_and(|before| !numbers(&words[before]).is_empty()),
+        _ => false,
+    });
+    found.map(|(_, word)| word.clone())
 }
 
 /// Whether two stems are forms of one word: *log* and *logged*, *answer* and *unanswered*.
