@@ -203,7 +203,10 @@ impl Sentence<'_> {
         match slot {
             't' => self.length(range).is_some(),
             'n' => self.times(range).is_some(),
-            'k' => range.len() == 1 && number(self.tokens.get(range.start)).is_some(),
+            'k' => {
+                let value = number(self.tokens.get(range.start));
+                range.len() == 1 && value.is_some() && !self.is_bound(range.start)
+            }
             'f' => self.share(range).is_some(),
             _ => {
                 self.is_stretch(slot, range.clone())
@@ -292,12 +295,16 @@ impl Sentence<'_> {
         }) && depth == 0
     }
 
-    /// Whether two acts are joined, which may be at two steps.
+    /// Whether two acts are joined, which may be at two steps: *close it and notify the owner*, *be closed and the owner notified*.
     fn joins_acts(&self, range: Range<usize>) -> bool {
+        let participle = |at: usize| self.word(at).ends_with("ed");
+        let is_clause =
+            |at: usize| is_listed("articles", self.word(at)) && (at + 2..range.end).any(participle);
+        let is_passive = self.word(range.start) == "be";
         range.clone().any(|at| {
             matches!(self.word(at), "and" | "then")
                 && range.contains(&(at + 1))
-                && self.commands(at + 1)
+                && (self.commands(at + 1) || is_passive && is_clause(at + 1))
         })
     }
 

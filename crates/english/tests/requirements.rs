@@ -379,6 +379,25 @@ fn proposals_are_what_is_meant() {
     }
 }
 
+/// A number before events counts them, and a second clause without its verb is not part of a situation.
+#[test]
+fn counted_events_are_not_situations() {
+    let words = |text: &str| draft(text).proposals.first().map(|it| it.words.clone());
+    assert_eq!(
+        words("After three wrong codes, the card must be blocked.").as_deref(),
+        Some("Whenever \"wrong codes\" has happened 3 times, \"the card is blocked\" must happen.")
+    );
+    assert_eq!(
+        words("The card must be blocked after three wrong codes.").as_deref(),
+        Some("Whenever \"wrong codes\" has happened 3 times, \"the card is blocked\" must happen.")
+    );
+    assert_eq!(
+        words("After a wrong code, the card must be blocked and the owner warned."),
+        None
+    );
+    assert_eq!(words("After 3 minutes, the card must be blocked."), None);
+}
+
 /// The answers of a language model to questions, as the log of `guard draft` records them.
 struct Recorded(BTreeMap<String, Result<String, String>>);
 
