@@ -8,17 +8,18 @@ use std::sync::atomic::Ordering;
 use smol_str::SmolStr;
 
 use super::chain::ChainArgs;
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain, warn};
 use super::learn;
 use super::output::Output;
 use super::query_spec::{Answers, Asked, FORMULA, Question, ask, explain_answer};
 use super::{progress, spec};
 use crate::hir::{
-    Ask, Bound, Branching, Claim, ClaimFormula, ClaimKind, Expr, Formula, ModelSource, Spec,
-    Subject, Unary,
+    Ask, Binary, Bound, Branching, Claim, ClaimFormula, ClaimKind, Expr, Formula, Formulas,
+    ModelSource, Spec, Subject, Unary,
 };
+use crate::ids::FormulaId;
 use crate::query::{Figure, QueryError};
-use crate::report::plot::{ChainDrawing, CurvePoint, Picture, chain, curve};
+use crate::report::plot::{ChainDrawing, CurvePoint, Horizon, Picture, chain, curve};
 use crate::types::Type;
 use guard_markov::Scalar;
 
@@ -29,53 +30,114 @@ const POINTS: u32 = 15;
 
 /// The pictures of the answers to claims.
 pub(super) struct Drawings {
-    /// By claim: the same event within so many steps.
-    within: Vec<(SmolStr, u32, Claim)>,
+    /// By claim: the points of its curve, or the reason why it has none.
+    curves: Vec<(SmolStr, Result<Curve, &'static str>)>,
     /// By name of the claim.
     pub(super) pictures: Vec<(SmolStr, Picture)>,
 }
 
-impl Drawings {
-    /// Adds to the spec, for each claim about `F a`, the same with other bounds: the points of its curve.
-    pub(super) fn new(spec: &mut Spec) -> Drawings {
-        let mut within = Vec::new();
-        for claim in spec.claims.clone() {
-            let path = claim.probability_of(spec);
-            let Some(Formula::Unary(Unary::Eventually, bound, inner)) =
-                path.map(|path| spec.formulas.get(path).clone())
-            else {
-                continue;
-            };
-            let (first, last) = match bound {
-                None => (0, STEPS),
-                Some(Bound::Steps(first, last)) => (first, last),
-                Some(Bound::Time(..)) => continue,
-            };
-            let each = last.saturating_sub(first).div_ceil(POINTS).max(1);
-            let mut steps: Vec<u32> = (first..=last).step_by(each as usize).collect();
-            if steps.last() != Some(&last) {
-                steps.push(last);
-            }
-            for steps in steps {
-                let bound = Some(Bound::Steps(first, steps));
-                let path = Formula::Unary(Unary::Eventually, bound, inner);
-                let path = spec.formulas.add(path);
-                let branching = spec.branchings.add(Branching::Probability {
-                    ask: Ask::Value,
-                    path,
-                    given: None,
+/// The probability of a path formula over the last step of its bound.
+struct Curve {
+    horizon: Horizon,
+    /// By last step: the claim with that bound.
+    points: Vec<(u32, Claim)>,
+}
+
+/// A path formula with one bound in steps that can vary.
+struct Bounded {
+    /// The temporal operator that has the bound.
+    operator: FormulaId,
+    /// Whether the formula is its negation.
+    negated: bool,
+    /// Whether it says what happens within the bound, rather than what lasts so long.
+    within: bool,
+    first: u32,
+    last: u32,
+}
+
+impl Bounded {
+    /// Returns the bound of a path formula.
+    ///
+    /// # Errors
+    /// The reason why there is none to vary.
+    fn of(formulas: &Formulas, path: FormulaId) -> Result<Bounded, &'static str> {
+        let (bound, within) = match formulas.get(path) {
+            Formula::Not(of) => {
+                let inner = Bounded::of(formulas, *of)?;
+                return Ok(Bounded {
+                    negated: !inner.negated,
+                    within: !inner.within,
+                    ..inner
                 });
-                let state = spec.exprs.add(Expr::Branching(branching), Type::Float);
-                let point = Claim {
-                    kind: ClaimKind::Query,
-                    formula: ClaimFormula::State(state),
-                    ..claim.clone()
-                };
-                within.push((claim.name.clone(), steps, point));
             }
-        }
-        Drawings {
+            Formula::Unary(Unary::Eventually, bound, _)
+            | Formula::Binary(Binary::Until | Binary::StrongRelease, bound, ..) => (*bound, true),
+            Formula::Unary(Unary::Always, bound, _)
+            | Formula::Binary(Binary::Unless | Binary::Release, bound, ..) => (*bound, false),
+            Formula::Unary(Unary::Next | Unary::WeakNext, ..) => {
+                return Err("`next` is about one step");
+            }
+            Formula::Unary(..) | Formula::Binary(..) => {
+                return Err("its operator is about the past");
+            }
+            Formula::And(..) | Formula::Or(..) | Formula::Implies(..) | Formula::Iff(..) => {
+                return Err("it combines formulas, so there is no single bound to vary");
+            }
+            Formula::True | Formula::False | Formula::Atom(_) | Formula::Last => {
+                return Err("it has no temporal operator");
+            }
+        };
+        let (first, last) = match bound {
+            None => (0, STEPS),
+            Some(Bound::Steps(first, last)) => (first, last),
+            Some(Bound::Time(..)) => return Err("its bound is in time, and a chain counts steps"),
+        };
+        Ok(Bounded {
+            operator: path,
+            negated: false,
             within,
+            first,
+            last,
+        })
+    }
+
+    /// Returns the formula with another last step.
+    fn until(&self, formulas: &mut Formulas, last: u32) -> FormulaId {
+        let bound = Some(Bound::Steps(self.first, last));
+        let node = match formulas.get(self.operator).clone() {
+            Formula::Unary(op, _, a) => Formula::Unary(op, bound, a),
+            Formula::Binary(op, _, a, b) => Formula::Binary(op, bound, a, b),
+            other => other,
+        };
+        let made = formulas.add(node);
+        match self.negated {
+            true => formulas.add(Formula::Not(made)),
+            false => made,
+        }
+    }
+
+    /// Returns the last steps at which the curve has a point.
+    fn steps(&self) -> Vec<u32> {
+        let each = self.last.saturating_sub(self.first).div_ceil(POINTS).max(1);
+        let mut steps: Vec<u32> = (self.first..=self.last).step_by(each as usize).collect();
+        if steps.last() != Some(&self.last) {
+            steps.push(self.last);
+        }
+        steps
+    }
+}
+
+impl Drawings {
+    /// Adds to the spec, for each claim about the probability of a path formula, the same with other bounds in steps: the points
+    /// of its curve.
+    pub(super) fn new(spec: &mut Spec) -> Drawings {
+        let claims = spec.claims.clone();
+        let curves = claims
+            .iter()
+            .map(|claim| (claim.name.clone(), curve_of(spec, claim)))
+            .collect();
+        Drawings {
+            curves,
             pictures: Vec::new(),
         }
     }
@@ -87,12 +149,20 @@ impl Drawings {
     /// See [`QueryError`].
     pub(super) fn add<V: Scalar>(&mut self, asked: &Asked<'_, '_, V>) -> Result<(), QueryError> {
         let (claim, session) = (asked.claim, asked.session);
-        let Some(drawing) = session.drawing(claim)? else {
-            return Ok(());
-        };
         let name = match claim.name.starts_with(FORMULA) {
             true => claim.text.to_string(),
             false => claim.name.to_string(),
+        };
+        let is_own = |(of, _): &(SmolStr, _)| *of == claim.name;
+        // A reason is reported once, whatever the number of categories.
+        if let Some(place) = self.curves.iter().position(is_own)
+            && let Err(reason) = self.curves[place].1
+        {
+            warn(&format!("`{name}` has no curve over the steps: {reason}"));
+            drop(self.curves.remove(place));
+        }
+        let Some(drawing) = session.drawing(claim)? else {
+            return Ok(());
         };
         let of = asked.category.map(|category| format!(" ({category})"));
         let title = format!("{name}{} on {}", of.unwrap_or_default(), asked.model);
@@ -120,11 +190,12 @@ impl Drawings {
         };
         self.pictures
             .push((claim.name.clone(), chain(&title, &drawn)));
+        let own = self.curves.iter().find(|curve| is_own(curve));
+        let Some((_, Ok(asked_of))) = own else {
+            return Ok(());
+        };
         let mut points = Vec::new();
-        for (name, steps, point) in &self.within {
-            if *name != claim.name || point.on != claim.on {
-                continue;
-            }
+        for (steps, point) in &asked_of.points {
             let answer = session.ask(point, asked.confidence)?;
             if let Some(y) = answer.value.as_ref().and_then(Figure::finite) {
                 let range = answer.interval.map(|interval| interval.range);
@@ -136,12 +207,44 @@ impl Drawings {
             }
         }
         if points.len() > 1 {
-            let title = format!("{title}, within so many steps");
-            self.pictures
-                .push((claim.name.clone(), curve(&title, &points)));
+            let drawn = curve(&title, asked_of.horizon, &points);
+            self.pictures.push((claim.name.clone(), drawn));
         }
         Ok(())
     }
+}
+
+/// Returns the curve of a claim, with its points added to the spec.
+///
+/// # Errors
+/// The reason why the claim has none.
+fn curve_of(spec: &mut Spec, claim: &Claim) -> Result<Curve, &'static str> {
+    let path = claim
+        .probability_of(spec)
+        .ok_or("it is not the probability of a path formula")?;
+    let bounded = Bounded::of(&spec.formulas, path)?;
+    let point = |steps: u32| {
+        let path = bounded.until(&mut spec.formulas, steps);
+        let branching = spec.branchings.add(Branching::Probability {
+            ask: Ask::Value,
+            path,
+            given: None,
+        });
+        let state = spec.exprs.add(Expr::Branching(branching), Type::Float);
+        let point = Claim {
+            kind: ClaimKind::Query,
+            formula: ClaimFormula::State(state),
+            ..claim.clone()
+        };
+        (steps, point)
+    };
+    Ok(Curve {
+        points: bounded.steps().into_iter().map(point).collect(),
+        horizon: match bounded.within {
+            true => Horizon::Within,
+            false => Horizon::For,
+        },
+    })
 }
 
 impl Answers for Drawings {

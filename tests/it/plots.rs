@@ -248,3 +248,104 @@ fn documentation_has_the_pictures_of_models() {
     ]);
     assert!(run.out.contains("| state | risk |"), "{}", run.out);
 }
+
+/// The numbers of the curves of a page, by title.
+fn curves(page: &str) -> Vec<(String, Vec<(u32, f64)>)> {
+    let figures = page.split("<figure").skip(1);
+    let told = figures.filter_map(|figure| {
+        let title = figure.split_once("<title>")?.1.split_once("</title>")?.0;
+        let rows = figure.split_once("<tbody>")?.1.split_once("</tbody>")?.0;
+        let number = |cell: &str| cell.split('<').next()?.parse().ok();
+        let row = |row: &str| {
+            let mut cells = row.split("<td>").skip(1);
+            Some((number(cells.next()?)? as u32, number(cells.next()?)?))
+        };
+        let rows: Vec<(u32, f64)> = rows.split("<tr>").filter_map(row).collect();
+        title
+            .contains("so many steps")
+            .then(|| (title.to_owned(), rows))
+    });
+    told.collect()
+}
+
+#[test]
+fn bounded_path_formulas_have_curves() {
+    let folder = chain(4);
+    let bad = "bad";
+    let spec = format!(
+        "event {{ kind: string }}\nmodel m = import \"c.tra\"\n\
+         query reach = P=? [ F {bad} ] on m\n\
+         query window = P=? [ F[3,9] {bad} ] on m\n\
+         query before = P=? [ (not {bad}) U {bad} ] on m\n\
+         query few = P=? [ init U[0,6] {bad} ] on m\n\
+         query keep = P=? [ G (not {bad}) ] on m\n\
+         query weak = P=? [ init W {bad} ] on m\n\
+         query frees = P=? [ init R (not {bad}) ] on m\n\
+         query avoid = P=? [ !(F[0,12] {bad}) ] on m\n"
+    );
+    folder.write("c.guard", &spec);
+    let run = folder.guard(&["query", "c.guard", "--plot", "p.html"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let found = curves(&folder.read("p.html"));
+    let names: Vec<&str> = found.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "reach on m, within so many steps",
+            "window on m, within so many steps",
+            "before on m, within so many steps",
+            "few on m, within so many steps",
+            "keep on m, for so many steps",
+            "weak on m, for so many steps",
+            "frees on m, for so many steps",
+            "avoid on m, for so many steps",
+        ]
+    );
+    let of = |place: usize| &found[place].1;
+    // Every point is the answer to the query with that bound.
+    for (place, text) in [
+        (0, "F[0,N] bad"),
+        (1, "F[3,N] bad"),
+        (2, "(not bad) U[0,N] bad"),
+        (3, "init U[0,N] bad"),
+        (4, "G[0,N] (not bad)"),
+        (5, "(init U[0,N] bad) or (G[0,N] init)"),
+        (6, "not ((not init) U[0,N] bad)"),
+        (7, "!(F[0,N] bad)"),
+    ] {
+        for (steps, y) in [of(place)[1], of(place)[of(place).len() - 1]] {
+            let asked = format!("P=? [ {} ]", text.replace('N', &steps.to_string()));
+            let run = folder.guard(&["query", "c.guard", &asked, "--format", "json"]);
+            let json: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+            let value = json["value"].as_f64().unwrap();
+            assert!((value - y).abs() < 1e-3, "{asked}: {value}, drawn {y}");
+        }
+    }
+    // Globally is the complement, and so is a negation.
+    for (kept, reached) in of(4).iter().zip(of(0)) {
+        assert_eq!(kept.0, reached.0);
+        assert!((kept.1 + reached.1 - 1.0).abs() < 2e-3);
+    }
+    let falls = |curve: &[(u32, f64)]| curve.windows(2).all(|pair| pair[0].1 >= pair[1].1);
+    assert!(falls(of(4)) && falls(of(7)) && !falls(of(0)));
+    assert_eq!(of(1).first().map(|point| point.0), Some(3));
+    assert_eq!(of(1).last().map(|point| point.0), Some(9));
+}
+
+#[test]
+fn what_has_no_curve_is_named() {
+    let folder = chain(4);
+    folder.write(
+        "c.guard",
+        "event { kind: string }\nmodel m = import \"c.tra\"\n\
+         query soon = P=? [ F bad ] on m\n\
+         query one = P=? [ X bad ] on m\n\
+         query both = P=? [ (F bad) & (G !init) ] on m\n\
+         query now = P=? [ bad ] on m\n\
+         query cost = S=? [ bad ] on m\n",
+    );
+    let run = folder.guard(&["query", "c.guard", "--plot", "p.html"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    insta::assert_snapshot!(run.err);
+    assert_eq!(curves(&folder.read("p.html")).len(), 1);
+}

@@ -15,6 +15,15 @@ pub struct CurvePoint {
     pub band: Option<(f64, f64)>,
 }
 
+/// The meaning of the number of steps of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Horizon {
+    /// Something happens within so many steps.
+    Within,
+    /// Something lasts for so many steps.
+    For,
+}
+
 /// A group of forecasts of similar risk.
 #[derive(Clone, Copy, Debug)]
 pub struct ReliabilityBin {
@@ -133,7 +142,12 @@ const fn unit() -> Area {
 }
 
 /// Draws a probability over steps, with its intervals as a band.
-pub fn curve(title: &str, points: &[CurvePoint]) -> Picture {
+pub fn curve(of: &str, horizon: Horizon, points: &[CurvePoint]) -> Picture {
+    let (what, word) = match horizon {
+        Horizon::Within => ("The probability of the event", "within"),
+        Horizon::For => ("The probability that it holds", "for"),
+    };
+    let title = &format!("{of}, {word} so many steps");
     let last = points.iter().map(|point| point.x).fold(1.0, f64::max);
     let ends = points
         .iter()
@@ -163,7 +177,7 @@ pub fn curve(title: &str, points: &[CurvePoint]) -> Picture {
         }
     };
     let end = points.last().map_or_else(String::new, |end| {
-        format!(" It is {} within {} steps.", share(end.y), end.x)
+        format!(" It is {} {word} {} steps.", share(end.y), end.x)
     });
     let shaded = if band.is_empty() {
         ""
@@ -180,7 +194,7 @@ pub fn curve(title: &str, points: &[CurvePoint]) -> Picture {
         height: 306.0,
         body: body.into_string(),
         title: title.to_owned(),
-        description: format!("The probability of the event within so many steps.{end}{shaded}"),
+        description: format!("{what} {word} so many steps.{end}{shaded}"),
         is_described: false,
         table: (
             vec!["steps", "probability", "at least", "at most"],

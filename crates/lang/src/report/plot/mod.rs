@@ -16,7 +16,9 @@ use super::text::{cut, width};
 use crate::inert::inert;
 
 pub use chain::{ChainDrawing, chain};
-pub use charts::{CurvePoint, DriftRow, ReliabilityBin, RocPoint, curve, drift, reliability, roc};
+pub use charts::{
+    CurvePoint, DriftRow, Horizon, ReliabilityBin, RocPoint, curve, drift, reliability, roc,
+};
 use graph::graph;
 pub use graph::{Edge, Node, Shape};
 
@@ -241,7 +243,7 @@ mod tests {
             differs: true,
         }];
         let pictures = [
-            curve(hostile, &curve_points),
+            curve(hostile, Horizon::Within, &curve_points),
             reliability(hostile, &bins),
             roc(hostile, (0.8, (0.7, 0.9)), &points),
             chain(hostile, &states),
