@@ -55,6 +55,8 @@ enum DiffFormat {
     Json,
     /// Markdown, for a comment on a pull request
     Markdown,
+    /// HTML, one self-contained page
+    Html,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -116,6 +118,7 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
         DiffFormat::Text => output.write_all(diff.to_text().as_bytes())?,
         DiffFormat::Json => writeln!(output, "{}", diff.to_json())?,
         DiffFormat::Markdown => output.write_all(diff.to_markdown().as_bytes())?,
+        DiffFormat::Html => output.write_all(diff.to_html().as_bytes())?,
     }
     output.close()?;
     Ok(outcome(&args.fail_on, &diff))

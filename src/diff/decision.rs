@@ -3,18 +3,29 @@
 //! The events at which an arm acts are a language: prefixes that end where its property is violated, or its condition holds.
 //! What one spec denies beyond the other is searched clause by clause: a trace of the clause's language is judged by both
 //! monitors; if a clause of the other spec denies it as well, that clause's language is taken away, until a trace is left
-//! that only one of them denies, or none at all.
+//! that only one of them denies, or none at all. The ends at which an arm acts are a language as well: traces after whose end
+//! its property is violated.
+//!
+//! Clauses with bounds in time have no such automaton. Nothing is denied beyond the other spec if it has a clause with the same
+//! obligations, which is decided with the clock, or if the property is never violated. Else events are proposed with
+//! times at and after the bounds, and judged by both monitors: at each event, at the deadlines after them, and at the end.
 
 use super::property::{includes_all, is_same};
 use super::witness::Bench;
-use super::{DecisionChange, Direction, Level, Limits};
+use super::{DecisionChange, Direction, Level, Limits, Moment};
 use crate::domain;
-use crate::hir::{ArmTrigger, Enforce, Formula, Spec, Unary, Watched};
-use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::hir::{self, ArmTrigger, Enforce, Expr, Formula, Spec, Unary, Watched};
+use crate::ids::{AtomId, ExprId, FormulaId, PropertyId};
 use crate::lint;
 use crate::monitor::{Decision, Ruling};
 use crate::translate::{atom, automaton, translate};
-use guard_automata::{Atom, Dfa, Formulas, Interval, Verdict, compile};
+use crate::types::Type;
+use crate::value::Instant;
+use guard_automata::{Atom, Dfa, Formulas, Interval, Recurring, Verdict, compile};
+
+/// The reason why some arms are not compared.
+const UNCOMPARED: &str = "arms on `satisfied` of `always`, and on obligations that are pending for \
+                          some steps, are compared only if they did not change";
 
 /// Returns the differences between the decisions of the two specs.
 pub(super) fn compare(bench: &mut Bench<'_>, limits: &Limits) -> Vec<DecisionChange> {
@@ -31,18 +42,30 @@ pub(super) fn compare(bench: &mut Bench<'_>, limits: &Limits) -> Vec<DecisionCha
                 if !acts(&joint.spec.enforces[clause], level) {
                     continue;
                 }
-                let found = only_here(bench, side, clause, level, limits);
-                if matches!(found, Direction::Excluded) {
-                    continue;
-                }
-                let change = DecisionChange {
-                    clause: name(&joint.spec, clause),
-                    level,
-                    added: side == 1,
-                    found,
-                };
-                if !changes.iter().any(|known| repeats(known, &change)) {
-                    changes.push(change);
+                let mut is_denied_before = false;
+                for moment in moments(&joint.spec, clause) {
+                    let asked = Question {
+                        side,
+                        clause,
+                        level,
+                        moment,
+                        begins: is_denied_before,
+                    };
+                    let found = only_here(bench, asked, limits);
+                    is_denied_before |= matches!(found, Direction::Found(_));
+                    if matches!(found, Direction::Excluded) {
+                        continue;
+                    }
+                    let change = DecisionChange {
+                        clause: name(&joint.spec, clause),
+                        level,
+                        moment,
+                        added: side == 1,
+                        found,
+                    };
+                    if !changes.iter().any(|known| repeats(known, &change)) {
+                        changes.push(change);
+                    }
                 }
             }
         }
@@ -50,14 +73,43 @@ pub(super) fn compare(bench: &mut Bench<'_>, limits: &Limits) -> Vec<DecisionCha
     changes
 }
 
+/// Whether a clause of one spec acts where the other spec lets through.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    side: usize,
+    clause: usize,
+    level: Level,
+    moment: Moment,
+    /// Whether only ends count at which the clause begins to act: a difference at an event is known.
+    begins: bool,
+}
+
+/// Returns the moments at which a clause may act: conditions on a step at events only, and deadlines are bounds in time.
+fn moments(spec: &Spec, clause: usize) -> Vec<Moment> {
+    match &spec.enforces[clause].watched {
+        Watched::Property(property) => {
+            let timed = spec.formulas.is_timed(spec.property(*property).formula);
+            let mut moments = vec![Moment::Event];
+            if timed {
+                moments.push(Moment::Deadline);
+            }
+            moments.push(Moment::End);
+            moments
+        }
+        Watched::When { .. } | Watched::Query(_) => vec![Moment::Event],
+    }
+}
+
 /// Whether two changes report the same event of the same clause: what is newly denied is also newly stopped.
 fn repeats(known: &DecisionChange, change: &DecisionChange) -> bool {
-    let event = match (&known.found, &change.found) {
-        (Direction::Found(known), Direction::Found(found)) => known.events == found.events,
+    let is_same = match (&known.found, &change.found) {
+        (Direction::Found(witness), Direction::Found(found)) => {
+            known.moment == change.moment && witness.events == found.events
+        }
         (Direction::Unknown(known), Direction::Unknown(reason)) => known == reason,
         _ => false,
     };
-    event && (&known.clause, known.added) == (&change.clause, change.added)
+    is_same && (&known.clause, known.added) == (&change.clause, change.added)
 }
 
 /// Returns the clauses of which the new spec lets through what cannot be evaluated, and the old one does not.
@@ -98,18 +150,14 @@ fn acts(clause: &Enforce, level: Level) -> bool {
     clause.arms.iter().any(|arm| reaches(arm, level))
 }
 
-/// Returns a trace whose last event a clause of one spec acts on and the other spec lets through.
-fn only_here(
-    bench: &mut Bench<'_>,
-    side: usize,
-    clause: usize,
-    level: Level,
-    limits: &Limits,
-) -> Direction {
+/// Returns a trace at whose last event, at a deadline after which, or at whose end a clause of one spec acts and the other spec
+/// lets through.
+fn only_here(bench: &mut Bench<'_>, asked: Question, limits: &Limits) -> Direction {
     let joint = bench.joint;
     let spec = &joint.spec;
+    let Question { side, clause, .. } = asked;
     let others = clauses(bench, 1 - side);
-    let alike = |other: &usize| is_alike(spec, clause, *other, level);
+    let alike = |other: &usize| is_alike(spec, clause, *other, asked.level);
     if joint.steps_differ.is_none() && others.iter().any(alike) {
         return Direction::Excluded;
     }
@@ -123,35 +171,54 @@ fn only_here(
     if let Some(reason) = joint.conflict(&mut roots.iter().copied()) {
         return Direction::Unknown(reason);
     }
-    let found = by_automata(bench, side, clause, &others, level, &roots, limits);
+    let found = match is_timed(spec, clause) {
+        true => with_clock(bench, asked, &others, &roots, limits),
+        false => by_automata(bench, asked, &others, &roots, limits),
+    };
     let reason = match found {
         Ok(direction) => return direction,
         Err(reason) => reason,
     };
-    let found = bench.search(&roots, |bench, events| {
-        is_shown(bench, side, events, level, &roots) == Shown::Yes
+    let watched: Vec<PropertyId> = std::iter::once(&clause)
+        .chain(&others)
+        .filter_map(|clause| watched(spec, *clause))
+        .collect();
+    let found = bench.search(&watched, &roots, |bench, events| {
+        is_shown(bench, events, asked, &roots) == Shown::Yes
     });
     match found {
-        Some(events) => {
-            let last = u32::try_from(events.len().saturating_sub(1)).ok();
-            Direction::Found(bench.witness(&events, last))
-        }
+        Some(events) => shown(bench, &events),
         None => Direction::Unknown(reason),
     }
 }
 
+fn shown(bench: &Bench<'_>, events: &[domain::Event]) -> Direction {
+    let last = u32::try_from(events.len().saturating_sub(1)).ok();
+    Direction::Found(bench.witness(events, last))
+}
+
+fn watched(spec: &Spec, clause: usize) -> Option<PropertyId> {
+    match spec.enforces[clause].watched {
+        Watched::Property(property) => Some(property),
+        _ => None,
+    }
+}
+
+fn is_timed(spec: &Spec, clause: usize) -> bool {
+    let timed = |property| spec.formulas.is_timed(spec.property(property).formula);
+    watched(spec, clause).is_some_and(timed)
+}
+
 fn by_automata(
     bench: &mut Bench<'_>,
-    side: usize,
-    clause: usize,
+    asked: Question,
     others: &[usize],
-    level: Level,
     roots: &[ExprId],
     limits: &Limits,
 ) -> Result<Direction, String> {
     let joint = bench.joint;
     let spec = &joint.spec;
-    let acts = language(spec, clause, level, limits)?;
+    let acts = language(spec, asked.clause, asked, limits)?;
     let mut over: Option<Dfa> = None;
     let mut taken: Vec<usize> = Vec::new();
     let mut waiting: Vec<usize> = others.to_vec();
@@ -164,14 +231,11 @@ fn by_automata(
             return Ok(Direction::Excluded);
         };
         let masked = match bench.events(&word, &[], roots) {
-            Some(events) => match is_shown(bench, side, &events, level, roots) {
-                Shown::Yes => {
-                    let last = u32::try_from(events.len().saturating_sub(1)).ok();
-                    return Ok(Direction::Found(bench.witness(&events, last)));
-                }
+            Some(events) => match is_shown(bench, &events, asked, roots) {
+                Shown::Yes => return Ok(shown(bench, &events)),
                 Shown::Masked(by) => by
                     .into_iter()
-                    .filter_map(|place| joint.sides[1 - side].clauses.get(place).copied()?)
+                    .filter_map(|place| joint.sides[1 - asked.side].clauses.get(place).copied()?)
                     .find(|other| !taken.contains(other)),
                 Shown::No => None,
             },
@@ -183,10 +247,10 @@ fn by_automata(
             .ok_or("no events were found on which only one of the specs acts")?;
         waiting.retain(|other| *other != next);
         taken.push(next);
-        if !comparable(spec, clause, next) {
+        if !comparable(spec, asked.clause, next) {
             continue;
         }
-        let Ok(more) = language(spec, next, level, limits) else {
+        let Ok(more) = language(spec, next, asked, limits) else {
             continue;
         };
         over = Some(match over {
@@ -195,6 +259,115 @@ fn by_automata(
                 .or(&more, &limits.automata)
                 .map_err(|error| error.to_string())?,
         });
+    }
+}
+
+/// Decides a clause with bounds in time as far as the clock decides its property.
+fn with_clock(
+    bench: &mut Bench<'_>,
+    asked: Question,
+    others: &[usize],
+    roots: &[ExprId],
+    limits: &Limits,
+) -> Result<Direction, String> {
+    let joint = bench.joint;
+    let spec = &joint.spec;
+    let Some(own) = watched(spec, asked.clause) else {
+        return Err("it watches no property".to_owned());
+    };
+    let own = spec.property(own).formula;
+    let on_violation = |arm: &hir::Arm| arm.trigger == ArmTrigger::Violated;
+    let arms = spec.enforces[asked.clause].arms.iter();
+    let mut acting = arms.filter(|arm| reaches(arm, asked.level));
+    let [never, _] = excesses(spec, [None, Some(own)], limits);
+    if acting.all(on_violation) && matches!(never, Ok(None)) {
+        return Ok(Direction::Excluded);
+    }
+    let mut proposed: Vec<lint::Difference> = never.ok().flatten().into_iter().collect();
+    for other in others {
+        let Some(property) = watched(spec, *other) else {
+            continue;
+        };
+        let other_formula = spec.property(property).formula;
+        if comparable(spec, asked.clause, *other)
+            && has_triggers(spec, asked.clause, *other, asked.level)
+            && have_same_obligations(spec, own, other_formula, limits)
+        {
+            return Ok(Direction::Excluded);
+        }
+        let found = excesses(spec, [Some(other_formula), Some(own)], limits);
+        proposed.extend(found.into_iter().filter_map(|found| found.ok().flatten()));
+    }
+    let watched: Vec<PropertyId> = watched(spec, asked.clause).into_iter().collect();
+    let gaps = bench.gaps(&watched);
+    for difference in proposed {
+        let Some(events) = bench.events(&difference.steps, &difference.times, roots) else {
+            continue;
+        };
+        for length in 1..=events.len() {
+            let part = &events[..length];
+            if is_shown(bench, part, asked, roots) == Shown::Yes {
+                return Ok(shown(bench, part));
+            }
+            // That a deadline has passed is noticed at the next event.
+            for (gap, next) in gaps
+                .iter()
+                .flat_map(|gap| events.iter().map(move |next| (gap, next)))
+            {
+                let mut longer = part.to_vec();
+                longer.push(bench.later(part, next, *gap));
+                if is_shown(bench, &longer, asked, roots) == Shown::Yes {
+                    return Ok(shown(bench, &longer));
+                }
+            }
+        }
+    }
+    Err("it watches a property with bounds in time, and no events were found on which only one of the specs acts".to_owned())
+}
+
+/// Returns a trace of each formula that violates the other; `None` is true of every trace.
+fn excesses(
+    spec: &Spec,
+    formulas: [Option<FormulaId>; 2],
+    limits: &Limits,
+) -> [Result<Option<lint::Difference>, String>; 2] {
+    let mut spec = spec.clone();
+    let formulas = formulas.map(|formula| formula.unwrap_or_else(|| spec.formulas.constant(true)));
+    lint::excesses(&spec, formulas, &[], &limits.automata)
+}
+
+/// Whether two properties are violated by the same traces, and if they are watched on after a violation, from each of its
+/// steps on.
+fn have_same_obligations(spec: &Spec, own: FormulaId, other: FormulaId, limits: &Limits) -> bool {
+    let mut spec = spec.clone();
+    let formulas = match [own, other].map(|formula| recurring(&spec, formula)) {
+        [None, None] => [own, other],
+        [Some(own), Some(other)] => {
+            // A condition of which nothing is known: any steps may be those at which the obligation is due.
+            let start = Expr::Todo("start".into());
+            let expr = spec.exprs.add(start, Type::Bool);
+            let start = spec.formulas.add_atom(hir::Atom {
+                expr,
+                text: "start".into(),
+                span: spec.property(PropertyId::new(0)).span,
+            });
+            let start = spec.formulas.add(Formula::Atom(start));
+            [own, other].map(|inner| {
+                let due = spec.formulas.add(Formula::Implies(start, inner));
+                spec.formulas.add(Formula::Unary(Unary::Always, None, due))
+            })
+        }
+        _ => return false,
+    };
+    let found = lint::excesses(&spec, formulas, &[], &limits.automata);
+    found.iter().all(|found| matches!(found, Ok(None)))
+}
+
+/// Returns the part of `G φ` that is watched on after a violation.
+fn recurring(spec: &Spec, formula: FormulaId) -> Option<FormulaId> {
+    match spec.formulas.get(formula) {
+        Formula::Unary(Unary::Always, None, inner) => Some(*inner),
+        _ => None,
     }
 }
 
@@ -209,24 +382,30 @@ enum Shown {
 
 fn is_shown(
     bench: &mut Bench<'_>,
-    side: usize,
     events: &[domain::Event],
-    level: Level,
+    asked: Question,
     roots: &[ExprId],
 ) -> Shown {
+    let Question { side, level, .. } = asked;
     let decisions = [
-        bench.decision(side, events),
-        bench.decision(1 - side, events),
+        bench.decisions(side, events, asked.moment),
+        bench.decisions(1 - side, events, asked.moment),
     ];
     let [Some(here), Some(there)] = decisions else {
         return Shown::No;
     };
-    let acts = |decision: &Decision| decision.ruling >= level.ruling();
-    if !acts(&here) || !here.errors.is_empty() || !there.errors.is_empty() {
+    let acts = |(_, decision): &&(Instant, Decision)| decision.ruling >= level.ruling();
+    let all = || here.iter().chain(&there);
+    let Some((when, _)) = here.iter().find(acts) else {
+        return Shown::No;
+    };
+    if all().any(|(_, decision)| !decision.errors.is_empty()) {
         return Shown::No;
     }
-    if acts(&there) {
-        let fired = there.clauses.iter();
+    // A deadline that passed before has denied what follows.
+    let mut masking = there.iter().filter(acts).filter(|(due, _)| due <= when);
+    if let Some((_, decision)) = masking.next() {
+        let fired = decision.clauses.iter();
         let fired = fired.filter(|fired| Ruling::of(fired.action) >= level.ruling());
         return Shown::Masked(fired.map(|fired| fired.clause).collect());
     }
@@ -236,8 +415,8 @@ fn is_shown(
     Shown::Yes
 }
 
-/// Whether the arms of two clauses that reach a level act at the same events.
-fn is_alike(spec: &Spec, clause: usize, other: usize, level: Level) -> bool {
+/// Whether each trigger of the arms of a clause that reach a level is one of the other clause.
+fn has_triggers(spec: &Spec, clause: usize, other: usize, level: Level) -> bool {
     let triggers = |clause: usize| -> Vec<&ArmTrigger> {
         let arms = spec.enforces[clause].arms.iter();
         arms.filter(|arm| reaches(arm, level))
@@ -245,6 +424,11 @@ fn is_alike(spec: &Spec, clause: usize, other: usize, level: Level) -> bool {
             .collect()
     };
     let (own, theirs) = (triggers(clause), triggers(other));
+    own.iter().all(|trigger| theirs.contains(trigger))
+}
+
+/// Whether the arms of two clauses that reach a level act at the same events.
+fn is_alike(spec: &Spec, clause: usize, other: usize, level: Level) -> bool {
     let watched = match (
         &spec.enforces[clause].watched,
         &spec.enforces[other].watched,
@@ -256,7 +440,7 @@ fn is_alike(spec: &Spec, clause: usize, other: usize, level: Level) -> bool {
         }
         _ => false,
     };
-    watched && own.iter().all(|trigger| theirs.contains(trigger))
+    watched && has_triggers(spec, clause, other, level)
 }
 
 /// Whether the instances of the first clause are instances of the second one, so that letters mean the same in both.
@@ -272,15 +456,18 @@ fn comparable(spec: &Spec, clause: usize, other: usize) -> bool {
     }
 }
 
-/// Returns the prefixes whose last event an arm of the clause acts on that reaches the level.
+/// Returns the prefixes at whose last event, or traces at whose end, an arm of the clause acts that reaches the level.
 ///
 /// # Errors
 /// The reason why they are not known as an automaton.
-fn language(spec: &Spec, clause: usize, level: Level, limits: &Limits) -> Result<Dfa, String> {
+fn language(spec: &Spec, clause: usize, asked: Question, limits: &Limits) -> Result<Dfa, String> {
     let of = &spec.enforces[clause];
     let mut all: Option<Dfa> = None;
-    for arm in of.arms.iter().filter(|arm| reaches(arm, level)) {
+    for arm in of.arms.iter().filter(|arm| reaches(arm, asked.level)) {
         let one = match &of.watched {
+            Watched::When { .. } if asked.moment == Moment::End => {
+                return Err("it watches a condition on a step".to_owned());
+            }
             Watched::When { condition, .. } => holds_last(spec, *condition, limits)?,
             Watched::Property(property) => {
                 let property = spec.property(*property);
@@ -290,7 +477,13 @@ fn language(spec: &Spec, clause: usize, level: Level, limits: &Limits) -> Result
                 if spec.formulas.is_timed(property.formula) {
                     return Err("it watches a property with bounds in time".to_owned());
                 }
-                acting(spec, property.formula, &arm.trigger, limits)?
+                match asked.moment {
+                    Moment::End => {
+                        let begins = asked.begins && clause == asked.clause;
+                        acting_at_end(spec, property.formula, &arm.trigger, begins, limits)?
+                    }
+                    _ => acting(spec, property.formula, &arm.trigger, limits)?,
+                }
             }
             Watched::Query(_) => return Err("it watches a claim about a model".to_owned()),
         };
@@ -325,26 +518,12 @@ fn acting(
     limits: &Limits,
 ) -> Result<Dfa, String> {
     let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string());
-    let recurring = match spec.formulas.get(formula) {
-        Formula::Unary(Unary::Always, None, inner) => Some(*inner),
-        _ => None,
-    };
-    match (trigger, recurring) {
+    match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Violated))
         }
         (ArmTrigger::Violated, Some(inner)) => {
-            // As a monitor watches `G φ` on after a violation.
-            let mut formulas = Formulas::new();
-            let inner = translate(&spec.formulas, inner, atom, &mut formulas);
-            let start = Atom(u32::try_from(spec.formulas.atoms().len()).unwrap_or(u32::MAX));
-            let asks = formulas.atom(start);
-            let asked = formulas.implies(asks, inner);
-            let always = formulas.always(Interval::ALL, asked);
-            let dfa = compile(&formulas, always, &limits.automata).map_err(|e| e.to_string())?;
-            let watched = dfa
-                .recurring(start, &limits.automata)
-                .map_err(|error| error.to_string())?;
+            let watched = watched_on(spec, inner, limits)?;
             let violated = |state: guard_automata::StateId| {
                 watched
                     .violated
@@ -367,11 +546,58 @@ fn acting(
         (ArmTrigger::PresumablyViolated(1), None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::PresumablyViolated))
         }
-        _ => Err(
-            "arms on `satisfied` of `always`, and on obligations that are pending for some steps, \
-             are compared only if they did not change"
-                .to_owned(),
-        ),
+        _ => Err(UNCOMPARED.to_owned()),
+    }
+}
+
+/// Returns the automaton of `G φ` that goes on after violations, as a monitor does.
+fn watched_on(spec: &Spec, inner: FormulaId, limits: &Limits) -> Result<Recurring, String> {
+    let mut formulas = Formulas::new();
+    let inner = translate(&spec.formulas, inner, atom, &mut formulas);
+    let start = Atom(u32::try_from(spec.formulas.atoms().len()).unwrap_or(u32::MAX));
+    let asks = formulas.atom(start);
+    let asked = formulas.implies(asks, inner);
+    let always = formulas.always(Interval::ALL, asked);
+    let dfa = compile(&formulas, always, &limits.automata).map_err(|e| e.to_string())?;
+    dfa.recurring(start, &limits.automata)
+        .map_err(|error| error.to_string())
+}
+
+/// Returns the traces at whose end a trigger on a property is active, or only begins to be.
+fn acting_at_end(
+    spec: &Spec,
+    formula: FormulaId,
+    trigger: &ArmTrigger,
+    begins: bool,
+    limits: &Limits,
+) -> Result<Dfa, String> {
+    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string())?;
+    let satisfied = |verdict| matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
+    match (trigger, recurring(spec, formula)) {
+        (ArmTrigger::Violated, None) => Ok(plain.accepting_where(|verdict| match verdict {
+            Verdict::Violated => !begins,
+            verdict => !satisfied(verdict),
+        })),
+        (ArmTrigger::Violated, Some(inner)) => {
+            let watched = watched_on(spec, inner, limits)?;
+            // What was violated at the last step was decided there.
+            let is_pending = |state: guard_automata::StateId| {
+                let violated = watched.violated.get(state.index()).copied();
+                violated == Some(false) && !watched.dfa.accepting(state)
+            };
+            let pending = watched.dfa.accepting_at(is_pending);
+            let first = plain.accepting_where(|verdict| verdict == Verdict::PresumablyViolated);
+            pending
+                .or(&first, &limits.automata)
+                .map_err(|error| error.to_string())
+        }
+        (ArmTrigger::Satisfied, None) => Ok(plain.accepting_where(|verdict| match verdict {
+            Verdict::Satisfied => !begins,
+            verdict => satisfied(verdict),
+        })),
+        // At the end nothing is pending any more.
+        (ArmTrigger::PresumablyViolated(_), _) => Ok(plain.accepting_at(|_| false)),
+        _ => Err(UNCOMPARED.to_owned()),
     }
 }
 

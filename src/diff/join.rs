@@ -4,6 +4,7 @@
 //! if they are read from the same place, in the same way; variables bound in expressions are numbered by how deep their
 //! binders are nested; tracks are the same if their updates are, under the assumption that the tracks which they read are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ use crate::hir::{
 use crate::ids::{AtomId, ExprId, FormulaId, LocalId, PropertyId, TrackId};
 use crate::input_schema::{Absent, Events, Field, FieldSource, InputSchema};
 use crate::types::{EnumType, RecordType, Type};
-use crate::value::{EnumValue, Object, Value};
+use crate::value::{Cell, EnumValue, Object, Value};
 
 /// Both specs in one, and where the parts of each are in it.
 #[derive(Clone, Debug)]
@@ -54,6 +55,20 @@ impl Side {
         let places = if meta { &self.meta } else { &self.fields };
         let own = |place: &usize| Some(self.own_value(value(*place)?));
         places.iter().map(own).collect()
+    }
+
+    /// Returns cells in the order of the fields of this spec as values of joint fields.
+    pub(super) fn joint_values(&self, meta: bool, cells: &[Cell]) -> BTreeMap<usize, Value> {
+        let places = if meta { &self.meta } else { &self.fields };
+        let joint = |own: u16| self.enums.get(usize::from(own)).copied().unwrap_or(own);
+        let known = places
+            .iter()
+            .zip(cells)
+            .filter_map(|(place, cell)| match cell {
+                Cell::Known(value) => Some((*place, renumbered(value, &joint))),
+                Cell::Unknown => None,
+            });
+        known.collect()
     }
 
     fn own_value(&self, joint: &Value) -> Value {

@@ -10,14 +10,15 @@
 //! none are found, the direction is undecided, with the reason.
 //!
 //! # Limits
-//! See [`Limits`]. Arms that only log, warn or reflect, ends of traces and deadlines are not part of the comparison of
-//! decisions. Claims about models and systems are compared as texts.
+//! See [`Limits`]. Arms that only log, warn or reflect are not part of the comparison of decisions. Claims about models and systems are compared as texts.
 
 mod claims;
 mod decision;
 mod join;
+mod page;
 mod property;
 mod runs;
+mod search;
 mod witness;
 mod write;
 
@@ -200,6 +201,28 @@ impl Level {
     }
 }
 
+/// The moment of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// An event.
+    Event,
+    /// A deadline that passes without an event.
+    Deadline,
+    /// The end of the trace.
+    End,
+}
+
+impl Moment {
+    /// Returns the word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Moment::Event => "event",
+            Moment::Deadline => "deadline",
+            Moment::End => "end",
+        }
+    }
+}
+
 /// A clause that acts on an event on which no clause of the other spec acts.
 #[derive(Clone, Debug)]
 pub struct DecisionChange {
@@ -207,9 +230,11 @@ pub struct DecisionChange {
     pub clause: String,
     /// The strength of its action.
     pub level: Level,
+    /// The moment of the decision.
+    pub moment: Moment,
     /// Whether it is a clause of the new spec: then the event is newly denied, else newly let through.
     pub added: bool,
-    /// The event, as the last one of a trace. Never `Excluded`.
+    /// The event, as the last one of a trace, or the trace after which a deadline passes or which ends. Never `Excluded`.
     pub found: Direction,
 }
 

@@ -181,7 +181,12 @@ fn decide(
     {
         return Direction::Found(bench.witness(&events, at));
     }
-    let found = bench.search(roots, |bench, events| shows(bench, events).is_some());
+    let joint = bench.joint;
+    let sides = joint.sides.iter().zip([pair.old, pair.new]);
+    let both: Vec<PropertyId> = sides
+        .map(|(side, id)| side.properties[id.index()])
+        .collect();
+    let found = bench.search(&both, roots, |bench, events| shows(bench, events).is_some());
     match found {
         Some(events) => {
             let at = shows(bench, &events).flatten();

@@ -5,12 +5,12 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::Witness;
 use super::join::Joint;
+use super::{Moment, Witness};
 use crate::domain::{self, Given, Goal, Work};
 use crate::eval::Program;
 use crate::hir::reads::reads;
-use crate::hir::{Expr, Spec, Watched};
+use crate::hir::{Spec, Watched};
 use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::input::record::{Event, Origin, Record, Step};
 use crate::input_schema::{Absent, Field, FieldSource, Path};
@@ -21,12 +21,8 @@ use crate::value::{Cell, EnumValue, Instant, Value};
 use crate::verdict::{Verdict, value_json};
 use guard_automata::Word;
 
-/// Events that sequences are made of in a search.
-const POOL: usize = 14;
-/// Sequences that one search judges.
-const SEQUENCES: usize = 3_000;
-/// The steps of the longest sequence.
-const LONGEST: usize = 8;
+/// Deadlines after the last event at which decisions are compared.
+const DEADLINES: usize = 16;
 
 /// Both specs, compiled, with what is needed to propose events to them.
 pub(super) struct Bench<'a> {
@@ -79,65 +75,124 @@ impl<'a> Bench<'a> {
             .min_by_key(|(verdict, at)| (mutate::gravity(*verdict), *at))
     }
 
-    /// Returns the decision of one spec on the last of these events, each of which has happened.
-    pub(super) fn decision(&mut self, side: usize, events: &[domain::Event]) -> Option<Decision> {
+    /// Returns the decisions of one spec at a moment after these events, each of which has happened, with the time of each: at
+    /// the last event or the end there is one, at deadlines after the last event there may be more. `None` if no clause can
+    /// be judged.
+    pub(super) fn decisions(
+        &mut self,
+        side: usize,
+        events: &[domain::Event],
+        moment: Moment,
+    ) -> Option<Vec<(Instant, Decision)>> {
         self.runs += 1;
         let name = format_smolstr!("{}", self.runs);
         let record = self.record(side, events);
+        let times: Vec<Option<Instant>> = events.iter().map(|event| self.time(event)).collect();
         let monitor = &mut self.monitors.as_mut()?[side];
-        let mut last = None;
-        for step in record.steps {
-            last = Some(monitor.observe_event(
-                Event {
-                    trace: Some(name.clone()),
-                    origin: record.origin.clone(),
-                    meta: record.meta.clone(),
-                    steps: vec![step],
-                    problems: Vec::new(),
-                },
-                None,
-            ));
+        let mut decisions = Vec::new();
+        let mut now = Instant(0);
+        for (step, time) in record.steps.into_iter().zip(times) {
+            let event = Event {
+                trace: Some(name.clone()),
+                origin: record.origin.clone(),
+                meta: record.meta.clone(),
+                steps: vec![step],
+                problems: Vec::new(),
+            };
+            now = time.unwrap_or(now);
+            decisions = vec![(now, monitor.observe_event(event, time))];
+        }
+        match moment {
+            Moment::Event => {}
+            Moment::End => decisions = vec![(now, monitor.propose_end(&name))],
+            Moment::Deadline => {
+                decisions.clear();
+                for _ in 0..DEADLINES {
+                    let Some(due) = monitor.next_deadline() else {
+                        break;
+                    };
+                    let passed = monitor.tick(Instant(due.0.saturating_add(1)));
+                    decisions.extend(passed.into_iter().map(|decision| (due, decision)));
+                }
+            }
         }
         monitor.end(&name, None);
-        last
+        Some(decisions)
+    }
+
+    fn time(&self, event: &domain::Event) -> Option<Instant> {
+        match event.fields.get(&self.joint.spec.schema.clock?) {
+            Some(Value::Time(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// Returns an event as one that happens so much later than the last of these events.
+    pub(super) fn later(
+        &self,
+        events: &[domain::Event],
+        event: &domain::Event,
+        gap: i128,
+    ) -> domain::Event {
+        let mut event = event.clone();
+        let last = events.last().and_then(|last| self.time(last));
+        if let (Some(clock), Some(last)) = (self.joint.spec.schema.clock, last) {
+            let time = Instant(last.0.saturating_add(gap));
+            event.fields.insert(clock, Value::Time(time));
+        }
+        event
+    }
+
+    /// Returns the events as a record of the joint spec.
+    pub(super) fn joint_record(&self, events: &[domain::Event]) -> Record {
+        let schema = &self.joint.spec.schema;
+        let meta = |place: usize| events.iter().find_map(|event| event.meta.get(&place));
+        let values = |fields: &[Field], value: &dyn Fn(usize) -> Option<Value>| {
+            (0..fields.len()).map(value).collect()
+        };
+        let step = |event: &domain::Event| {
+            values(&schema.fields, &|place| event.fields.get(&place).cloned())
+        };
+        record(
+            [&schema.meta, &schema.fields],
+            values(&schema.meta, &|place| meta(place).cloned()),
+            events.iter().map(step).collect(),
+        )
+    }
+
+    /// Returns the tests of both specs as events.
+    pub(super) fn tests(&self) -> Vec<Vec<domain::Event>> {
+        let specs = self.programs.iter().map(Program::spec);
+        let mut all: Vec<Vec<domain::Event>> = Vec::new();
+        for (spec, side) in specs.zip(&self.joint.sides) {
+            for test in &spec.tests {
+                let meta = side.joint_values(true, &test.meta);
+                let event = |cells: &Vec<Cell>| domain::Event {
+                    fields: side.joint_values(false, cells),
+                    meta: meta.clone(),
+                    ..domain::Event::default()
+                };
+                let events: Vec<domain::Event> = test.steps.iter().map(event).collect();
+                if !all.contains(&events) {
+                    all.push(events);
+                }
+            }
+        }
+        all
     }
 
     fn record(&self, side: usize, events: &[domain::Event]) -> Record {
         let spec = self.programs[side].spec();
         let side = &self.joint.sides[side];
-        let cells = |fields: &[Field], values: Vec<Option<Value>>| -> Box<[Cell]> {
-            let cell = |(field, value): (&Field, Option<Value>)| match value {
-                Some(value) => Cell::Known(value),
-                None => mutate::absent(field),
-            };
-            fields.iter().zip(values).map(cell).collect()
-        };
         let meta = side.values(true, |place| {
             events.iter().find_map(|event| event.meta.get(&place))
         });
-        Record {
-            origin: Origin {
-                file: "example".into(),
-                below: "example".into(),
-                line: 1,
-                ordinal: 0,
-            },
-            id: None,
-            complete: Some(true),
-            meta: cells(&spec.schema.meta, meta),
-            steps: events
-                .iter()
-                .zip(0..)
-                .map(|(event, index)| Step {
-                    index,
-                    cells: cells(
-                        &spec.schema.fields,
-                        side.values(false, |place| event.fields.get(&place)),
-                    ),
-                })
-                .collect(),
-            problems: Vec::new(),
-        }
+        let step = |event: &domain::Event| side.values(false, |place| event.fields.get(&place));
+        record(
+            [&spec.schema.meta, &spec.schema.fields],
+            meta,
+            events.iter().map(step).collect(),
+        )
     }
 
     /// Returns events that give the conditions the values of a word; `None` if none are found. Required fields that `roots`
@@ -172,7 +227,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Sets the required fields that these conditions read and of which nothing is asked.
-    fn complete(&self, events: &mut [domain::Event], roots: &[ExprId]) {
+    pub(super) fn complete(&self, events: &mut [domain::Event], roots: &[ExprId]) {
         let spec = &self.joint.spec;
         for place in reads(spec, roots.iter().copied()).fields {
             let field = &spec.schema.fields[place];
@@ -185,12 +240,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn required(&self) -> impl Iterator<Item = Goal> {
+    pub(super) fn required(&self) -> impl Iterator<Item = Goal> {
         let sides = self.joint.sides.iter();
         sides.flat_map(|side| side.required.iter().map(|expr| (*expr, true)))
     }
 
-    fn set_times(&self, events: &mut [domain::Event], times: &[i128]) {
+    pub(super) fn set_times(&self, events: &mut [domain::Event], times: &[i128]) {
         let schema = &self.joint.spec.schema;
         let Some(clock) = schema.clock else { return };
         let needed = schema
@@ -210,114 +265,6 @@ impl<'a> Bench<'a> {
                 None => {}
             }
         }
-    }
-
-    /// Searches a short sequence of events that is accepted. The events give the parts of these conditions each value.
-    /// Deterministic.
-    pub(super) fn search(
-        &mut self,
-        roots: &[ExprId],
-        mut accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
-        let pool = self.pool(roots);
-        if pool.is_empty() {
-            return None;
-        }
-        let mut left = SEQUENCES;
-        let mut length = 1;
-        // All short sequences, then some longer ones.
-        while length <= LONGEST {
-            let all = pool.len().checked_pow(length as u32);
-            let Some(all) = all.filter(|all| *all <= left) else {
-                break;
-            };
-            for number in 0..all {
-                let mut rest = number;
-                let places = (0..length).map(|_| {
-                    let place = rest % pool.len();
-                    rest /= pool.len();
-                    place
-                });
-                let places: Vec<usize> = places.collect();
-                if let Some(found) = self.tried(&pool, &places, roots, &mut accept) {
-                    return Some(found);
-                }
-            }
-            left -= all;
-            length += 1;
-        }
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = |below: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        for _ in 0..left {
-            let length = length.min(LONGEST) + random(LONGEST + 1 - length.min(LONGEST));
-            // Few different events in one sequence: repetitions are what counts and tracks depend on.
-            let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
-            let places: Vec<usize> = (0..length).map(|_| some[random(some.len())]).collect();
-            if let Some(found) = self.tried(&pool, &places, roots, &mut accept) {
-                return Some(found);
-            }
-        }
-        None
-    }
-
-    fn tried(
-        &mut self,
-        pool: &[domain::Event],
-        places: &[usize],
-        roots: &[ExprId],
-        accept: &mut impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
-        let mut events: Vec<domain::Event> =
-            places.iter().map(|place| pool[*place].clone()).collect();
-        self.set_times(&mut events, &[]);
-        self.complete(&mut events, roots);
-        accept(self, &events).then_some(events)
-    }
-
-    /// Returns events that give the Boolean parts of these conditions, and of the tracks that they read, each value.
-    fn pool(&self, roots: &[ExprId]) -> Vec<domain::Event> {
-        let spec = &self.joint.spec;
-        let mut seen = vec![false; spec.exprs.len()];
-        let mut conditions: Vec<ExprId> = Vec::new();
-        let mut todo: Vec<ExprId> = roots.iter().rev().copied().collect();
-        while let Some(id) = todo.pop() {
-            if std::mem::replace(&mut seen[id.index()], true) {
-                continue;
-            }
-            if matches!(spec.exprs.ty(id).non_null(), Type::Bool) && !is_constant(spec, id) {
-                conditions.push(id);
-            }
-            if let Expr::Track(track, _) = spec.exprs.get(id) {
-                todo.push(spec.track(*track).update);
-            }
-            todo.extend(spec.exprs.operands(id));
-        }
-        let mut work = Work::new(400_000, 20_000);
-        let mut given = Given::default();
-        let mut pool: Vec<domain::Event> = Vec::new();
-        let both = conditions.iter().flat_map(|id| [(*id, true), (*id, false)]);
-        for goal in both {
-            if pool.len() >= POOL {
-                break;
-            }
-            let goals: Vec<Goal> = std::iter::once(goal).chain(self.required()).collect();
-            let Some(event) = domain::event(spec, &goals, &given, &mut work) else {
-                continue;
-            };
-            given.meta.clone_from(&event.meta);
-            if !event.vars.is_empty() {
-                given.vars.clone_from(&event.vars);
-            }
-            if !pool.contains(&event) {
-                pool.push(event);
-            }
-        }
-        pool
     }
 
     /// Whether events cannot be recorded as they are: two of the fields that matter are parts of one another, or the
@@ -370,6 +317,41 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Returns a record of these values, of the fields of the record and of each step.
+fn record(
+    [of_record, of_step]: [&[Field]; 2],
+    meta: Vec<Option<Value>>,
+    steps: Vec<Vec<Option<Value>>>,
+) -> Record {
+    let cells = |fields: &[Field], values: Vec<Option<Value>>| -> Box<[Cell]> {
+        let cell = |(field, value): (&Field, Option<Value>)| match value {
+            Some(value) => Cell::Known(value),
+            None => mutate::absent(field),
+        };
+        fields.iter().zip(values).map(cell).collect()
+    };
+    Record {
+        origin: Origin {
+            file: "example".into(),
+            below: "example".into(),
+            line: 1,
+            ordinal: 0,
+        },
+        id: None,
+        complete: Some(true),
+        meta: cells(of_record, meta),
+        steps: steps
+            .into_iter()
+            .zip(0..)
+            .map(|(values, index)| Step {
+                index,
+                cells: cells(of_step, values),
+            })
+            .collect(),
+        problems: Vec::new(),
+    }
+}
+
 /// Returns a spec without clauses about models: their numbers are not known.
 pub(super) fn without_models(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
@@ -395,13 +377,6 @@ fn some(ty: &Type) -> Value {
         }),
         Type::Json | Type::Nullable(_) | Type::Null | Type::Error => Value::Null,
     }
-}
-
-fn is_constant(spec: &Spec, id: ExprId) -> bool {
-    matches!(
-        spec.exprs.get(id),
-        Expr::Const(_) | Expr::Unknown | Expr::Todo(_)
-    )
 }
 
 /// Whether two fields may be read from places one of which contains the other.

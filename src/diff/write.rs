@@ -1,12 +1,12 @@
-//! Differences as text, Markdown and JSON.
+//! Differences as text, Markdown and JSON; `page` has them as HTML.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::{
-    ClaimChange, DecisionChange, Diff, Direction, Level, PropertyChange, Relation, RunChange, Runs,
-    Status, Witness,
+    ClaimChange, DecisionChange, Diff, Direction, Level, Moment, PropertyChange, Relation,
+    RunChange, Runs, Status, Witness,
 };
 use crate::inert::inert;
 use crate::report::text::{number, plural};
@@ -153,6 +153,7 @@ impl Diff {
             json!({
                 "clause": change.clause,
                 "level": level,
+                "at": change.moment.as_str(),
                 "change": if change.added { "newly" } else { "no_longer" },
                 "event": change.found.to_json(),
             })
@@ -183,7 +184,7 @@ impl Diff {
         all
     }
 
-    fn in_order(&self) -> Vec<&PropertyChange> {
+    pub(super) fn in_order(&self) -> Vec<&PropertyChange> {
         let mut all: Vec<&PropertyChange> = self.properties.iter().collect();
         let place = |relation| ORDER.iter().position(|other| *other == relation);
         all.sort_by_key(|change| place(change.status.relation()));
@@ -191,7 +192,7 @@ impl Diff {
     }
 
     /// Returns the counts in one line: `1 looser, 2 stricter, 8 equal`.
-    fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let count = |relation: Relation| {
             let all = self.properties.iter();
             let count = all
@@ -208,7 +209,7 @@ impl Diff {
 }
 
 impl Direction {
-    fn witness(&self) -> Option<&Witness> {
+    pub(super) fn witness(&self) -> Option<&Witness> {
         match self {
             Direction::Found(witness) => Some(witness),
             _ => None,
@@ -240,7 +241,7 @@ impl Direction {
 }
 
 impl Runs {
-    fn changes(&self) -> impl Iterator<Item = &RunChange> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = &RunChange> {
         self.decisions.iter().chain(&self.verdicts)
     }
 
@@ -285,7 +286,7 @@ impl Runs {
 }
 
 impl super::Example {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let line = match self.line {
             0 => String::new(),
             line => format!(":{line}"),
@@ -301,12 +302,12 @@ impl super::Example {
 }
 
 /// A statement about a property, with the trace that shows it.
-struct Detail<'a> {
-    says: String,
-    witness: Option<&'a Witness>,
+pub(super) struct Detail<'a> {
+    pub(super) says: String,
+    pub(super) witness: Option<&'a Witness>,
 }
 
-fn details(change: &PropertyChange) -> Vec<Detail<'_>> {
+pub(super) fn details(change: &PropertyChange) -> Vec<Detail<'_>> {
     let Status::Compared([forth, back]) = &change.status else {
         return Vec::new();
     };
@@ -346,7 +347,7 @@ fn details(change: &PropertyChange) -> Vec<Detail<'_>> {
     details
 }
 
-fn title(change: &PropertyChange) -> String {
+pub(super) fn title(change: &PropertyChange) -> String {
     let mut title = change.name.to_string();
     if let Some(old) = &change.old_name {
         let _ = write!(title, ", renamed from {old}");
@@ -357,7 +358,7 @@ fn title(change: &PropertyChange) -> String {
     title
 }
 
-fn decision_text(change: &DecisionChange) -> String {
+pub(super) fn decision_text(change: &DecisionChange) -> String {
     let what = match (change.level, change.added) {
         (Level::Denied, true) => "newly denied",
         (Level::Denied, false) => "no longer denied",
@@ -367,20 +368,32 @@ fn decision_text(change: &DecisionChange) -> String {
     let clause = inert(&change.clause);
     match &change.found {
         Direction::Unknown(reason) => {
-            format!("`{clause}`: not decided whether something is {what}: {reason}")
+            let subject = match change.moment {
+                Moment::Event => "something is",
+                Moment::Deadline => "a passed deadline is",
+                Moment::End => "an end is",
+            };
+            format!("`{clause}`: not decided whether {subject} {what}: {reason}")
         }
-        _ => format!("{what}, by `{clause}`: the last event of"),
+        _ => {
+            let moment = match change.moment {
+                Moment::Event => "the last event of",
+                Moment::Deadline => "at a deadline, without a further event, after",
+                Moment::End => "the end after",
+            };
+            format!("{what}, by `{clause}`: {moment}")
+        }
     }
 }
 
-fn lenient_text(name: &str) -> String {
+pub(super) fn lenient_text(name: &str) -> String {
     format!(
         "`{}`: lets through what cannot be evaluated (`on error allow`)",
         inert(name)
     )
 }
 
-fn claim_text(claim: &ClaimChange) -> String {
+pub(super) fn claim_text(claim: &ClaimChange) -> String {
     let (name, relation) = (&claim.name, claim.relation.as_str());
     match claim.reason {
         Some(reason) => format!("`{name}`: {relation}: {reason}"),
@@ -388,7 +401,7 @@ fn claim_text(claim: &ClaimChange) -> String {
     }
 }
 
-fn runs_head(runs: &Runs) -> String {
+pub(super) fn runs_head(runs: &Runs) -> String {
     let mut text = plural(runs.traces, "trace", "traces");
     if runs.verdicts.is_empty() && runs.decisions.is_empty() {
         text.push_str(", nothing changes");
@@ -417,12 +430,20 @@ fn what_changed(change: &RunChange) -> String {
     }
 }
 
-fn change_text(change: &RunChange) -> String {
+pub(super) fn change_text(change: &RunChange) -> String {
     format!(
         "{} {}",
         plural(change.traces, "trace", "traces"),
         what_changed(change)
     )
+}
+
+/// Returns the events of a trace, a line each.
+pub(super) fn events_text(witness: &Witness) -> String {
+    let mut text = String::new();
+    push_events(&mut text, Some(witness));
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    lines.join("\n")
 }
 
 fn push_events(text: &mut String, witness: Option<&Witness>) {

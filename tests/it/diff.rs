@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use guard_automata::eval;
-use guard_cli::diff::{self, Diff, Direction, Limits, Relation, Status};
+use guard_cli::diff::{self, Diff, Direction, Limits, Moment, Relation, Status};
 use guard_lang::hir::Spec;
 use guard_lang::modules::NoFiles;
 use guard_lang::monitor::{Monitor, Options};
@@ -149,27 +149,35 @@ crate::random::tests! {
         };
         let diff = diff::diff((&first.0, &first.1), (&second.0, &second.1), &Limits::default(), &guard_lang::Progress::default()).unwrap();
         let mut monitors = [&first.0, &second.0].map(|spec| Monitor::new(spec, Options::default()).unwrap());
-        let mut found = [false, false];
+        // By moment: whether only the new one denies, and only the old one.
+        let mut found = [[false; 2]; 2];
         for trace in traces(4) {
             let denied = monitors.each_mut().map(|monitor| {
-                let mut denies = false;
+                let mut denies = [false; 2];
                 for letter in &trace {
                     let event = format!(r#"{{"trace":"t","a":{},"b":{}}}"#, letter & 1 == 1, letter >> 1 == 1);
-                    denies = monitor.observe(event.as_bytes(), None).ruling.denies();
+                    denies[0] = monitor.observe(event.as_bytes(), None).ruling.denies();
                 }
-                monitor.end("t", None);
+                denies[1] = monitor.end("t", None).ruling.denies();
                 denies
             });
-            found[0] |= !denied[0] && denied[1];
-            found[1] |= denied[0] && !denied[1];
+            for moment in 0..2 {
+                found[moment][0] |= !denied[0][moment] && denied[1][moment];
+                found[moment][1] |= denied[0][moment] && !denied[1][moment];
+            }
         }
-        for (added, found) in [(true, found[0]), (false, found[1])] {
-            let told = diff.decisions.iter().filter(|change| change.added == added);
-            let shown: Vec<_> = told.map(|change| &change.found).collect();
-            prop_assert!(shown.iter().all(|one| matches!(one, Direction::Found(_))), "{old}{new}{diff:?}");
-            let longer = |one: &&Direction| matches!(one, Direction::Found(witness) if witness.events.len() > 4);
-            prop_assert!(!found || !shown.is_empty(), "{old}{new}{diff:?}");
-            prop_assert!(found || shown.iter().all(longer), "{old}{new}{diff:?}");
+        for (moment, found) in [Moment::Event, Moment::End].into_iter().zip(found) {
+            for (added, found) in [(true, found[0]), (false, found[1])] {
+                let told = diff.decisions.iter().filter(|change| (change.added, change.moment) == (added, moment));
+                let shown: Vec<_> = told.map(|change| &change.found).collect();
+                prop_assert!(shown.iter().all(|one| matches!(one, Direction::Found(_))), "{old}{new}{diff:?}");
+                let longer = |one: &&Direction| matches!(one, Direction::Found(witness) if witness.events.len() > 4);
+                // Of what was denied before the end, the difference is there.
+                let is_told = !shown.is_empty() || moment == Moment::End
+                    && diff.decisions.iter().any(|change| change.added == added);
+                prop_assert!(!found || is_told, "{old}{new}{diff:?}");
+                prop_assert!(found || shown.iter().all(longer), "{old}{new}{diff:?}");
+            }
         }
     }
 }
@@ -486,6 +494,29 @@ fn the_command_compares_specs_and_recorded_runs() {
         "runs.jsonl",
     ]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let page = [
+        "diff",
+        "old.guard",
+        "new.guard",
+        "--format",
+        "html",
+        "--traces",
+        "runs.jsonl",
+    ];
+    let page = folder.guard(&page).out;
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && !page.contains("<script") && !page.contains("src="),
+        "{page}"
+    );
+    for part in [
+        "approved",
+        "newly violated at step 0 by",
+        "{kind: &quot;ok&quot;, tool: &quot;pay&quot;}",
+        "1 trace newly stopped",
+        "t2 (runs.jsonl:2)",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     assert_eq!(json["runs"]["traces"], 3);
     assert_eq!(json["runs"]["decisions"][0]["change"], "newly_stopped");
     assert_eq!(json["runs"]["decisions"][0]["examples"][0]["trace"], "t2");
@@ -497,4 +528,112 @@ fn the_command_compares_specs_and_recorded_runs() {
         1
     );
     assert_eq!(json["properties"][0]["no_longer_violated"], false);
+}
+
+/// Times at which something may happen after a step, in seconds.
+const GAPS: [i64; 4] = [1, 2, 3, 4];
+
+/// Decisions on bounds in time, with and without `or end`: at events, at deadlines and at the end.
+#[test]
+fn decisions_with_deadlines_are_compared() {
+    let spec = |rule: &str| {
+        format!(
+            "event {{ a: bool  b: bool  at: time }}\nproperty p = {rule}\nenforce p {{ violated => block }}\n"
+        )
+    };
+    let rules = [
+        "a leads to b within 2s",
+        "a leads to b within 3s",
+        "a leads to b within 2s or end",
+        "a leads to b within 3s or end",
+        "always (a -> F[0s,2s] b)",
+        "never (a and b)",
+        "never (a and not a)",
+    ];
+    // Every trace of three steps, by brute force.
+    let mut traces: Vec<Vec<(u8, i64)>> = Vec::new();
+    for letters in 0..64_u8 {
+        for gaps in GAPS
+            .iter()
+            .flat_map(|one| GAPS.iter().map(move |two| [*one, *two]))
+        {
+            let times = [0, gaps[0], gaps[0] + gaps[1]];
+            let letter = |place: usize| letters >> (2 * place) & 3;
+            for length in 1..=3 {
+                traces.push(
+                    (0..length)
+                        .map(|place| (letter(place), times[place]))
+                        .collect(),
+                );
+            }
+        }
+    }
+    traces.sort();
+    traces.dedup();
+    let denials = |text: &str| -> Vec<[bool; 2]> {
+        let (spec, _) = checked(text).expect(text);
+        let mut monitor = Monitor::new(&spec, Options::default()).unwrap();
+        let judged = traces.iter().map(|trace| {
+            let mut denies = [false; 2];
+            for (letter, time) in trace {
+                let event = format!(
+                    r#"{{"trace":"t","a":{},"b":{},"at":"2026-01-01T00:00:{time:02}Z"}}"#,
+                    letter & 1 == 1,
+                    letter >> 1 == 1
+                );
+                denies[0] = monitor.observe(event.as_bytes(), None).ruling.denies();
+            }
+            denies[1] = monitor.end("t", None).ruling.denies();
+            denies
+        });
+        judged.collect()
+    };
+    let denied: Vec<Vec<[bool; 2]>> = rules.iter().map(|rule| denials(&spec(rule))).collect();
+    let mut told = String::new();
+    // Each pair once: both directions are asked about.
+    for (place, (old, before)) in rules.iter().zip(&denied).enumerate() {
+        for (new, after) in rules.iter().zip(&denied).skip(place) {
+            let diff = diff_of(&spec(old), &spec(new));
+            for (number, moment) in [Moment::Event, Moment::End].into_iter().enumerate() {
+                for added in [true, false] {
+                    let differs = |(before, after): (&[bool; 2], &[bool; 2])| match added {
+                        true => !before[number] && after[number],
+                        false => before[number] && !after[number],
+                    };
+                    let occurs = before.iter().zip(after).any(differs);
+                    let mut found = diff.decisions.iter();
+                    let found = found.find(|one| one.added == added && one.moment == moment);
+                    let found = found.map(|one| &one.found);
+                    match found {
+                        None => assert!(!occurs, "{old}, {new}: {moment:?} {added}"),
+                        Some(Direction::Found(witness)) => {
+                            // Both monitors judged it; brute force has short traces with whole seconds.
+                            let beyond = witness.events.len() > 3
+                                || witness.json.iter().any(|event| event.contains('.'));
+                            assert!(
+                                occurs || beyond,
+                                "{old}, {new}: {moment:?} {added} {witness:?}"
+                            );
+                        }
+                        other => {
+                            told.push_str(&format!("{old}, {new}: {moment:?} {added}: {other:?}\n"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!("deadlines_undecided", told);
+    let earlier = diff_of(&spec(rules[1]), &spec(rules[0]));
+    let deadline = earlier
+        .decisions
+        .iter()
+        .find(|one| one.moment == Moment::Deadline);
+    assert!(
+        matches!(deadline, Some(one) if one.added && matches!(one.found, Direction::Found(_))),
+        "{earlier:?}"
+    );
+    insta::assert_snapshot!("deadlines", earlier.to_text());
+    let forgiven = diff_of(&spec(rules[0]), &spec(rules[2]));
+    insta::assert_snapshot!("or_end", forgiven.to_text());
 }
