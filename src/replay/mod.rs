@@ -27,6 +27,9 @@ use crate::verdict::{TraceReport, Verdict};
 
 pub(crate) use timeline::{Timeline, Watch};
 
+/// Bytes of the definition of a condition or track.
+const MEANING: usize = 400;
+
 /// The limits of one trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -236,8 +239,8 @@ impl Replay {
         all
     }
 
-    /// Returns the names that details refer to by number: fields, fields of the record, conditions with the properties that
-    /// they are part of, tracks; and the field by which steps are coloured.
+    /// Returns the names that details refer to by number: fields, fields of the record, conditions with their definitions and the
+    /// properties that they are part of, tracks with their updates; and the field by which steps are coloured.
     pub(crate) fn schema(&self) -> Json {
         let spec = self.program.spec();
         let fields = &spec.schema.fields;
@@ -255,13 +258,25 @@ impl Replay {
                 let properties: Vec<usize> =
                     spec.properties.iter().enumerate().filter_map(of).collect();
                 let text = spec.atom(id).text.split_whitespace().collect::<Vec<_>>();
-                json!({"t": tame(&text.join(" ")), "p": properties})
+                let first = properties.first().map(|place| &spec.properties[*place]);
+                let quantified = first.and_then(|property| property.quantified.as_ref());
+                let vars: Vec<SmolStr> = quantified
+                    .iter()
+                    .flat_map(|of| of.vars.iter().map(|var| var.name.clone()))
+                    .collect();
+                let means = print::expr(spec, spec.atom(id).expr, &vars, MEANING);
+                json!({"t": tame(&text.join(" ")), "p": properties, "d": tame(&means)})
             })
             .collect();
         let tracks: Vec<&str> = self
             .tracks
             .iter()
             .map(|(id, _)| spec.track(*id).name.as_str())
+            .collect();
+        let updates: Vec<Json> = self
+            .tracks
+            .iter()
+            .map(|(id, _)| tame(&print::expr(spec, spec.track(*id).update, &[], MEANING)))
             .collect();
         let of = |fields: &[crate::input_schema::Field]| -> Vec<Json> {
             fields.iter().map(|field| tame(&field.name)).collect()
@@ -270,8 +285,10 @@ impl Replay {
             "fields": of(fields),
             "meta": of(&spec.schema.meta),
             "kind": kind,
+            "clock": spec.schema.clock,
             "atoms": atoms,
             "tracks": tracks,
+            "updates": updates,
         })
     }
 

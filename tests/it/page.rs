@@ -5,6 +5,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
 use crate::support::cli::{Folder, SPEC};
@@ -17,6 +20,28 @@ fn parts(page: &str) -> (String, Value) {
         .unwrap();
     let data = data.split_once("</script>").unwrap().0;
     (head.to_owned(), serde_json::from_str(data).unwrap())
+}
+
+/// The steps of the traces of a page, in the order in which they were read.
+fn steps(page: &str) -> Vec<Value> {
+    let blocks = page
+        .split("<script type=\"text/plain\" class=\"steps\" id=\"d")
+        .skip(1);
+    let lines = blocks.flat_map(|block| {
+        let text = block.split_once("\">").unwrap().1;
+        let text = text.split_once("</script>").unwrap().0;
+        let bytes = BASE64_STANDARD.decode(text).unwrap();
+        let mut lines = String::new();
+        DeflateDecoder::new(bytes.as_slice())
+            .read_to_string(&mut lines)
+            .unwrap();
+        let lines: Vec<Value> = lines
+            .split('\n')
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        lines
+    });
+    lines.collect()
 }
 
 const HOSTILE: &str = "</script><script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\"><b>\u{202e}\u{1b}[31m-->";
@@ -92,8 +117,8 @@ fn a_page_holds_steps_conditions_states_and_reasons() {
     assert_eq!(found["at"], 2);
     let why = found["why"].to_string();
     assert!(why.contains("`high_risk` is true"), "{found}");
-    let detail = page.split_once("id=\"d1\">").unwrap().1;
-    let detail: Value = serde_json::from_str(detail.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(data["traces"][0][6], json!([1, 0]));
+    let detail = steps(&page).remove(0);
     let atoms = data["schema"]["atoms"].as_array().unwrap();
     let place = |name: &str| atoms.iter().position(|atom| atom["t"] == name).unwrap();
     assert_eq!(detail["a"][place("high_risk")], "001");
@@ -115,11 +140,12 @@ fn hostile_texts_end_no_element() {
         0
     );
     assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
-    let details = page
-        .matches("<script type=\"application/json\" id=\"d")
-        .count();
-    assert_eq!(page.matches("</script>").count(), 2 + details);
-    assert_eq!(page.matches("<script").count(), 2 + details);
+    let blocks = page.matches("class=\"steps\" id=\"d").count();
+    assert_eq!(page.matches("</script>").count(), 2 + blocks);
+    assert_eq!(page.matches("<script").count(), 2 + blocks);
+    // The steps hold the texts, inert as well.
+    let texts = steps(&page)[0].to_string();
+    assert!(texts.contains("window.pwned") && texts.contains("\\\\u{202e}"));
     assert!(data["traces"][0][0].as_str().unwrap().contains("\\u{202e}"));
     assert!(page.len() < 2_000_000, "{}", page.len());
 }
@@ -135,11 +161,49 @@ fn pages_do_not_depend_on_threads() {
     };
     let one = page("1");
     assert!(one == page("4"));
-    // The steps of some traces are there, and not of all.
-    let details = one
-        .matches("<script type=\"application/json\" id=\"d")
+    let found = steps(&one);
+    assert_eq!(found.len(), 10_000);
+    let (_, data) = parts(&one);
+    let traces = data["traces"].as_array().unwrap();
+    let with_steps: Vec<&Value> = traces.iter().filter(|trace| trace[6].is_array()).collect();
+    assert_eq!(with_steps.len(), found.len());
+    for (trace, steps) in with_steps.iter().zip(&found) {
+        assert_eq!(trace[3], steps["s"].as_array().unwrap().len());
+    }
+    let plain: usize = found.iter().map(|steps| steps.to_string().len()).sum();
+    assert!(
+        one.len() * 4 < plain,
+        "{} bytes of page for {plain} of steps",
+        one.len()
+    );
+}
+
+#[test]
+fn steps_beyond_the_limit_are_left_out() {
+    let mut lines = String::new();
+    for trace in 0..30 {
+        let events: Vec<Value> = (0..90)
+            .map(|step| json!({"kind": format!("message {trace} {step} {}", "x".repeat(3_900))}))
+            .collect();
+        let _ = writeln!(
+            lines,
+            "{}",
+            json!({"id": format!("t{trace}"), "events": events})
+        );
+    }
+    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", &lines)]);
+    let page = audited(&folder, "a.guard", "t.jsonl", "p.html");
+    let (_, data) = parts(&page);
+    let traces = data["traces"].as_array().unwrap();
+    let first = traces
+        .iter()
+        .take_while(|trace| trace[6].is_array())
         .count();
-    assert!((1_000..10_000).contains(&details), "{details}");
+    // Eight megabytes of traces that violate nothing, and no trace after the first one that does not fit.
+    assert!((15..25).contains(&first), "{first}");
+    assert!(traces[first..].iter().all(|trace| !trace[6].is_array()));
+    assert_eq!(steps(&page).len(), first);
+    assert_eq!(traces.len(), 30);
 }
 
 /// `guard view`, and its address.

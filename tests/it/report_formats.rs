@@ -31,6 +31,7 @@ fn heading(name: &str, line: u32, formula: &str) -> Heading {
         file: "specs/leak.guard".into(),
         line,
         column: 21,
+        words: String::new(),
         formula: formula.to_owned(),
         source: vec![format!("property {name} = {formula}")],
         finality: Finality::Either,

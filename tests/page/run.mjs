@@ -258,6 +258,26 @@ if (address) {
   // On a machine that does nothing else it is ready in well under half a second; a test machine may be busy.
   check("it is ready soon", ready < 5_000, ready);
   check("a filter is fast", took < 1_000, took);
+  await page.waitForSelector(".strip", { timeout: 20_000 });
+  const opening = await page.evaluate(async () => {
+    const begin = performance.now();
+    const before = document.querySelector("#trace h2").textContent;
+    const other = [...document.querySelectorAll(".row")].find((row) => row.querySelector(".name span").textContent !== before);
+    const name = other.querySelector(".name span").textContent;
+    other.click();
+    while (document.querySelector("#trace h2").textContent !== name) await new Promise((done) => setTimeout(done, 5));
+    return performance.now() - begin;
+  });
+  console.log(`a compressed trace is open in ${Math.round(opening)} ms; the page has ${statSync(path.join(folder, "big.html")).size} bytes`);
+  check("a compressed trace opens soon", opening < 1_000, opening);
+  check("ten thousand traces take few bytes", statSync(path.join(folder, "big.html")).size < 8_000_000, statSync(path.join(folder, "big.html")).size);
+  // Words that only the steps have.
+  await page.evaluate(() => { location.hash = `#q=${encodeURIComponent("words of a message")}`; });
+  const searching = Date.now();
+  await page.waitForFunction(() => !document.querySelector(".list > p[role=status]").textContent.includes("reading"), { timeout: 20_000 });
+  const hits = await shown(page);
+  console.log(`contents searched in ${Date.now() - searching} ms: ${hits}`);
+  check("contents are searched", /^[1-9][\d,]* of 10,000 traces$/.test(hits), hits);
   check("no errors with many traces", page.faults.length === 0, page.faults);
   await page.close();
 }

@@ -6,12 +6,16 @@
 //!
 //! All verdicts are in the page. Reasons are in it for at most a given number of violations of each property, and steps as
 //! far as [`STEPS`] bytes go, those of violating traces apart from the others, so the page stays small whatever was audited.
+//! Steps are compressed in blocks, which a browser decompresses when a trace is opened or contents are searched: steps of
+//! one spec repeat names and texts, so a block takes a tenth of its bytes, and the page is ready before it has read any.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -35,8 +39,10 @@ const TRACE_PROBLEMS: usize = 20;
 const FOUND: usize = 50;
 /// Traces in a page.
 const TRACES: usize = 100_000;
-/// Bytes of steps in a page: of traces that violate a property, and of all others.
-pub const STEPS: [usize; 2] = [12 << 20, 4 << 20];
+/// Bytes of steps in a page before they are compressed: of traces that violate a property, and of all others.
+const STEPS: [usize; 2] = [24 << 20, 8 << 20];
+/// Bytes of steps that are compressed together. Larger blocks are hardly smaller for that, and take longer to open.
+const BLOCK: usize = 256 << 10;
 
 /// Whether more steps fit into a page, for whoever makes them.
 #[derive(Debug, Default)]
@@ -62,8 +68,52 @@ pub struct Html<'s, W> {
     used: [usize; 2],
     /// By property: violations, and verdicts that are open or unknown, whose reasons were shown.
     explained: Vec<[u64; 2]>,
-    details: String,
-    n_details: usize,
+    blocks: Blocks,
+}
+
+/// The steps of traces, a line each, compressed in blocks.
+#[derive(Debug, Default)]
+struct Blocks {
+    /// The elements that hold them.
+    elements: String,
+    n: usize,
+    /// The lines of the last block.
+    lines: String,
+    n_lines: usize,
+}
+
+impl Blocks {
+    /// Adds the steps of a trace, one line of JSON. Returns the number of their block, from 1, and that of the line in it.
+    fn add(&mut self, steps: &str) -> io::Result<[usize; 2]> {
+        if !self.lines.is_empty() && self.lines.len() + steps.len() > BLOCK {
+            self.close()?;
+        }
+        if self.n_lines > 0 {
+            self.lines.push('\n');
+        }
+        self.lines.push_str(steps);
+        self.n_lines += 1;
+        Ok([self.n + 1, self.n_lines - 1])
+    }
+
+    /// Compresses the last block.
+    fn close(&mut self) -> io::Result<()> {
+        if self.n_lines == 0 {
+            return Ok(());
+        }
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
+        encoder.write_all(self.lines.as_bytes())?;
+        let bytes = encoder.finish()?;
+        self.n += 1;
+        let number = self.n;
+        let open = format!("<script type=\"text/plain\" class=\"steps\" id=\"d{number}\">");
+        self.elements.push_str(&open);
+        BASE64_STANDARD.encode_string(bytes, &mut self.elements);
+        self.elements.push_str("</script>\n");
+        self.lines.clear();
+        self.n_lines = 0;
+        Ok(())
+    }
 }
 
 /// The traces and problems of a page, as JSON.
@@ -77,13 +127,13 @@ pub struct PageData {
 }
 
 impl PageData {
-    /// Adds a trace. `detail` is the number of the element that holds its steps.
+    /// Adds a trace. `detail` is the number of the block that holds its steps, and that of the line in it.
     pub fn trace(
         &mut self,
         report: &TraceReport,
         found: Vec<Value>,
         codes: String,
-        detail: Option<usize>,
+        detail: Option<[usize; 2]>,
     ) {
         if self.traces.len() >= TRACES {
             self.left_out += 1;
@@ -115,7 +165,7 @@ impl PageData {
             json!(found),
         ];
         if detail.is_some() || !problems.is_empty() {
-            trace.push(json!(detail.unwrap_or(0)));
+            trace.push(detail.map_or(json!(0), |place| json!(place)));
         }
         if !problems.is_empty() {
             trace.push(json!(problems));
@@ -139,7 +189,7 @@ impl PageData {
         steps: Option<&Value>,
         live: Option<Value>,
     ) -> Value {
-        let none = json!({"fields": [], "meta": [], "kind": null, "atoms": [], "tracks": []});
+        let none = json!({"fields": [], "meta": [], "kind": null, "clock": null, "atoms": [], "tracks": [], "updates": []});
         let properties: Vec<Value> = headings
             .properties
             .iter()
@@ -180,8 +230,7 @@ impl<'s, W: Write> Html<'s, W> {
             steps: None,
             used: [0, 0],
             explained: vec![[0, 0]; headings.properties.len()],
-            details: String::new(),
-            n_details: 0,
+            blocks: Blocks::default(),
         }
     }
 
@@ -193,7 +242,7 @@ impl<'s, W: Write> Html<'s, W> {
     }
 
     /// Adds a trace, with its steps if there are any and they fit.
-    fn add(&mut self, report: &TraceReport, steps: Option<&[u8]>) {
+    fn add(&mut self, report: &TraceReport, steps: Option<&[u8]>) -> io::Result<()> {
         let violating = report
             .verdicts
             .iter()
@@ -208,14 +257,8 @@ impl<'s, W: Write> Html<'s, W> {
                 room.full[kind].store(true, Ordering::Relaxed);
             } else {
                 self.used[kind] += steps.len();
-                self.n_details += 1;
-                let number = self.n_details;
-                let text = escaped(&String::from_utf8_lossy(steps));
-                let open = format!("<script type=\"application/json\" id=\"d{number}\">");
-                self.details.push_str(&open);
-                self.details.push_str(&text);
-                self.details.push_str("</script>\n");
-                detail = Some(number);
+                let steps = String::from_utf8_lossy(steps);
+                detail = Some(self.blocks.add(&steps)?);
             }
         }
         let (explained, limit) = (&mut self.explained, self.limit);
@@ -229,18 +272,17 @@ impl<'s, W: Write> Html<'s, W> {
         });
         let codes = codes(report, self.headings.properties.len());
         self.page.trace(report, found, codes, detail);
+        Ok(())
     }
 }
 
 impl<W: Write> Reporter for Html<'_, W> {
     fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
-        self.add(report, None);
-        Ok(())
+        self.add(report, None)
     }
 
     fn rendered(&mut self, report: &TraceReport, bytes: &[u8]) -> io::Result<()> {
-        self.add(report, Some(bytes));
-        Ok(())
+        self.add(report, Some(bytes))
     }
 
     fn explains(&self, property: PropertyId, verdict: Verdict) -> bool {
@@ -257,15 +299,16 @@ impl<W: Write> Reporter for Html<'_, W> {
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let schema = self.steps.as_ref().map(|(schema, _)| schema);
         let data = self.page.json(self.headings, summary, schema, None);
-        let page = page(summary, &data, &self.details, &[]).into_string();
+        self.blocks.close()?;
+        let page = page(summary, &data, &self.blocks.elements, &[]).into_string();
         self.out.write_all(page.as_bytes())?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
 }
 
-/// Returns the page around its data. `details` are the elements with steps, `pictures` those of models.
-pub fn page(summary: &Summary, data: &Value, details: &str, pictures: &[Picture]) -> Markup {
+/// Returns the page around its data. `blocks` are the elements with steps, `pictures` those of models.
+pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture]) -> Markup {
     let (class, told) = outcome(summary);
     let input = &summary.input;
     let connect = if data["live"].is_null() {
@@ -314,7 +357,7 @@ pub fn page(summary: &Summary, data: &Value, details: &str, pictures: &[Picture]
                         @for picture in pictures { (picture.figure()) }
                     }
                 }
-                (PreEscaped(details))
+                (PreEscaped(blocks))
             }
         }
     }
@@ -360,6 +403,7 @@ fn property(heading: &Heading, counts: Option<&Counts>) -> Value {
         "catastrophic": heading.catastrophic,
         "owner": heading.owner.as_ref().map(|owner| tame(owner)),
         "doc": tame(&heading.doc),
+        "words": tame(&heading.words),
         "requirement": heading.requirement.as_ref().map(|text| tame(text)),
         "cites": cites,
         "file": tame(&heading.file),

@@ -124,6 +124,8 @@ pub struct Heading {
     pub column: u32,
     /// The text of the formula.
     pub formula: String,
+    /// The property in English, made from its formula.
+    pub words: String,
     /// The lines of the text that hold the formula.
     pub source: Vec<String>,
     /// Whether a violation can be seen before the trace ends.
@@ -166,6 +168,7 @@ impl Headings {
                     line: place.line,
                     column: place.column,
                     formula: sources.slice(property.formula_span).to_owned(),
+                    words: words::property(spec, property),
                     source: lines_of(sources, property.formula_span),
                     finality: Finality::Either,
                 }

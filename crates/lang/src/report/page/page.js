@@ -81,13 +81,39 @@
     const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
     return words.every((word) => textOf(trace).includes(word));
   }
+  // The steps lie in the page as compressed blocks of lines, one for each trace.
+  const blocks = new Map();
+  async function unpacked(node) {
+    if (typeof DecompressionStream === "undefined") throw new Error("This browser cannot decompress the steps. Use a newer one, or guard view.");
+    const bytes = Uint8Array.from(atob(node.textContent), (char) => char.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return (await new Response(stream).text()).split("\n");
+  }
+  function block(node) {
+    if (!blocks.has(node.id)) blocks.set(node.id, unpacked(node));
+    return blocks.get(node.id);
+  }
+  /** The lines of all blocks by name, once a search has asked for them. */
+  let contents = null, reading = false;
+  function readContents() {
+    if (reading || !complete) return;
+    reading = true;
+    const nodes = [...document.querySelectorAll("script.steps")];
+    Promise.all(nodes.map(async (node) => [node.id, await block(node)])).then((all) => {
+      contents = new Map(all);
+      texts = new WeakMap();
+      shown = "";
+      render();
+    }, (error) => announce(String(error.message || error)));
+  }
   let texts = new WeakMap();
   function textOf(trace) {
     let text = texts.get(trace);
     if (text === undefined) {
       const found = trace[FOUND].map((one) => `${properties[one.p].name} ${one.message || ""} ${one.instance || ""} ${one.why.join(" ")}`);
-      const detail = trace[DETAIL] ? document.getElementById(`d${trace[DETAIL]}`) : null;
-      text = `${trace[NAME]} ${data.files[trace[FILE]]} ${found.join(" ")} ${detail ? detail.textContent : ""}`.toLowerCase();
+      const [number, line] = trace[DETAIL] || [];
+      const steps = number && contents ? contents.get(`d${number}`)[line] : "";
+      text = `${trace[NAME]} ${data.files[trace[FILE]]} ${found.join(" ")} ${steps}`.toLowerCase();
       texts.set(trace, text);
     }
     return text;
@@ -170,13 +196,13 @@
     const codes = trace[CODES];
     const bad = violations(trace);
     const worst = bad ? "v" : codes.includes("u") ? "u" : codes.includes("o") ? "o" : "s";
-    const text = { v: many(bad, "violation", "violations"), u: "unknown", o: "open", s: "satisfied" }[worst];
+    const text = { v: bad === 1 ? properties[codes.indexOf("v")].name : many(bad, "violation", "violations"), u: "unknown", o: "open", s: "satisfied" }[worst];
     const line = trace[LINE] ? `:${trace[LINE]}` : "";
     const made = el("div",
       { class: "row", role: "option", id: `row${place}`, "aria-selected": String(selected), "aria-setsize": visible.length, "aria-posinset": at + 1, onclick: () => open(place, false) },
       el("div", { class: "name" }, el("span", {}, trace[NAME]), el("span", { class: "quiet", title: `${data.files[trace[FILE]]}${line}` }, `${last(data.files[trace[FILE]])}${line}`)),
       el("span", { class: "steps" }, count(trace[EVENTS]), el("span", { class: "sr" }, " steps")),
-      el("span", { class: `what ${{ v: "bad", u: "unknown", o: "open", s: "good" }[worst]}` }, `${SIGNS[worst]} ${text}`));
+      el("span", { class: `what ${{ v: "bad", u: "unknown", o: "open", s: "good" }[worst]}`, title: text }, `${SIGNS[worst]} ${text}`));
     made.style.transform = `translateY(${at * ROW}px)`;
     return made;
   }
@@ -187,8 +213,9 @@
     const trace = traces[place];
     const key = `${place} ${trace[NAME]}`;
     if (!details.has(key)) {
-      const node = trace[DETAIL] ? document.getElementById(`d${trace[DETAIL]}`) : null;
-      if (node) details.set(key, JSON.parse(node.textContent));
+      const [number, line] = trace[DETAIL] || [];
+      const node = number ? document.getElementById(`d${number}`) : null;
+      if (node && (complete || node.nextSibling)) details.set(key, JSON.parse((await block(node))[line]));
       else if (data.live) details.set(key, await live.trace(place));
       else return null;
       if (details.size > 200) details.delete(details.keys().next().value);
@@ -201,9 +228,6 @@
   let complete = document.readyState !== "loading";
   document.addEventListener("DOMContentLoaded", () => {
     complete = true;
-    texts = new WeakMap();
-    details.clear();
-    if (state.q) shown = "";
     render();
   });
   async function drawTrace() {
@@ -237,7 +261,7 @@
       strip.scrollLeft = scrolled;
       const here = strip.querySelector("thead .here");
       if (here) {
-        const head = 250, left = here.offsetLeft - strip.scrollLeft;
+        const head = strip.querySelector("thead th").offsetWidth, left = here.offsetLeft - strip.scrollLeft;
         if (left < head || left > strip.clientWidth - 40) strip.scrollLeft = Math.max(0, here.offsetLeft - strip.clientWidth / 2);
       }
     }
@@ -335,7 +359,7 @@
     const judged = properties.map((_, place) => place).filter((place) => known.w[place] && trace[CODES][place] !== "-");
     judged.sort((a, b) => (b === chosen) - (a === chosen));
     if (judged.length) {
-      body.push(group("Verdict so far, with the state of the automaton"));
+      body.push(group("Verdict so far, or the state of the automaton"));
       for (const place of judged.slice(0, 24)) {
         body.push(line(properties[place].name, (column) => {
           const code = known.w[place][column];
@@ -346,6 +370,14 @@
           return cell(column, `${{ s: "s", p: "n", v: "v", o: "o", u: "u" }[code]}${why ? " why" : ""}`, text, `step ${steps[column].i}: ${WORDS[code]}${told}`);
         }));
       }
+    }
+    const times = schema.clock === null ? [] : steps.map((step) => (step.f.find(([field]) => field === schema.clock) || [])[1]);
+    if (times.some((time) => time !== undefined)) {
+      const first = Date.parse(times.find((time) => time !== undefined));
+      body.push(group("Clock"), line(`${schema.fields[schema.clock]}, since the first step`, (column) => {
+        const passed = (Date.parse(times[column]) - first) / 1000;
+        return cell(column, "wide", times[column] === undefined ? "" : Number.isNaN(passed) ? times[column] : duration(passed), `step ${steps[column].i}: ${times[column] ?? "no time"}`);
+      }));
     }
     if (known.k.some((values) => values !== null)) {
       body.push(group("Tracks"));
@@ -370,7 +402,7 @@
     const present = [...new Set(steps.slice(from, to).map(kindOf).filter((kind) => kind !== null))];
     const legend = el("div", { class: "legend" },
       present.map((kind) => el("span", {}, el("i", { class: kindClass(kind) }), kind)),
-      el("span", {}, el("i", { class: "t" }), "condition true"), el("span", {}, el("i", { class: "u" }), "unknown"), el("span", {}, "✗ or red: violated from here on; digits: states of the automaton; underlined: shows the violation"));
+      el("span", {}, el("i", { class: "t" }), "condition true"), el("span", {}, el("i", { class: "u" }), "unknown"), el("span", {}, "✗ or red: violated from here on; a number: the state of the property’s automaton; underlined: the violation is made of these steps"));
     const step = steps[at], before = at > 0 ? new Map(steps[at - 1].f) : new Map();
     const fields = (caption, pairs) => el("table", { class: "fields" }, el("caption", { class: "sr" }, caption), el("tbody", {}, pairs.map(([field, text]) =>
       el("tr", { class: before.get(field) !== text ? "changed" : null }, el("th", { scope: "row" }, schema.fields[field]), el("td", {}, value(text))))));
@@ -382,12 +414,17 @@
     if (known.cut) out.push(el("p", { class: "quiet" }, known.cut));
     out.push(el("h3", {}, "Around this step"), around(steps, at, move));
     if (recorded.length) table.append(el("tbody", {}, el("tr", {}, el("td", { colspan: 2 }, el("details", {}, el("summary", {}, "as recorded"), fields("As recorded", recorded))))));
-    out.push(el("h3", {}, `Step ${step.i}`), step.f.length ? table : el("p", { class: "quiet" }, "No field of this step has a value."));
+    out.push(el("h3", {}, `Step ${step.i}`), ...(at > 0 ? [el("p", { class: "quiet" }, "• differs from the step before")] : []), step.f.length ? table : el("p", { class: "quiet" }, "No field of this step has a value."));
     if (known.m.length) {
       out.push(el("h3", {}, "Record"), el("table", { class: "fields" }, el("tbody", {}, known.m.map(([field, text]) =>
         el("tr", {}, el("th", { scope: "row" }, schema.meta[field]), el("td", {}, value(text)))))));
     }
     return out;
+  }
+  /** A number of seconds in its largest unit. */
+  function duration(seconds) {
+    const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].find(([size]) => Math.abs(seconds) >= size) || [1, "s"];
+    return `${Number((seconds / size).toFixed(1))} ${unit}`;
   }
   /** Whether a field repeats the whole step as the recording has it. */
   function isRecorded(field) { return schema.fields[field] === "raw" || schema.fields[field] === "item"; }
@@ -428,8 +465,9 @@
       el("h3", {}, property.name),
       property.requirement ? el("p", {}, `“${property.requirement}”`) : null,
       property.doc ? el("p", {}, property.doc) : null,
-      property.words ? el("p", {}, property.words) : null,
+      el("p", {}, el("span", { class: "quiet" }, "In words: "), property.words),
       clause,
+      meanings(property, place),
       el("p", { class: "quiet" }, about(property)));
     const right = el("div", {}, el("h3", {}, "Verdict"));
     if (!found.length) right.append(el("p", {}, WORDS[trace[CODES][place]] || ""));
@@ -442,6 +480,14 @@
     }
     if (found.length > 20) right.append(el("p", { class: "quiet" }, `and ${many(found.length - 20, "more verdict", "more verdicts")}`));
     return [el("div", { class: "beside" }, left, right)];
+  }
+  /** What the names in the clause of a property stand for. */
+  function meanings(property, place) {
+    const parts = schema.atoms.filter((atom) => atom.p.includes(place) && atom.d !== atom.t).map((atom) => [atom.t, atom.d]);
+    const read = `${property.source.join(" ")} ${parts.map(([, text]) => text).join(" ")}`.split(/[^\p{L}\p{N}_]+/u);
+    schema.tracks.forEach((name, number) => { if (read.includes(name)) parts.push([name, `after each step: ${schema.updates[number]}`]); });
+    if (!parts.length) return null;
+    return el("dl", { class: "means" }, parts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
   function about(property) {
     const parts = [`severity ${property.severity}`];
@@ -596,8 +642,10 @@
       if (state.sort === name) button.setAttribute("data-sorted", "down");
       if (state.sort === `-${name}`) button.setAttribute("data-sorted", "up");
     }
+    if (state.q && !contents) readContents();
     choose();
-    status.textContent = `${count(visible.length)} of ${many(traces.length, "trace", "traces")}${data.cut ? `; ${data.cut}` : ""}`;
+    const waiting = state.q && !contents ? "; reading the contents …" : "";
+    status.textContent = `${count(visible.length)} of ${many(traces.length, "trace", "traces")}${data.cut ? `; ${data.cut}` : ""}${waiting}`;
     drawRows(false);
     keys = null;
     drawTrace();
