@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
+use strsim::levenshtein;
+
 use super::parser::{SITUATION, read};
 use super::vocabulary::Vocabulary;
 
@@ -88,7 +90,7 @@ impl Unread {
         };
         let low = found.trim_matches('`').to_lowercase();
         self.expected.sort_by_cached_key(|what| match what {
-            Expected::Words(words) => 1 + distance(first_word(words), &low),
+            Expected::Words(words) => 1 + levenshtein(first_word(words), &low),
             Expected::Other(_) => 0,
         });
         Fault {
@@ -107,8 +109,9 @@ fn first_word(words: &str) -> &str {
 
 impl Fault {
     /// Looks for the nearest texts of the language. It corrects the spelling of a word, inserts a word, or quotes words, always at the
-    /// place of the fault. It never removes a word, since its meaning would be lost.
-    pub(crate) fn reworded(mut self, text: &str, vocabulary: &Vocabulary) -> Fault {
+    /// place of the fault. It never removes a word, since its meaning would be lost. With `slips`, it quotes no words, which most free
+    /// text would need.
+    pub(crate) fn reworded(mut self, text: &str, vocabulary: &Vocabulary, slips: bool) -> Fault {
         if text.len() > BYTES {
             return self;
         }
@@ -117,7 +120,8 @@ impl Fault {
         let mut trials = 0;
         while let Some((text, fault, changes, slip)) = next {
             let left = text.len() - fault.span.start;
-            for (changed, is_slip) in fault.changes(&text) {
+            let changed = fault.changes(&text).into_iter();
+            for (changed, is_slip) in changed.filter(|(_, is_slip)| *is_slip || !slips) {
                 trials += 1;
                 if trials > TRIALS || self.rewordings.len() == SHOWN {
                     return self;
@@ -172,7 +176,7 @@ impl Fault {
             .filter_map(|what| what.strip_prefix('`')?.strip_suffix('`'));
         let mut out = Vec::new();
         for word in words.clone() {
-            if distance(first_word(word), &low) <= 2 && low.len() > 2 {
+            if levenshtein(first_word(word), &low) <= 2 && low.len() > 2 {
                 out.push((joined(&[before, first_word(word), after]), true));
             }
         }
@@ -199,19 +203,4 @@ impl Fault {
         out.extend(plain.map(|word| (joined(&[before, word, rest]), true)));
         out
     }
-}
-
-/// Returns the number of letters that are changed, left out or put in between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

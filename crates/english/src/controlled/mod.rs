@@ -93,7 +93,7 @@ pub struct Controlled {
 /// # Limits
 /// Parentheses are nested at most [`DEPTH`] deep, a number of times is at most [`COUNT`], and a text has at most [`TOKENS`] words.
 pub fn read(text: &str, vocabulary: &Vocabulary) -> Result<Controlled, Fault> {
-    read_exactly(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary))
+    read_exactly(text, vocabulary).map_err(|fault| fault.reworded(text, vocabulary, false))
 }
 
 /// Returns what may follow the beginning of a text, as [`Fault::expected`] has it: words in backquotes, and descriptions. Returns an empty list

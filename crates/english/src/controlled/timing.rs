@@ -19,21 +19,21 @@ impl Parser<'_> {
     /// `within 5 steps`, `2 to 5 steps later`. After a trigger (`from_here` is false) a bound in steps begins at the next one.
     pub(super) fn ahead(&mut self, from_here: bool) -> Option<Window> {
         self.attempt(|parser| {
-            if parser.has("at that step or within") {
-                let (high, unit) = parser.length()?;
-                return Some(Window::from_now(high, unit));
-            }
-            if parser.has("within|in at most|not later than|no later than") {
-                let (high, unit) = parser.length()?;
-                return Some(if from_here {
-                    Window::from_now(high, unit)
-                } else {
-                    Window::deadline(high, unit)
-                });
-            }
-            let window = parser.span()?;
-            parser.word("later")?;
-            Some(window)
+            let from_now = if parser.has("at that step or within") {
+                true
+            } else if parser.has("within|in at most|not later than|no later than") {
+                from_here
+            } else {
+                let window = parser.span()?;
+                return parser.word("later").map(|()| window);
+            };
+            let (high, unit) = parser.length()?;
+            let of = if from_now {
+                Window::from_now
+            } else {
+                Window::deadline
+            };
+            Some(of(high, unit))
         })
     }
 

@@ -53,50 +53,36 @@ pub fn difference(
 /// Returns the difference of one reading: an outer `None` means that it cannot be found out, an inner one that there is none.
 fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Option<Difference>> {
     let said = &reading.controlled.logic;
-    let atoms = said.atoms();
-    let situations = reading.controlled.situations.iter();
-    let names: Vec<String> = situations
-        .map(|situation| format!("{} {}", situation.name, situation.phrase))
-        .collect();
+    let situations = &reading.controlled.situations;
     let whole = (formula.clone(), letters.to_vec());
     let (formula, letters) = [whole, collapsed(formula, letters)]
         .into_iter()
-        .find(|(formula, _)| formula.atoms().len() == atoms.len())?;
+        .find(|(formula, _)| formula.atoms().len() == situations.len())?;
     let own = formula.atoms();
     if own.len() > 5 {
         return None;
     }
+    let letter = |at: usize| letters.get(own[at]).map_or("", String::as_str);
+    // A situation that is called as a letter is that letter.
+    let called: Vec<Option<usize>> = situations
+        .iter()
+        .map(|situation| (0..own.len()).find(|at| is_call(letter(*at), &situation.name)))
+        .collect();
     // They are equivalent if they are under any pairing of situations and letters.
     let mut best: Option<(usize, Logic)> = None;
-    // A situation that is called as a letter is that letter.
-    let called: Vec<Option<usize>> = reading
-        .controlled
-        .situations
-        .iter()
-        .map(|situation| {
-            let name = situation.name.as_str();
-            own.iter()
-                .position(|letter| letters.get(*letter).is_some_and(|text| is_call(text, name)))
-        })
-        .collect();
     for order in permutations(own.len()) {
-        if called
-            .iter()
-            .zip(&order)
-            .any(|(called, at)| called.is_some_and(|called| called != *at))
-        {
+        let mut paired = called.iter().zip(&order);
+        if paired.any(|(called, at)| called.is_some_and(|called| called != *at)) {
             continue;
         }
-        let to = |atom: usize| {
-            let at = atoms.iter().position(|known| *known == atom).unwrap_or(0);
-            own[order[at]]
-        };
-        let renamed = said.renamed(&to);
+        let renamed = said.renamed(&|atom| own[order[atom]]);
         if same_up_to_negated_names(&renamed, &formula, &own, &letters)? {
             return Some(None);
         }
-        let letter = |at: usize| letters.get(own[order[at]]).map_or("", String::as_str);
-        let alike = (0..own.len()).map(|at| likeness(&names[at], letter(at)));
+        let alike = situations.iter().zip(&order).map(|(situation, at)| {
+            let words = format!("{} {}", situation.name, situation.phrase);
+            likeness(&words, letter(*at))
+        });
         let likeness: usize = alike.sum();
         if best.as_ref().is_none_or(|(known, _)| likeness > *known) {
             best = Some((likeness, renamed));
@@ -129,21 +115,15 @@ fn same_up_to_negated_names(
     own: &[usize],
     letters: &[String],
 ) -> Option<bool> {
-    if example::equivalent(said, formula)? {
-        return Some(true);
-    }
     let negated: Vec<usize> = own
         .iter()
         .copied()
         .filter(|letter| letters.get(*letter).is_some_and(|text| negates(text)))
         .collect();
-    for chosen in 1_usize..1 << negated.len().min(4) {
-        let flipped: Vec<usize> = negated
-            .iter()
-            .enumerate()
-            .filter(|(bit, _)| chosen >> bit & 1 == 1)
-            .map(|(_, letter)| *letter)
-            .collect();
+    for chosen in 0_usize..1 << negated.len().min(4) {
+        let is_chosen = |bit: &usize| chosen >> bit & 1 == 1;
+        let flipped = (0..negated.len()).filter(is_chosen);
+        let flipped: Vec<usize> = flipped.map(|bit| negated[bit]).collect();
         if example::equivalent(&said.with_negated(&flipped), formula)? {
             return Some(true);
         }

@@ -1,8 +1,8 @@
 //! The drafts of a text together: duplicates and conflicts.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::example::{self, Trace};
 use super::ground::{self, Grounding};
@@ -93,27 +93,21 @@ pub fn drafts(
         made
     };
     let jobs = model.map_or(1, |(_, effort)| effort.jobs.clamp(1, lines.len().max(1)));
-    if jobs == 1 {
-        return lines.iter().map(one).collect();
-    }
     // Each thread takes the next line; the order of the drafts is that of the lines.
     let next = AtomicUsize::new(0);
-    let made = Mutex::new(Vec::with_capacity(lines.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(line) = lines.get(at) else { return };
-                    let draft = one(line);
-                    made.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push((at, draft));
-                }
-            });
+    let work = || -> Vec<(usize, Draft)> {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = numbers.map_while(|at| Some((at, one(lines.get(at)?))));
+        taken.collect()
+    };
+    let mut made = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut made = work();
+        for other in others {
+            made.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
+        made
     });
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|(at, _)| *at);
     made.into_iter().map(|(_, draft)| draft).collect()
 }

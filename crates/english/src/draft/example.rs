@@ -61,22 +61,17 @@ pub(super) fn machine(logic: &Logic) -> Option<Machine> {
 impl Machine {
     /// Returns a shortest trace that satisfies the formula, if possible not vacuously: one that contains `trigger`.
     pub(super) fn accepted(&self, trigger: Option<usize>, names: &[String]) -> Option<Trace> {
-        let plain = || self.dfa.shortest_accepted(Traces::NonEmpty);
-        let word = match trigger.and_then(atom) {
-            Some(trigger) => {
-                let mut formulas = Formulas::new();
-                let seen = formulas.atom(trigger);
-                let seen = formulas.eventually(Interval::ALL, seen);
-                let limits = Limits::default();
-                let both = compile(&formulas, seen, &limits)
-                    .ok()
-                    .and_then(|seen| self.dfa.and(&seen, &limits).ok());
-                both.and_then(|both| both.shortest_accepted(Traces::NonEmpty))
-                    .or_else(plain)
-            }
-            None => plain(),
+        let triggered = || {
+            let mut formulas = Formulas::new();
+            let seen = formulas.atom(trigger.and_then(atom)?);
+            let seen = formulas.eventually(Interval::ALL, seen);
+            let limits = Limits::default();
+            let seen = compile(&formulas, seen, &limits).ok()?;
+            let both = self.dfa.and(&seen, &limits).ok()?;
+            both.shortest_accepted(Traces::NonEmpty)
         };
-        word.map(|word| self.trace(&word, names))
+        let word = triggered().or_else(|| self.dfa.shortest_accepted(Traces::NonEmpty))?;
+        Some(self.trace(&word, names))
     }
 
     /// Returns a shortest trace that violates the formula.

@@ -100,7 +100,7 @@ impl Draft {
         };
         // A sentence that quotes situations and has only a slip was meant as controlled English.
         if line.text.contains(['`', '"']) {
-            let fault = fault.reworded(&line.text, vocabulary);
+            let fault = fault.reworded(&line.text, vocabulary, true);
             if fault.is_slip {
                 draft.reason = Some(fault.to_string());
                 draft.rewordings = fault.rewordings;

@@ -23,26 +23,19 @@ impl Document {
         self.event(&mut out);
         for predicate in &self.predicates {
             let phrase = literal(&predicate.phrase);
-            if let Some(grounding) = &self.grounding {
-                let key = predicate.key.as_deref();
-                let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
-                let body = grounding.body(&predicate.phrase, key, &literal);
-                if let Some((_, remark)) = self.observed().find(|(name, _)| *name == predicate.name)
-                {
-                    let _ = writeln!(out, "// {remark}");
+            let key = predicate.key.as_deref();
+            let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
+            let body = match (&self.grounding, key) {
+                (Some(grounding), _) => grounding.body(&predicate.phrase, key, &literal),
+                (None, Some(key)) => {
+                    format!("{} == {VARIABLE} and todo({phrase})", self.field(key))
                 }
-                let _ = writeln!(out, "predicate {}{parameter} = {body}", predicate.name);
-                continue;
-            }
-            let _ = match &predicate.key {
-                Some(key) => writeln!(
-                    out,
-                    "predicate {}({VARIABLE}: json) = {} == {VARIABLE} and todo({phrase})",
-                    predicate.name,
-                    self.field(key)
-                ),
-                None => writeln!(out, "predicate {} = todo({phrase})", predicate.name),
+                (None, None) => format!("todo({phrase})"),
             };
+            if let Some((_, remark)) = self.observed().find(|(name, _)| *name == predicate.name) {
+                let _ = writeln!(out, "// {remark}");
+            }
+            let _ = writeln!(out, "predicate {}{parameter} = {body}", predicate.name);
         }
         self.model(&mut out);
         let mut taken = BTreeSet::new();

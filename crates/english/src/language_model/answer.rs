@@ -202,7 +202,7 @@ impl<'l> Source<'l> {
     /// The faults of the sentence.
     fn reading(&self, words: &str, vocabulary: &Vocabulary) -> Result<Reading, Vec<String>> {
         let reading = Reading::new(words, vocabulary).map_err(|fault| {
-            let fault = fault.reworded(words, vocabulary);
+            let fault = fault.reworded(words, vocabulary, false);
             let rewordings = fault.rewordings.iter();
             let rewordings: String = rewordings
                 .map(|words| format!("; did you mean: {words}"))

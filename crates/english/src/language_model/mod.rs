@@ -102,7 +102,7 @@ pub(crate) fn consult(
     let mut readings: Vec<Reading> = Vec::new();
     let (mut nothing, mut unclear) = (None, None);
     for sample in 0..effort.samples.max(1) {
-        let number = sample + 1;
+        let mut note = |found: String| draft.notes.push(format!("answer {}: {found}", sample + 1));
         match ask(line, vocabulary, model, sample, effort.rounds) {
             Ok(Answer::Readings(found)) => {
                 for reading in found {
@@ -112,18 +112,14 @@ pub(crate) fn consult(
                 }
             }
             Ok(Answer::None(reason)) => {
-                draft
-                    .notes
-                    .push(format!("answer {number}: no requirement: {reason}"));
+                note(format!("no requirement: {reason}"));
                 nothing = nothing.or(Some(reason));
             }
             Ok(Answer::Unclear(reason)) => {
-                draft
-                    .notes
-                    .push(format!("answer {number}: unclear: {reason}"));
+                note(format!("unclear: {reason}"));
                 unclear = unclear.or(Some(reason));
             }
-            Err(reason) => draft.notes.push(format!("answer {number}: none: {reason}")),
+            Err(reason) => note(format!("none: {reason}")),
         }
     }
     if !readings.is_empty() {

@@ -187,32 +187,35 @@ pub(crate) fn times(count: u32) -> String {
 
 /// `within 5 steps`. A window of steps that begins at the next one needs no word for that where a trigger is spoken of.
 pub(crate) fn ahead(window: Window, from_here: bool) -> String {
-    let zero = window.low.whole() == Some(0);
-    let one = window.low.whole() == Some(1) && window.unit == Unit::Steps;
+    let in_steps = window.unit == Unit::Steps;
     let high = length(window.high, window.unit);
-    if zero && (from_here || window.unit == Unit::Seconds) {
-        format!("within {high}")
-    } else if zero {
-        format!("at that step or within {high}")
-    } else if one && !from_here {
-        format!("within {high}")
-    } else if window.low == window.high {
-        format!("exactly {high} later")
-    } else {
-        format!("{} to {high} later", amount(window.low, window.unit))
+    match window.low.whole() {
+        Some(0) if from_here || !in_steps => format!("within {high}"),
+        Some(0) => format!("at that step or within {high}"),
+        Some(1) if in_steps && !from_here => format!("within {high}"),
+        _ => format!("{} later", span(window)),
     }
 }
 
 /// `within the last 5 steps`
 pub(crate) fn back(window: Window) -> String {
-    let high = length(window.high, window.unit);
-    if window.low.whole() == Some(0) {
-        format!("within the last {high}")
-    } else if window.low == window.high {
-        format!("exactly {high} before")
-    } else {
-        format!("{} to {high} before", amount(window.low, window.unit))
+    match window.low.whole() {
+        Some(0) => format!("within the last {}", length(window.high, window.unit)),
+        _ => format!("{} before", span(window)),
     }
+}
+
+/// `exactly 5 steps`, `2 to 5 steps`
+fn span(window: Window) -> String {
+    let high = length(window.high, window.unit);
+    if window.low == window.high {
+        return format!("exactly {high}");
+    }
+    let low = match window.unit {
+        Unit::Seconds => length(window.low, window.unit),
+        Unit::Steps => window.low.decimal(),
+    };
+    format!("{low} to {high}")
 }
 
 /// A number of steps or a time in the largest unit that gives a whole number.
@@ -233,14 +236,5 @@ pub(crate) fn length(value: Ratio, unit: Unit) -> String {
     match value.times(Ratio::new(1000, 1)).whole() {
         Some(milliseconds) if value.whole().is_none() => format!("{milliseconds} milliseconds"),
         _ => counted(&value.decimal(), "second"),
-    }
-}
-
-/// Returns the number alone, for a pair of numbers with one unit.
-fn amount(value: Ratio, unit: Unit) -> String {
-    if unit == Unit::Seconds {
-        length(value, unit)
-    } else {
-        value.decimal()
     }
 }
