@@ -478,9 +478,11 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     if session.has_lost() {
         return Err(refused("an earlier outcome could not be marked"));
     }
+    session.check_files().map_err(|why| refused(&why))?;
     let marked = session.marked(mark.as_ref())?;
     let calls = session.file("calls");
-    let length = || std::fs::metadata(session.file("log")).map_or(0, |log| log.len());
+    let log = session.file("log");
+    let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
     let keep = |kept: &Kept| {
         let text = serde_json::to_vec(kept).map_err(|error| error.to_string())?;
         replace(&calls, &text, args.sync).map_err(|error| format!("`{}`: {error}", calls.display()))
@@ -494,15 +496,18 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
                 let (calls, other) = (calls.display(), other.display());
                 return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
             }
+            if session.has_begun()? {
+                return Err(refused(&format!("`{}` is missing", calls.display())));
+            }
             // Before all others, so that its absence says something.
             keep(&Kept::default())?;
+            session.begin()?;
             Kept::default()
         }
         Err(error) => return Err(format!("`{}`: {error}", calls.display())),
     };
     if length() < before.log {
-        let path = session.file("log");
-        return Err(refused(&format!("`{}` was cut", path.display())));
+        return Err(refused(&format!("`{}` was cut", log.display())));
     }
     let mut memory = before.memory.clone();
     let files = Files {
@@ -512,7 +517,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         snapshot_every: if args.redact.is_some() { 1 } else { 16 },
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
-        log: Some(session.file("log")),
+        log: Some(log.clone()),
         key: args.key.clone(),
         sync: args.sync,
         redact: args.redact.clone(),
@@ -534,8 +539,10 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
-    let log = length();
-    let after = Kept { memory, log };
+    let after = Kept {
+        memory,
+        log: length(),
+    };
     if after != before {
         keep(&after)?;
     }

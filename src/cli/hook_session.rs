@@ -4,14 +4,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `STEM.lock` | nothing: calls of one session come one after another; its mode says whether an outcome was lost |
+//! | `STEM.lock` | the stems that have begun; calls of one session come one after another; its mode says whether an outcome was lost |
 //! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
 //! | `STEM.calls` | the calls whose outcome is awaited, and the length of the log; it is there before all others |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
 use std::fs::Permissions;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
@@ -96,9 +96,41 @@ impl Session {
         self.folder.join(format!("{}.{ending}", self.stem))
     }
 
+    /// Checks that the files of the session are files: to open a pipe waits for its other end.
+    pub(super) fn check_files(&self) -> Result<(), String> {
+        for ending in ["calls", "state", "journal", "log"] {
+            is_file(&self.file(ending))?;
+        }
+        Ok(())
+    }
+
+    /// Whether calls of the session, or of the sub-agent, were judged before.
+    pub(super) fn has_begun(&mut self) -> Result<bool, String> {
+        let mut begun = String::new();
+        if let Some(lock) = self.lock.as_mut() {
+            let read = lock.rewind().and_then(|()| lock.read_to_string(&mut begun));
+            read.map_err(|error| of(&error, &self.file("lock")))?;
+        }
+        Ok(begun.lines().any(|stem| stem == self.stem))
+    }
+
+    /// Keeps in the lock that calls are judged from now on.
+    pub(super) fn begin(&mut self) -> Result<(), String> {
+        let line = format!("{}\n", self.stem);
+        let written = self
+            .lock
+            .as_mut()
+            .map(|lock| lock.write_all(line.as_bytes()));
+        written
+            .transpose()
+            .map_err(|error| of(&error, &self.file("lock")))?;
+        Ok(())
+    }
+
     /// Waits until no other process judges calls of the session.
     pub(super) fn lock(&mut self) -> Result<(), String> {
         let path = self.folder.join(format!("{}.lock", self.session));
+        is_file(&path)?;
         loop {
             let file = lock_file(&path).map_err(|error| of(&error, &path))?;
             file.lock().map_err(|error| of(&error, &path))?;
@@ -126,6 +158,9 @@ impl Session {
 
     fn try_mark(&self, text: &str) -> Result<Mark, String> {
         let folder = self.file("open");
+        if std::fs::symlink_metadata(&folder).is_ok_and(|about| !about.is_dir()) {
+            return Err(format!("`{}`: not a folder", folder.display()));
+        }
         make_folder(&folder)?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let name = format!(
@@ -168,6 +203,7 @@ impl Session {
         let mut marks = Vec::new();
         for entry in entries {
             let path = entry.map_err(|error| of(&error, &folder))?.path();
+            is_file(&path)?;
             if own.is_some_and(|own| own.path == path) {
                 continue;
             }
@@ -290,9 +326,18 @@ fn set_aside(path: &Path) -> std::io::Result<()> {
     }
 }
 
+/// Checks that a path is that of a file, or of nothing.
+fn is_file(path: &Path) -> Result<(), String> {
+    match std::fs::symlink_metadata(path) {
+        Ok(about) if !about.is_file() => Err(format!("`{}`: not a regular file", path.display())),
+        _ => Ok(()),
+    }
+}
+
 fn lock_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .create(true)
+        .read(true)
         .append(true)
         .mode(ONLY_ME)
         .open(path)

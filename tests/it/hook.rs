@@ -866,6 +866,36 @@ fn a_folder_that_others_can_write_is_refused() {
     assert!(err.contains("others can write the folder"), "{err}");
 }
 
+/// To open a pipe waits for its other end; a link leads elsewhere.
+#[test]
+fn what_is_no_file_of_a_session_is_refused_at_once() {
+    for ending in ["lock", "calls", "state", "journal", "log", "open/1-1"] {
+        for is_link in [false, true] {
+            let session = tainted(&[]);
+            session.before("a", "Read", json!({}));
+            let path = session.file("lock").with_extension(ending);
+            let _ = std::fs::remove_file(&path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if is_link {
+                let other = session.folder.path().join("other");
+                std::os::unix::fs::symlink(other, &path).unwrap();
+            } else {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            }
+            let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+            let start = std::time::Instant::now();
+            let (code, out, err) = session.raw(input.to_string().as_bytes());
+            assert_eq!((code, out.as_str()), (2, ""), "{ending}: {err}");
+            assert!(err.contains("not a regular file"), "{ending}: {err}");
+            assert!(
+                start.elapsed() < std::time::Duration::from_secs(15),
+                "{ending}"
+            );
+        }
+    }
+}
+
 /// Memory that judging would take and may not have ends the judge, and denies.
 #[test]
 fn a_judge_that_dies_denies() {
@@ -878,7 +908,7 @@ fn a_judge_that_dies_denies() {
 #[test]
 fn log_journal_and_state_are_bound() {
     type Damage = (&'static str, fn(&Session));
-    let damage: [Damage; 9] = [
+    let damage: [Damage; 10] = [
         ("was cut", |session| {
             std::fs::remove_file(session.file("log")).unwrap();
         }),
@@ -896,6 +926,11 @@ fn log_journal_and_state_are_bound() {
         }),
         ("is missing", |session| {
             std::fs::remove_file(session.file("calls")).unwrap();
+        }),
+        ("is missing", |session| {
+            for ending in ["calls", "journal", "log"] {
+                std::fs::remove_file(session.file(ending)).unwrap();
+            }
         }),
         ("they were removed, cut or replaced", |session| {
             std::fs::remove_file(session.file("journal")).unwrap();

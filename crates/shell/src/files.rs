@@ -3,7 +3,7 @@
 use super::ShellError;
 use super::follow::{base, listed, unversioned};
 use super::table::{
-    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
+    COMPILES, GIT_FILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
 };
 use super::walk::Walk;
 use super::words::{Field, Hole};
@@ -13,6 +13,13 @@ type Result<T> = std::result::Result<T, ShellError>;
 impl Walk<'_> {
     /// Records the file that a word names as a file that the line writes.
     pub(super) fn writes_to(&mut self, field: &Field) {
+        let name = base(&field.text);
+        if listed(GIT_FILES, name)
+            || field.text.contains(".git/")
+            || field.text.contains("/git/config")
+        {
+            self.git_file = Some(field.text.clone());
+        }
         self.reopens |= field.text == "/dev/stdin" || field.text.ends_with("/fd/0");
         // the extension of `$x.log` is known
         let end = field.text.rsplit('.').next().unwrap_or_default();
@@ -54,6 +61,10 @@ impl Walk<'_> {
         if self.reopens && self.names_descriptors {
             let what = "the file of a descriptor";
             return Err(ShellError::undetermined(what, ""));
+        }
+        if let Some(file) = self.git_file.as_ref().filter(|_| self.git_runs) {
+            let what = "what `git` reads or runs of a file that the line writes";
+            return Err(ShellError::undetermined(what, file));
         }
         match self.unordered {
             true => self.check_ran(0),

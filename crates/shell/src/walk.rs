@@ -11,7 +11,7 @@ use super::variables::{
     EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, SET_BY_SHELL, STARTUP_VARIABLE, loads_code,
     runs_values_of, variable_of,
 };
-use super::words::Field;
+use super::words::{Field, Partial, with_substitutions};
 use super::{Command, Limits, ShellError, quoting};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -20,6 +20,9 @@ const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
 /// The greatest depth of nested function calls that are followed.
 const CALLS: usize = 8;
+
+/// Rounds of loops within loops that are followed, each with the value of its variable.
+const ROUNDS: usize = 64;
 
 pub(super) struct Walk<'l> {
     pub(super) limits: &'l Limits,
@@ -51,6 +54,18 @@ pub(super) struct Walk<'l> {
     arithmetic: bool,
     /// Functions that are defined anywhere.
     pub(super) functions: HashSet<String>,
+    /// Functions that were called where their definitions are not known.
+    pub(super) called_unseen: HashSet<String>,
+    /// Functions of which only their calls say what they run, and why.
+    pub(super) deferred: HashMap<String, ShellError>,
+    /// Rounds of the loops that are being walked.
+    rounds: usize,
+    /// Aliases of `git` that are defined, and subcommands that have words.
+    pub(super) git_aliases: HashSet<String>,
+    pub(super) git_called: HashSet<String>,
+    /// Whether a command of `git` runs that may run hooks, and a file that `git` reads as settings or runs as a hook is written.
+    pub(super) git_runs: bool,
+    pub(super) git_file: Option<String>,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
     /// Whether `cd` may lead elsewhere than its operand says.
@@ -71,6 +86,8 @@ pub(super) struct Scope<'a> {
     pub(super) parsed: &'a Parsed,
     /// Values of variables that are assigned exactly once, by a statement that always runs.
     pub(super) values: HashMap<String, String>,
+    /// Variables that are assigned once, of which only a part is known.
+    pub(super) partial: HashMap<String, Partial>,
     constant: HashSet<String>,
     /// `$0`, `$1`, …, if known.
     pub(super) positional: Option<Vec<String>>,
@@ -136,6 +153,13 @@ impl<'l> Walk<'l> {
             planted: false,
             arithmetic: false,
             functions: HashSet::new(),
+            called_unseen: HashSet::new(),
+            deferred: HashMap::new(),
+            rounds: 1,
+            git_aliases: HashSet::new(),
+            git_called: HashSet::new(),
+            git_runs: false,
+            git_file: None,
             moves: false,
             moves_oddly: false,
         }
@@ -200,6 +224,7 @@ impl<'l> Walk<'l> {
             constant: constants(&parsed),
             parsed: &parsed,
             values: HashMap::new(),
+            partial: HashMap::new(),
             positional: positional.filter(|_| !parsed.names.shifts),
             functions: HashMap::new(),
             splits_oddly: self.assigned.contains("IFS"),
@@ -361,6 +386,7 @@ impl<'l> Walk<'l> {
                 }
             }
             Kind::Compound {
+                variable,
                 words,
                 bodies,
                 repeats,
@@ -369,23 +395,81 @@ impl<'l> Walk<'l> {
                     self.text_of(word, scope)?;
                     self.scripts_in(word, scope)?;
                 }
-                self.bodies(bodies, *repeats, scope, &feed)?;
-            }
-            Kind::Function { name, body } => {
-                let known = scope.functions.entry(name).or_default();
-                if !known.iter().any(|one| std::ptr::eq(*one, &**body)) {
-                    known.push(body);
+                match variable {
+                    Some(name) => self.each(name, words, bodies, scope, &feed)?,
+                    None => self.bodies(bodies, *repeats, scope, &feed)?,
                 }
-                let positional = scope.positional.take();
-                let folder = scope.folder.clone();
-                self.node(body, scope, &Feed::Unknown, false)?;
-                scope.positional = positional;
-                scope.folder = folder;
             }
+            Kind::Function { name, body } => self.define(name, body, scope)?,
         }
         for redirect in &node.redirects {
             self.redirect(redirect, scope)?;
         }
+        Ok(())
+    }
+
+    /// Walks the body of `for`: once for each value of its variable if all of them are known.
+    fn each<'a>(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        bodies: &'a [Script],
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        let names = &scope.parsed.names;
+        if names.assigned.get(name) != Some(&1) || names.dynamic || SET_BY_SHELL.contains(&name) {
+            return self.bodies(bodies, true, scope, feed);
+        }
+        let mut fields = Vec::new();
+        for word in words {
+            fields.extend(self.fields(word, scope)?);
+        }
+        let known = |field: &Field| field.is_known() && !field.tilde;
+        let rounds = self.rounds.saturating_mul(fields.len());
+        if fields.is_empty() || rounds > ROUNDS || !fields.iter().all(known) {
+            // one name of a file, or one word of an expansion
+            if let Some(leading) = fields.iter().map(Field::leading).max() {
+                let written = format!("${name}");
+                let partial = Partial { written, leading };
+                scope.partial.insert(name.to_owned(), partial);
+            }
+            let walked = self.bodies(bodies, true, scope, feed);
+            scope.partial.remove(name);
+            return walked;
+        }
+        let outer = std::mem::replace(&mut self.rounds, rounds);
+        let walked = fields.into_iter().try_for_each(|field| {
+            scope.values.insert(name.to_owned(), field.text);
+            self.bodies(bodies, true, scope, feed)
+        });
+        self.rounds = outer;
+        scope.values.remove(name);
+        walked
+    }
+
+    /// Keeps a function, and walks its body with parameters that are not known. If only they are missing, each call is walked.
+    fn define<'a>(&mut self, name: &'a str, body: &'a Node, scope: &mut Scope<'a>) -> Result<()> {
+        let known = scope.functions.entry(name).or_default();
+        if !known.iter().any(|one| std::ptr::eq(*one, body)) {
+            known.push(body);
+        }
+        // a call that is not seen here could reach it
+        let is_seen = known.len() == 1 && scope.level == 0 && scope.calls == 0;
+        let positional = scope.positional.take();
+        let folder = scope.folder.clone();
+        let found = self.found.len();
+        match self.node(body, scope, &Feed::Unknown, false) {
+            Err(why @ ShellError::Undetermined { .. })
+                if is_seen && !self.called_unseen.contains(name) =>
+            {
+                self.found.truncate(found);
+                self.deferred.insert(name.to_owned(), why);
+            }
+            walked => walked?,
+        }
+        scope.positional = positional;
+        scope.folder = folder;
         Ok(())
     }
 
@@ -399,7 +483,8 @@ impl<'l> Walk<'l> {
     ) -> Result<()> {
         // without arguments or input the function is the same as at its definition, where it is walked, unless the
         // folder has changed
-        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && !self.moves {
+        let is_walked = self.deferred.is_empty() && !self.moves;
+        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && is_walked {
             return Ok(());
         }
         let Some(bodies) = scope.functions.get(name).cloned() else {
@@ -413,21 +498,35 @@ impl<'l> Walk<'l> {
         let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
         let outer = std::mem::replace(&mut scope.positional, words);
         scope.calls += 1;
-        for body in bodies {
+        let walked = bodies.into_iter().try_for_each(|body| {
             let folder = scope.folder.clone();
             self.node(body, scope, feed, false)?;
             scope.folder = scope.folder.clone().or(folder);
-        }
+            Ok(())
+        });
         scope.calls -= 1;
         scope.positional = outer;
-        Ok(())
+        walked
     }
 
     fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
-        let value = self.text_of(&assign.value, scope)?;
+        let value = match self.value_of(&assign.value, scope)? {
+            Ok(text) => Some(text),
+            Err(mut partial) => {
+                partial.written = with_substitutions(&partial.written, scope);
+                self.charge(partial.written.len())?;
+                let names = &scope.parsed.names;
+                let once = names.assigned.get(&assign.name) == Some(&1) && !names.dynamic;
+                if once && assign.plain && !SET_BY_SHELL.contains(&assign.name.as_str()) {
+                    scope.partial.insert(assign.name.clone(), partial);
+                }
+                None
+            }
+        };
         let known = value.as_deref();
         let written = raw_text(&assign.value);
         check_variable(&assign.name, known, &written)?;
+        self.named_program(&assign.name, known.unwrap_or(&written))?;
         // the variable holds the name of another one: `read "$x"` and `printf -v "$x"`
         if let Some(named) = known.filter(|value| runs_values_of(value)) {
             return Err(ShellError::undetermined(RUN_VARIABLE, named));
@@ -636,9 +735,12 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
         && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
+    // files of settings, of which some are lines
+    let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
+        && !matches!(value, Some("" | "/dev/null"));
     // options of a shell; some change how it parses a line
     let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
-    if runs || starts || expands || hides || sets || name.starts_with("BASH_FUNC_") {
+    if runs || starts || expands || hides || configures || sets || name.starts_with("BASH_FUNC_") {
         return Err(ShellError::undetermined(
             RUN_VARIABLE,
             &format!("{name}={written}"),

