@@ -2,8 +2,9 @@
 
 use super::ShellError;
 use super::follow::{base, listed, unversioned};
+use super::option_table::GIT_FILES;
 use super::table::{
-    COMPILES, GIT_FILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
+    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
 };
 use super::walk::Walk;
 use super::words::{Field, Hole};
@@ -13,13 +14,6 @@ type Result<T> = std::result::Result<T, ShellError>;
 impl Walk<'_> {
     /// Records the file that a word names as a file that the line writes.
     pub(super) fn writes_to(&mut self, field: &Field) {
-        let name = base(&field.text);
-        if listed(GIT_FILES, name)
-            || field.text.contains(".git/")
-            || field.text.contains("/git/config")
-        {
-            self.git_file = Some(field.text.clone());
-        }
         self.reopens |= field.text == "/dev/stdin" || field.text.ends_with("/fd/0");
         // the extension of `$x.log` is known
         let end = field.text.rsplit('.').next().unwrap_or_default();
@@ -74,6 +68,7 @@ impl Walk<'_> {
 
     /// Records the name of a file that is written: the last part of its path.
     pub(super) fn writes(&mut self, path: &str) {
+        self.writes_for_git(path);
         let name = path
             .trim_end_matches('/')
             .rsplit('/')
@@ -81,6 +76,21 @@ impl Walk<'_> {
             .unwrap_or(path);
         if !name.is_empty() && name != "null" {
             self.files.insert(name.to_owned());
+        }
+    }
+
+    /// Records a path that is written, if `git` reads it as settings or runs it as a hook.
+    pub(super) fn writes_for_git(&mut self, path: &str) {
+        let trimmed = path.trim_end_matches('/');
+        let name = base(trimmed);
+        let is_own = listed(GIT_FILES, name)
+            || name == ".git"
+            || name == "config" && self.moves
+            || [".git/hooks", ".git/config", "/git/config"]
+                .iter()
+                .any(|part| path.contains(part));
+        if is_own {
+            self.git_file = Some(path.to_owned());
         }
     }
 

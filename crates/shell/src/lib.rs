@@ -15,7 +15,9 @@
 
 mod files;
 mod follow;
+mod option_table;
 mod quoting;
+mod rounds;
 mod syntax;
 mod table;
 mod variables;

@@ -11,18 +11,12 @@ use super::variables::{
     EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, SET_BY_SHELL, STARTUP_VARIABLE, loads_code,
     runs_values_of, variable_of,
 };
-use super::words::{Field, Partial, with_substitutions};
+use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError, quoting};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
 const RUN_VARIABLE: &str = "a variable whose value a shell runs";
-
-/// The greatest depth of nested function calls that are followed.
-const CALLS: usize = 8;
-
-/// Rounds of loops within loops that are followed, each with the value of its variable.
-const ROUNDS: usize = 64;
 
 pub(super) struct Walk<'l> {
     pub(super) limits: &'l Limits,
@@ -59,7 +53,7 @@ pub(super) struct Walk<'l> {
     /// Functions of which only their calls say what they run, and why.
     pub(super) deferred: HashMap<String, ShellError>,
     /// Rounds of the loops that are being walked.
-    rounds: usize,
+    pub(super) rounds: usize,
     /// Aliases of `git` that are defined, and subcommands that have words.
     pub(super) git_aliases: HashSet<String>,
     pub(super) git_called: HashSet<String>,
@@ -97,7 +91,7 @@ pub(super) struct Scope<'a> {
     pub(super) level: usize,
     /// The standard input of all commands after `exec <…`.
     input: Option<Feed>,
-    calls: usize,
+    pub(super) calls: usize,
 }
 
 /// The folder after the `cd` commands so far.
@@ -291,7 +285,7 @@ impl<'l> Walk<'l> {
 
     /// Walks the parts of a compound command, each of which may or may not run. The body of a loop is walked again if
     /// it changes the folder.
-    fn bodies<'a>(
+    pub(super) fn bodies<'a>(
         &mut self,
         bodies: &'a [Script],
         repeats: bool,
@@ -323,7 +317,7 @@ impl<'l> Walk<'l> {
         }
     }
 
-    fn node<'a>(
+    pub(super) fn node<'a>(
         &mut self,
         node: &'a Node,
         scope: &mut Scope<'a>,
@@ -408,107 +402,6 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// Walks the body of `for`: once for each value of its variable if all of them are known.
-    fn each<'a>(
-        &mut self,
-        name: &str,
-        words: &[Word],
-        bodies: &'a [Script],
-        scope: &mut Scope<'a>,
-        feed: &Feed,
-    ) -> Result<()> {
-        let names = &scope.parsed.names;
-        if names.assigned.get(name) != Some(&1) || names.dynamic || SET_BY_SHELL.contains(&name) {
-            return self.bodies(bodies, true, scope, feed);
-        }
-        let mut fields = Vec::new();
-        for word in words {
-            fields.extend(self.fields(word, scope)?);
-        }
-        let known = |field: &Field| field.is_known() && !field.tilde;
-        let rounds = self.rounds.saturating_mul(fields.len());
-        if fields.is_empty() || rounds > ROUNDS || !fields.iter().all(known) {
-            // one name of a file, or one word of an expansion
-            if let Some(leading) = fields.iter().map(Field::leading).max() {
-                let written = format!("${name}");
-                let partial = Partial { written, leading };
-                scope.partial.insert(name.to_owned(), partial);
-            }
-            let walked = self.bodies(bodies, true, scope, feed);
-            scope.partial.remove(name);
-            return walked;
-        }
-        let outer = std::mem::replace(&mut self.rounds, rounds);
-        let walked = fields.into_iter().try_for_each(|field| {
-            scope.values.insert(name.to_owned(), field.text);
-            self.bodies(bodies, true, scope, feed)
-        });
-        self.rounds = outer;
-        scope.values.remove(name);
-        walked
-    }
-
-    /// Keeps a function, and walks its body with parameters that are not known. If only they are missing, each call is walked.
-    fn define<'a>(&mut self, name: &'a str, body: &'a Node, scope: &mut Scope<'a>) -> Result<()> {
-        let known = scope.functions.entry(name).or_default();
-        if !known.iter().any(|one| std::ptr::eq(*one, body)) {
-            known.push(body);
-        }
-        // a call that is not seen here could reach it
-        let is_seen = known.len() == 1 && scope.level == 0 && scope.calls == 0;
-        let positional = scope.positional.take();
-        let folder = scope.folder.clone();
-        let found = self.found.len();
-        match self.node(body, scope, &Feed::Unknown, false) {
-            Err(why @ ShellError::Undetermined { .. })
-                if is_seen && !self.called_unseen.contains(name) =>
-            {
-                self.found.truncate(found);
-                self.deferred.insert(name.to_owned(), why);
-            }
-            walked => walked?,
-        }
-        scope.positional = positional;
-        scope.folder = folder;
-        Ok(())
-    }
-
-    /// Walks the bodies of a function, with the words of its call as its parameters.
-    pub(super) fn call<'a>(
-        &mut self,
-        name: &str,
-        fields: &[Field],
-        scope: &mut Scope<'a>,
-        feed: &Feed,
-    ) -> Result<()> {
-        // without arguments or input the function is the same as at its definition, where it is walked, unless the
-        // folder has changed
-        let is_walked = self.deferred.is_empty() && !self.moves;
-        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && is_walked {
-            return Ok(());
-        }
-        let Some(bodies) = scope.functions.get(name).cloned() else {
-            return Ok(());
-        };
-        if scope.calls >= CALLS {
-            return Err(ShellError::TooDeep);
-        }
-        let known = fields.iter().all(|field| field.is_known());
-        let known = known && !scope.parsed.names.shifts;
-        let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
-        let outer = std::mem::replace(&mut scope.positional, words);
-        scope.calls += 1;
-        let walked = bodies.into_iter().try_for_each(|body| {
-            let folder = scope.folder.clone();
-            self.node(body, scope, feed, false)?;
-            scope.folder = scope.folder.clone().or(folder);
-            Ok(())
-        });
-        scope.calls -= 1;
-        scope.positional = outer;
-        walked
-    }
-
     fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
         let value = match self.value_of(&assign.value, scope)? {
             Ok(text) => Some(text),
@@ -517,6 +410,10 @@ impl<'l> Walk<'l> {
                 self.charge(partial.written.len())?;
                 let names = &scope.parsed.names;
                 let once = names.assigned.get(&assign.name) == Some(&1) && !names.dynamic;
+                if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
+                {
+                    partial.leading = Leading::Determined;
+                }
                 if once && assign.plain && !SET_BY_SHELL.contains(&assign.name.as_str()) {
                     scope.partial.insert(assign.name.clone(), partial);
                 }

@@ -1,7 +1,7 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
+use super::option_table::PRINTS_NO_OPTION;
 use super::syntax::{Dialect, Part, Word};
-use super::table::PRINTS_NO_OPTION;
 use super::walk::{Scope, Walk};
 use super::{Limits, ShellError};
 
@@ -15,7 +15,7 @@ pub(super) enum Hole {
     Start,
 }
 
-/// How far the text determines whether a word is an option.
+/// The extent to which the text determines whether a word is an option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leading {
     /// Its beginning is determined, or comes from the environment.
@@ -26,7 +26,7 @@ pub(super) enum Leading {
     Open,
 }
 
-/// What is known of a variable whose value is not.
+/// The known part of a variable whose value is not determined.
 #[derive(Clone, Debug)]
 pub(super) struct Partial {
     /// Its value as it is written.
@@ -303,7 +303,7 @@ impl Walk<'_> {
                     written: written.clone(),
                     quoted: *quoted && !written.contains('@'),
                     environment: false,
-                    leading: match begins_as_environment(written, scope, self) {
+                    leading: match begins_as_environment(written, None, scope, self) {
                         true => Leading::Determined,
                         false => Leading::Open,
                     },
@@ -422,8 +422,13 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
 }
 
 /// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
-/// with what stands there.
-fn begins_as_environment(written: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> bool {
+/// with the text after the operator.
+pub(super) fn begins_as_environment(
+    written: &str,
+    itself: Option<&str>,
+    scope: &Scope<'_>,
+    walk: &Walk<'_>,
+) -> bool {
     let inner = written
         .strip_prefix("${")
         .and_then(|one| one.strip_suffix('}'));
@@ -433,7 +438,9 @@ fn begins_as_environment(written: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> b
     };
     let operator = rest.trim_start_matches(':');
     let other = operator.get(1..).unwrap_or_default();
-    matches!(parameter(name, scope, walk), Value::Environment)
+    // in its own and only assignment it has the value of the environment
+    let is_own = itself == Some(name);
+    (is_own || matches!(parameter(name, scope, walk), Value::Environment))
         && !name.is_empty()
         && match operator.chars().next() {
             Some('%') => !rest.starts_with(':'),

@@ -346,6 +346,9 @@ fn options_that_come_from_expansions_are_unknown() {
         "find . -maxdepth 0 *exec rm canary ';'",
         "find . -maxdepth 0 -{exec,print} rm canary ';'",
         "x=$(base64 -d <<< LWV4ZWM=); find . \"$x\" rm canary ';'",
+        "x=$(base64 -d <<< LWV4ZWM=); find \"$x\" rm canary ';'",
+        "scp -R \"${x:--oProxyCommand=rm canary}\" a h:",
+        "vim -e -s \"${x:--c}\" '!rm canary'",
         "find . $(base64 -d <<< LWV4ZWM=) rm canary ';'",
         "read x <<< -exec; find . \"$x\" rm canary ';'",
         "f() { find . \"$1\" rm canary ';'; }; f -exec",
@@ -362,11 +365,12 @@ fn options_that_come_from_expansions_are_unknown() {
         "split ${x:---filter=rm canary} f",
         "man ${x:--P} 'rm canary' ls",
         "vim \"${x:--c}\" '!rm canary'",
-        "npm ${x:-exec} rm canary",
     ]);
     // options that write or send
     for line in [
         "sort ${x:--ocanary} list",
+        "sort ${x:--ocanary}* list",
+        "find \"${x:--delete}\" -name y",
         "x=a-ocanary; sort ${x:1} list",
         "x=(-ocanary list); sort \"${x[@]}\"",
         "tree ${x:--o} canary",
@@ -402,6 +406,7 @@ fn options_that_come_from_expansions_are_unknown() {
         "sort \"$(ls *.txt | head -1)\" *.log",
         "curl -fsSL \"$URL\" -o \"$(basename \"$URL\")\"",
         "curl \"${URL:-http://localhost:3000}/health\"",
+        "BASE=${BASE:-http://localhost}; curl \"$BASE/health\"",
         "tar czf src.tgz -- *",
     ]);
 }
@@ -440,6 +445,9 @@ fn settings_of_git_are_followed_or_unknown() {
         "printf '[alias]\\nx=!rm canary\\n' >> .git/config; git x",
         "printf '[alias]\\nx=!rm canary\\n' > ~/.gitconfig; git x",
         "echo rm canary > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git commit",
+        "cd .git; printf '[alias]\\nx=!rm canary\\n' > config; git x",
+        "sed -i 's/a/!rm canary/' .git/config; git x",
+        "cp hook .git/hooks/; git commit",
         "echo rm canary > s; GIT_SSH=./s git fetch",
         "echo rm canary > s; export EDITOR=./s; git commit",
         "echo rm canary > s; SHELL=$PWD/s script",
@@ -455,6 +463,9 @@ fn settings_of_git_are_followed_or_unknown() {
         "GIT_CONFIG_GLOBAL=/dev/null git status",
         "GIT_EDITOR=true git rebase --continue",
         "git clone -c core.autocrlf=false https://example.org/a",
+        "git commit -m 'text::x and ext::y'",
+        "echo build >> .git/info/exclude; git status",
+        "cat > src/hooks/use.ts <<< x; git add -A",
     ]);
 }
 
@@ -489,6 +500,8 @@ fn loops_and_functions_are_followed() {
         "g() { echo; }; f() { g rm canary; }; g() { \"$@\"; }; trap f EXIT",
         "f() { g rm canary; }; trap f EXIT; eval 'g() { \"$@\"; }'",
         "bash -c 'g() { \"$@\"; }'",
+        "command_not_found_handle() { $2 canary; }; nosuch rm",
+        "/bin/ls() { \"$@\"; }; /bin/ls rm canary",
         "g() { \"$@\"; }; g \"$(cat f)\"",
         "g() { shift; \"$@\"; }; g a rm canary",
         "for x in $(cat f); do $x canary; done",

@@ -1,8 +1,10 @@
 //! Checks of the words of builtins and programs: words whose meaning the text does not determine are errors.
 
+use super::listed;
+use super::options::split_value;
 use super::{Result, joined, refuse};
-use super::{listed, split_value};
-use crate::table::{ASSIGNS, OPTIONED};
+use crate::option_table::OPTIONED;
+use crate::table::ASSIGNS;
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::Folder;
 use crate::words::{Field, Hole, Leading};
@@ -81,11 +83,7 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
             }
             continue;
         }
-        let leading = match word.pattern && !word.text.starts_with('-') && !table.printed {
-            true => Leading::Determined,
-            false => word.leading(),
-        };
-        if leading > limit {
+        if word.leading() > limit {
             return refuse("an option", word);
         }
         let text = word.text.as_str();

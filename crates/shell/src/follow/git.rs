@@ -1,9 +1,9 @@
-//! What `git` runs: aliases and settings that hold lines, and subcommands that run commands.
+//! Commands that `git` runs: aliases and settings that hold lines, and subcommands with commands among their words.
 
 use super::options::{line_of, split_value, take};
 use super::others::lines_of_options;
 use super::{Place, Result, Run, listed, refuse};
-use crate::table::{GIT_CONFIG_VALUES, GIT_LINES, GIT_SOURCES, GIT_VALUES};
+use crate::option_table::{GIT_CONFIG_VALUES, GIT_LINES, GIT_SOURCES, GIT_VALUES};
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 
@@ -119,7 +119,7 @@ impl Walk<'_> {
             self.git_called.insert(subcommand.to_owned());
         }
         self.git_runs |= !matches!(subcommand, "config" | "init");
-        if let Some(remote) = rest.iter().find(|word| word.text.contains("ext::")) {
+        if let Some(remote) = rest.iter().find(|word| word.text.starts_with("ext::")) {
             return refuse("the program of a remote of `git`", remote);
         }
         let operands = |from: usize| rest.get(from..).unwrap_or_default();

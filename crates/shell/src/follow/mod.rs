@@ -5,20 +5,21 @@ mod git;
 mod options;
 mod others;
 mod programs;
+mod shells;
 
 use super::ShellError;
 use super::files::only_names;
-use super::syntax::{Dialect, MOVING};
+use super::syntax::Dialect;
 use super::table::{
-    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, PRINTS_SETUP, SHELL, SHELLS, SSH,
-    SSH_AFTER_HOST, STARTUP_FILES, UNORDERED, WRAPPERS, WRITERS, Wrapper, Writes,
+    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, SSH, SSH_AFTER_HOST, UNORDERED,
+    WRAPPERS, WRITERS, Wrapper, Writes,
 };
-use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE, loads_code};
+use super::variables::loads_code;
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole, shown};
 
-use checks::{check_deletion, check_names, is_descriptor};
-use options::{Sorted, after_assignments, line_of, script_text, sort, split_value, take};
+use checks::{check_deletion, check_names};
+use options::{Sorted, after_assignments, line_of, sort};
 use others::{lines_of_options, unlisted};
 use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
 
@@ -388,6 +389,11 @@ impl Walk<'_> {
                 }
             }
         }
+        if program != "git" && !only_names(program) {
+            for field in rest {
+                self.writes_for_git(&field.text);
+            }
+        }
         if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
             match writes {
                 Writes::All => {
@@ -563,168 +569,6 @@ impl Walk<'_> {
             Some(file) => self.file(file),
             None => Ok(Run::Input),
         }
-    }
-
-    /// A shell: its line, its script, or its standard input.
-    fn shell(&mut self, rest: &[Field]) -> Result<Run> {
-        if let Some(file) = STARTUP_FILES
-            .iter()
-            .find(|file| self.files.contains(**file))
-        {
-            let what = "what a shell reads when it starts or ends";
-            return Err(ShellError::undetermined(what, file));
-        }
-        if self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
-            let what = "what a shell reads when it starts or ends";
-            return Err(ShellError::undetermined(what, STARTUP_VARIABLE));
-        }
-        let mut line = false;
-        let mut input = false;
-        let mut at = 0;
-        while let Some(field) = rest.get(at) {
-            at += 1;
-            if field.hole == Hole::Start || field.pattern && field.text.starts_with('-') {
-                at -= 1;
-                break;
-            }
-            let text = field.text.as_str();
-            if text == "--" || text == "-" {
-                break;
-            }
-            if let Some(long) = text.strip_prefix("--") {
-                let (name, value) = split_value(long);
-                if name == "command" {
-                    // fish
-                    let value = match value {
-                        Some(value) => Field::known(value),
-                        None => take(rest, &mut at, field)?.clone(),
-                    };
-                    return line_of(&[value]);
-                }
-                if listed(SHELL.long_values, name) {
-                    let value = match value {
-                        Some(value) => Field::known(value),
-                        None => take(rest, &mut at, field)?.clone(),
-                    };
-                    self.check_startup(&value)?;
-                } else if !listed(SHELL.long_flags, name) {
-                    return refuse("an option of a shell", field);
-                }
-                continue;
-            }
-            let Some(letters) = text
-                .strip_prefix(['-', '+'])
-                .filter(|rest| !rest.is_empty())
-            else {
-                at -= 1;
-                break;
-            };
-            if field.hole != Hole::None {
-                return refuse("an option of a shell", field);
-            }
-            for letter in letters.chars() {
-                match letter {
-                    'c' if text.starts_with('-') => line = true,
-                    's' => input = true,
-                    'o' | 'O' => {
-                        // without a value the shell lists its options, and no word follows
-                        if rest.get(at).is_some() {
-                            let option = take(rest, &mut at, field)?;
-                            let text = option.text.as_str();
-                            if !option.is_known() || text == "keyword" || MOVING.contains(&text) {
-                                return refuse("an option of a shell", option);
-                            }
-                        }
-                    }
-                    // with `-k` any word may be an assignment
-                    'k' => return refuse("an option of a shell", field),
-                    letter if SHELL.flags.contains(letter) => {}
-                    _ => return refuse("an option of a shell", field),
-                }
-            }
-        }
-        let rest = rest.get(at..).unwrap_or_default();
-        match rest.split_first() {
-            Some((script, args)) if line => {
-                let script = script_text(script)?;
-                let known = args.iter().all(Field::is_known);
-                let words = known.then(|| {
-                    let words = args.iter().map(|field| field.text.clone());
-                    if args.is_empty() {
-                        vec!["sh".to_owned()]
-                    } else {
-                        words.collect()
-                    }
-                });
-                Ok(Run::Line(script, words))
-            }
-            Some((file, _)) if !input => self.file(file),
-            _ => Ok(Run::Input),
-        }
-    }
-
-    /// Whether words are the output of a program that prints how the shell is to be set up.
-    fn sets_up(&self, words: &[Field]) -> bool {
-        let [word] = words else {
-            return false;
-        };
-        let inner = word
-            .text
-            .strip_prefix("$(")
-            .and_then(|one| one.strip_suffix(')'));
-        let program = inner.and_then(|one| one.split_ascii_whitespace().next());
-        let is_own = |name: &str| {
-            self.functions.contains(name)
-                || self.aliases.contains(name)
-                || self.assigned.contains("PATH")
-        };
-        inner.is_some_and(|one| PRINTS_SETUP.contains(&one.trim())) && !program.is_some_and(is_own)
-    }
-
-    /// Keeps the program that a variable has others run as a file that runs.
-    pub(super) fn named_program(&mut self, name: &str, value: &str) -> Result<()> {
-        if !LINE_VARIABLES.contains(&name) && name != "SHELL" {
-            return Ok(());
-        }
-        let from = self.ran.len();
-        let words = value.split_ascii_whitespace();
-        self.ran.extend(words.map(|word| (word.to_owned(), true)));
-        self.check_ran(from)
-    }
-
-    fn check_startup(&self, file: &Field) -> Result<()> {
-        let open = file.process.is_some() || file.hole == Hole::Start && !file.environment;
-        let null = file.text == "/dev/null";
-        if open || is_descriptor(&file.text) && !null || self.writes_file(base(&file.text)) {
-            return refuse("the content of a file that a shell reads", file);
-        }
-        Ok(())
-    }
-
-    /// A script that a shell reads from a file.
-    fn file(&mut self, file: &Field) -> Result<Run> {
-        let what = "the content of a file that a shell reads";
-        if let Some(content) = &file.process {
-            return match content {
-                Some(text) => Ok(Run::Line(text.clone(), None)),
-                None => refuse(what, file),
-            };
-        }
-        if matches!(
-            file.text.as_str(),
-            "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-"
-        ) {
-            return Ok(Run::Input);
-        }
-        let determined = file.hole == Hole::None || (file.tail && !file.may_split());
-        let odd = is_descriptor(&file.text);
-        if !determined || file.pattern || odd {
-            return refuse(what, file);
-        }
-        let from = self.ran.len();
-        self.ran.push((file.text.clone(), true));
-        self.check_ran(from)?;
-        Ok(Run::Nothing)
     }
 }
 

@@ -3,8 +3,9 @@
 use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
 use super::{Place, Result, Run, base, listed, refuse};
 use crate::ShellError;
+use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
-use crate::table::{FIND_VALUES, PARALLEL, WATCH, WRAPPERS, XARGS};
+use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole, Leading};
 
@@ -38,13 +39,11 @@ impl Walk<'_> {
                     Some(next) => next.text.starts_with('-') && next.is_known(),
                     None => true,
                 };
-                let open = match is_start && !word.splits && sole {
-                    true => false,
-                    false if word.text.starts_with('-') || !is_start => {
-                        word.leading() > Leading::Determined
-                    }
-                    false => word.leading() == Leading::Open,
+                let limit = match is_start && !word.splits && sole {
+                    true => Leading::Printed,
+                    false => Leading::Determined,
                 };
+                let open = word.leading() > limit;
                 let splits = word.may_split() && word.hole == Hole::Start;
                 if open && !is_value || splits && word.leading() > Leading::Determined {
                     return refuse("an expression of `find`", word);

@@ -1,0 +1,187 @@
+//! Options, settings and outputs as data: those by which a program runs commands, writes or sends.
+
+/// Commands that print how a shell is to be set up, for `eval`.
+pub(super) const PRINTS_SETUP: &[&str] = &[
+    "ssh-agent",
+    "ssh-agent -s",
+    "pyenv init -",
+    "pyenv init --path",
+    "pyenv virtualenv-init -",
+    "rbenv init -",
+    "nodenv init -",
+    "goenv init -",
+    "direnv hook bash",
+    "brew shellenv",
+    "opam env",
+    "fnm env",
+    "fnm env --use-on-cd",
+    "zoxide init bash",
+    "starship init bash",
+    "mise activate bash",
+    "dircolors",
+    "dircolors -b",
+    "conda shell.bash hook",
+    "minikube docker-env",
+];
+
+/// Commands whose output begins with no dash.
+pub(super) const PRINTS_NO_OPTION: &[&str] = &[
+    "pwd",
+    "pwd -P",
+    "mktemp",
+    "mktemp -d",
+    "nproc",
+    "whoami",
+    "hostname",
+    "hostname -s",
+    "uname",
+    "uname -s",
+    "uname -m",
+    "uname -r",
+    "id -u",
+    "id -g",
+    "id -un",
+    "date +%s",
+    "date +%F",
+    "date +%Y",
+    "date +%Y%m%d",
+    "date +%Y-%m-%d",
+    "git rev-parse HEAD",
+    "git rev-parse --short HEAD",
+    "git rev-parse --show-toplevel",
+    "git branch --show-current",
+];
+
+/// Programs that run commands, write files or send data by their options: an option that the text does not determine is unknown.
+/// Short and long options with a value, here or in the next word.
+#[derive(Debug)]
+pub(super) struct Optioned {
+    pub(super) names: &'static str,
+    pub(super) values: &'static str,
+    pub(super) long_values: &'static str,
+    /// Whether also a word that a program prints, or the name of a file, may be such an option.
+    pub(super) printed: bool,
+}
+
+pub(super) const OPTIONED: &[Optioned] = &[
+    Optioned {
+        names: "tar gtar bsdtar",
+        values: "fCTXbgIKNVLFH",
+        long_values: "file directory files-from exclude-from exclude transform xform strip-components use-compress-program \
+                      newer after-date mtime mode owner group blocking-factor label format",
+        printed: true,
+    },
+    Optioned {
+        names: "rsync",
+        values: "efBTM",
+        long_values: "rsh filter exclude include exclude-from include-from files-from rsync-path temp-dir backup-dir suffix \
+                      compare-dest copy-dest link-dest chmod chown out-format log-file password-file bwlimit timeout port",
+        printed: true,
+    },
+    Optioned {
+        names: "scp sftp",
+        values: "cDFiJloPSX",
+        long_values: "",
+        printed: true,
+    },
+    Optioned {
+        names: "sort gsort",
+        values: "kotTS",
+        long_values: "key output field-separator temporary-directory buffer-size parallel batch-size files0-from sort \
+                      compress-program random-source",
+        printed: false,
+    },
+    Optioned {
+        names: "split gsplit",
+        values: "abClnt",
+        long_values: "suffix-length bytes line-bytes lines number additional-suffix filter separator",
+        printed: false,
+    },
+    Optioned {
+        names: "tree",
+        values: "LPIoHT",
+        long_values: "filelimit charset gitfile infofile timefmt sort",
+        printed: false,
+    },
+    Optioned {
+        names: "file",
+        values: "efFmP",
+        long_values: "exclude files-from separator magic-file parameter",
+        printed: false,
+    },
+    Optioned {
+        names: "man",
+        values: "CELMPRSemrs",
+        long_values: "config-file encoding locale manpath pager prompt sections systems extension",
+        printed: false,
+    },
+    Optioned {
+        names: "vi vim nvim view ex",
+        values: "cSuUiTwWt",
+        long_values: "cmd startuptime listen server",
+        printed: false,
+    },
+    Optioned {
+        names: "curl",
+        values: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
+        long_values: "user-agent cookie cookie-jar continue-at data data-ascii data-binary data-raw data-urlencode dump-header \
+                      referer cert key cacert capath form form-string header config max-time output output-dir quote range \
+                      telnet-option upload-file user proxy proxy-user write-out request url url-query connect-timeout retry \
+                      retry-delay retry-max-time max-redirs limit-rate resolve interface json unix-socket aws-sigv4 \
+                      oauth2-bearer connect-to ciphers proto tls-max",
+        printed: false,
+    },
+    Optioned {
+        names: "wget",
+        values: "oaeiBtOTwQPUlARDIX",
+        long_values: "output-file append-output execute input-file base tries output-document timeout wait quota \
+                      directory-prefix user-agent level accept reject domains header user password post-data post-file \
+                      body-data body-file method load-cookies save-cookies referer config",
+        printed: false,
+    },
+    Optioned {
+        names: "git-rebase git-filter-branch git-grep git-fetch git-difftool",
+        values: "",
+        long_values: "",
+        printed: false,
+    },
+    Optioned {
+        names: "npm pnpm mise doppler nix-shell nix hyperfine",
+        values: "",
+        long_values: "",
+        printed: false,
+    },
+];
+
+/// Tests and actions of `find` that have a value.
+pub(super) const FIND_VALUES: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname \
+    -newer -anewer -cnewer -newermt -newerct -newerat -user -group -uid -gid -perm -size -type -xtype -maxdepth -mindepth \
+    -mtime -mmin -atime -amin -ctime -cmin -printf -fprint -fprint0 -fls -samefile -inum -links -fstype -used -context \
+    -regextype";
+
+/// Settings of `git` whose value is a line for a shell, besides aliases; `*` is any name.
+pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy \
+    core.alternaterefscommand sequence.editor diff.external diff.*.textconv diff.*.command merge.*.driver filter.*.clean \
+    filter.*.smudge filter.*.process difftool.*.cmd difftool.*.path mergetool.*.cmd mergetool.*.path gpg.program \
+    gpg.*.program gpg.ssh.defaultkeycommand credential.helper credential.*.helper interactive.difffilter \
+    remote.*.uploadpack remote.*.receivepack trailer.*.command trailer.*.cmd uploadpack.packobjectshook browser.*.cmd \
+    browser.*.path man.*.cmd man.*.path guitool.*.cmd submodule.*.update tar.*.command instaweb.httpd \
+    sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
+
+/// Settings of `git` that name other settings, helpers or hooks.
+pub(super) const GIT_SOURCES: &str =
+    "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir";
+
+/// Options of `git` itself that have a value, here or in the next word.
+pub(super) const GIT_VALUES: &str =
+    "-c -C --git-dir --work-tree --namespace --super-prefix --attr-source --config-env --exec-path";
+
+/// Options of `git config` that have a value in the next word.
+pub(super) const GIT_CONFIG_VALUES: &str =
+    "-f --file --blob --type --default --value --comment -t --scope";
+
+/// Files that `git` reads as settings, or runs: hooks.
+pub(super) const GIT_FILES: &str = ".gitconfig applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout \
+    post-commit post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc pre-commit \
+    pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive push-to-checkout \
+    reference-transaction sendemail-validate";

@@ -1,0 +1,135 @@
+//! Rounds of loops and calls of functions: bodies that are walked with the values of their variables.
+
+use super::ShellError;
+use super::syntax::{Node, Script, Word};
+use super::variables::SET_BY_SHELL;
+use super::walk::{Feed, Scope, Walk};
+use super::words::{Field, Partial};
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+/// The greatest depth of nested function calls that are followed.
+const CALLS: usize = 8;
+
+/// Rounds of loops within loops that are followed, each with the value of its variable.
+const ROUNDS: usize = 64;
+
+impl Walk<'_> {
+    /// Walks the body of `for`: once for each value of its variable if all of them are known.
+    pub(super) fn each<'a>(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        bodies: &'a [Script],
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        let names = &scope.parsed.names;
+        if names.assigned.get(name) != Some(&1) || names.dynamic || SET_BY_SHELL.contains(&name) {
+            return self.bodies(bodies, true, scope, feed);
+        }
+        let mut fields = Vec::new();
+        for word in words {
+            fields.extend(self.fields(word, scope)?);
+        }
+        let known = |field: &Field| field.is_known() && !field.tilde;
+        let rounds = self.rounds.saturating_mul(fields.len());
+        if fields.is_empty() || rounds > ROUNDS || !fields.iter().all(known) {
+            // one name of a file, or one word of an expansion
+            if let Some(leading) = fields.iter().map(Field::leading).max() {
+                let written = format!("${name}");
+                let partial = Partial { written, leading };
+                scope.partial.insert(name.to_owned(), partial);
+            }
+            let walked = self.bodies(bodies, true, scope, feed);
+            scope.partial.remove(name);
+            return walked;
+        }
+        let outer = std::mem::replace(&mut self.rounds, rounds);
+        let first = self.found.len();
+        let mut second = None;
+        let walked = fields.into_iter().try_for_each(|field| {
+            let from = self.found.len();
+            scope.values.insert(name.to_owned(), field.text);
+            self.bodies(bodies, true, scope, feed)?;
+            // a round that runs the same is listed once
+            let end = *second.get_or_insert(self.found.len());
+            if from > first && self.found.get(first..end) == self.found.get(from..) {
+                self.found.truncate(from);
+            }
+            Ok(())
+        });
+        self.rounds = outer;
+        scope.values.remove(name);
+        walked
+    }
+
+    /// Keeps a function, and walks its body with parameters that are not known. If only they are missing, each call is walked.
+    pub(super) fn define<'a>(
+        &mut self,
+        name: &'a str,
+        body: &'a Node,
+        scope: &mut Scope<'a>,
+    ) -> Result<()> {
+        let known = scope.functions.entry(name).or_default();
+        if !known.iter().any(|one| std::ptr::eq(*one, body)) {
+            known.push(body);
+        }
+        // a call that is not seen here could reach it
+        let plain = |c: char| c == '_' || c == '-' || c.is_ascii_alphanumeric();
+        let is_seen = known.len() == 1 && scope.level == 0 && scope.calls == 0;
+        // Bash calls this one by itself
+        let is_seen = is_seen && name.chars().all(plain) && name != "command_not_found_handle";
+        let positional = scope.positional.take();
+        let folder = scope.folder.clone();
+        let found = self.found.len();
+        match self.node(body, scope, &Feed::Unknown, false) {
+            Err(why @ ShellError::Undetermined { .. })
+                if is_seen && !self.called_unseen.contains(name) =>
+            {
+                self.found.truncate(found);
+                self.deferred.insert(name.to_owned(), why);
+            }
+            walked => walked?,
+        }
+        scope.positional = positional;
+        scope.folder = folder;
+        Ok(())
+    }
+
+    /// Walks the bodies of a function, with the words of its call as its parameters.
+    pub(super) fn call<'a>(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        // without arguments or input the function is the same as at its definition, where it is walked, unless the
+        // folder has changed
+        let is_walked = self.deferred.is_empty() && !self.moves;
+        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && is_walked {
+            return Ok(());
+        }
+        let Some(bodies) = scope.functions.get(name).cloned() else {
+            return Ok(());
+        };
+        if scope.calls >= CALLS {
+            return Err(ShellError::TooDeep);
+        }
+        let known = fields.iter().all(|field| field.is_known());
+        let known = known && !scope.parsed.names.shifts;
+        let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
+        let outer = std::mem::replace(&mut scope.positional, words);
+        scope.calls += 1;
+        let walked = bodies.into_iter().try_for_each(|body| {
+            let folder = scope.folder.clone();
+            self.node(body, scope, feed, false)?;
+            scope.folder = scope.folder.clone().or(folder);
+            Ok(())
+        });
+        scope.calls -= 1;
+        scope.positional = outer;
+        walked
+    }
+}
