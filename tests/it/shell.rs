@@ -259,7 +259,7 @@ fn what_the_line_does_not_determine_is_an_error() {
         "f() { $1 -rf /; }; trap 'f rm' EXIT",
         "cp /bin/rm q; ./q -rf /",
         "read x; $x",
-        "for x in rm; do $x -rf /; done",
+        "for x in $(cat p); do $x -rf /; done",
         "rm -$x /srv",
         "set -- -rf /; rm \"$@\"",
         "exec < f; bash",
