@@ -876,6 +876,41 @@ fn decompression_is_limited_by_ratio_and_size() {
 }
 
 #[test]
+fn a_compressed_table_is_refused_with_the_remedy() {
+    use flate2::{Compression, write::GzEncoder};
+    let read = |content: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        let packed = encoder.finish().unwrap();
+        let zstd = zstd::encode_all(content, 1).unwrap();
+        [packed, zstd].map(|packed| {
+            let from = std::io::Cursor::new(packed);
+            let from = guard_lang::input::open::decompressed(from, &InputLimits::default());
+            let read = std::io::copy(&mut from.unwrap(), &mut std::io::sink());
+            read.map_err(|error| error.to_string())
+        })
+    };
+    for table in [
+        &b"PAR1\x15\x04"[..],
+        b"ARROW1\0\0",
+        b"\xff\xff\xff\xff\x10\0",
+    ] {
+        for found in read(table) {
+            let why = found.unwrap_err();
+            assert!(
+                why.contains("decompress it first (`gunzip` or `unzstd`)"),
+                "{why}"
+            );
+        }
+    }
+    for text in [&b"{\"kind\":\"PAR1\"}\n"[..], b"PAR", b""] {
+        for found in read(text) {
+            assert_eq!(found, Ok(text.len() as u64));
+        }
+    }
+}
+
+#[test]
 fn the_values_of_a_record_take_bounded_memory() {
     let limits = InputLimits {
         record_memory: 100_000,

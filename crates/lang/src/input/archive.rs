@@ -1,11 +1,11 @@
 //! Zip archives of Inspect AI (`.eval`) as a stream of JSON: each sample is a log of its own, on one line.
 //!
-//! The directory at the end of the archive names its members; nothing else of it is believed. One member is in memory at a
-//! time. A member that cannot be read is left out, and the stream ends with an error that names the first of them, so that
-//! one damaged sample does not hide the others.
+//! Only the names and places of members are taken from the directory at the end of the archive. One member is in memory at a
+//! time. A member that cannot be read is skipped, and the stream ends with an error that names the first skipped member, so
+//! that one damaged sample does not hide the others.
 //!
-//! The few structures of a directory are read here: a crate for archives brings decoders with limits of its own, writers and
-//! encryption, and the decoders that are needed are dependencies already.
+//! This module parses the directory itself: a crate for archives would add writers, encryption and decoders with other limits,
+//! and the required decoders are dependencies already.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};

@@ -377,11 +377,11 @@ impl Source {
     }
 }
 
-/// Whether a file begins like Parquet, Arrow IPC, or a stream of Arrow IPC.
+/// Whether bytes begin like Parquet, Arrow IPC, or a stream of Arrow IPC.
 fn is_table(magic: &[u8]) -> bool {
     [b"PAR1", b"ARRO", b"\xff\xff\xff\xff"]
         .iter()
-        .any(|known| magic == *known)
+        .any(|known| magic.starts_with(*known))
 }
 
 /// Returns the rows of a table as lines of JSON.
@@ -484,6 +484,11 @@ struct Decompressed {
 impl Read for Decompressed {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.text.read(into)?;
+        if self.len == 0 && is_table(into.get(..n).unwrap_or_default()) {
+            return Err(io::Error::other(
+                "a compressed Parquet or Arrow file: decompress it first (`gunzip` or `unzstd`); Parquet has compression of its own",
+            ));
+        }
         self.len += n as u64;
         let (most, times) = (self.limits.decompressed_bytes, self.limits.expansion);
         let by_ratio = self

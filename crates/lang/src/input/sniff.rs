@@ -1,7 +1,7 @@
-//! The first values of a text, enough of them to tell its format: small ones whole, of a large one an outline.
+//! Returns the first values of a text for format detection: small values whole, large ones as outlines.
 //!
-//! An outline keeps the members of objects and the first items of lists, and of a long text its beginning. So a value of
-//! any size is looked at in bounded memory.
+//! An outline has the members of objects, the first items of lists and the beginning of long texts, so that a value of any
+//! size is examined in bounded memory.
 
 use jiter::Peek;
 use smol_str::SmolStr;

@@ -1,7 +1,8 @@
-//! Telling formats apart by the first documents of a file.
+//! Detects the format of a file by its first documents.
 //!
-//! Each document votes for what its shape shows beyond doubt; the most votes win, and equal votes go to the earlier
-//! document. What has no built-in reader gives none: a guess would be read wrongly and in silence.
+//! Each document votes for a format if its shape has no other meaning. The format with the most votes wins; of equal votes,
+//! the earlier document decides. Documents without a built-in reader do not vote, because a wrong guess would lose data without a
+//! problem.
 
 use super::langsmith::is_run;
 use super::messages::{answer, has_blocks, is_message, nested_records};

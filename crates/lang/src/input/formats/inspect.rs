@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::event::Draft;
+use super::inspect_messages::{MOST_REFS, Messages, Pool, key};
+use super::inspect_spans::Spans;
 use super::json_text::Refusal;
 use super::shape::{
     at, content_text, first, flag, get, id, is_error, is_object, items, kind, list, object, some,
@@ -24,10 +26,6 @@ use crate::value::{Instant, Value};
 
 /// The versions of the format that are known.
 const VERSIONS: [i128; 2] = [1, 2];
-
-/// The messages that the inputs of a sample's models may stand for, with repetitions: each is a step of the reader, and
-/// a few bytes of a log can stand for any number.
-const MOST_REFS: u64 = 1 << 26;
 
 /// The prefix of a reference to the sample's `attachments`.
 const ATTACHMENT: &str = "attachment://";
@@ -548,195 +546,6 @@ fn speech(content: Option<&Value>) -> Option<Value> {
         .iter()
         .filter(|block| !matches!(kind(block), Some("reasoning" | "tool_use")));
     content_text(Some(&Value::list(said.cloned().collect())))
-}
-
-/// Returns the key of a message: ids are no keys, since equal messages of a pool are one. The key of a result is its call.
-fn key(message: &Value) -> String {
-    let role = text(message, "role").unwrap_or_default();
-    if role == "tool"
-        && let Some(call) = id(get(message, "tool_call_id"))
-    {
-        return format!("tool\0{call}");
-    }
-    let content = get(message, "content").map(Value::to_string);
-    let mut key = format!("{role}\0{}", content.unwrap_or_default());
-    for call in list(message, "tool_calls").unwrap_or(&[]) {
-        key.push('\0');
-        key.push_str(&id(get(call, "id")).unwrap_or_default());
-    }
-    key
-}
-
-/// The messages that were read: how often each occurred in one conversation.
-#[derive(Debug, Default)]
-struct Messages {
-    numbers: HashMap<String, usize>,
-    /// For each message, how often it was read, and how often it occurred in the conversation at hand.
-    counts: Vec<Count>,
-    conversation: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    read: u32,
-    conversation: u32,
-    here: u32,
-}
-
-impl Messages {
-    /// Begins to go through a conversation.
-    fn begin(&mut self) {
-        self.conversation += 1;
-    }
-
-    fn number(&mut self, key: &str) -> usize {
-        if let Some(number) = self.numbers.get(key) {
-            return *number;
-        }
-        let number = self.counts.len();
-        self.numbers.insert(key.to_owned(), number);
-        self.counts.push(Count::default());
-        number
-    }
-
-    /// Whether a message of the conversation was not read yet; it is from now on.
-    fn is_first(&mut self, key: &str) -> bool {
-        let number = self.number(key);
-        self.occurs(number)
-    }
-
-    fn occurs(&mut self, number: usize) -> bool {
-        let Some(count) = self.counts.get_mut(number) else {
-            return false;
-        };
-        if count.conversation != self.conversation {
-            (count.conversation, count.here) = (self.conversation, 0);
-        }
-        count.here += 1;
-        let first = count.here > count.read;
-        count.read = count.read.max(count.here);
-        first
-    }
-}
-
-/// The messages of a sample's pool that were looked at, and how many more may be.
-#[derive(Debug, Default)]
-struct Pool {
-    read: Vec<Option<(usize, Value)>>,
-    spent: u64,
-    reported: bool,
-}
-
-impl Pool {
-    fn of(&mut self, len: usize) {
-        self.read = vec![None; len];
-    }
-
-    fn spend(&mut self) -> bool {
-        self.spent += 1;
-        self.spent <= MOST_REFS
-    }
-
-    /// Whether the limit is to be reported: once.
-    fn report_limit(&mut self) -> bool {
-        !std::mem::replace(&mut self.reported, true)
-    }
-
-    fn number(&self, place: usize) -> Option<usize> {
-        let (number, _) = self.read.get(place)?.as_ref()?;
-        Some(*number)
-    }
-
-    fn message(&self, place: usize) -> Option<Value> {
-        let (_, message) = self.read.get(place)?.as_ref()?;
-        Some(message.clone())
-    }
-
-    fn set(&mut self, place: usize, number: usize, message: Value) {
-        if let Some(slot) = self.read.get_mut(place) {
-            *slot = Some((number, message));
-        }
-    }
-}
-
-/// The spans of a sample, to find the agent at work in each.
-#[derive(Debug, Default)]
-struct Spans {
-    spans: HashMap<SmolStr, Span>,
-    found: HashMap<SmolStr, Inside>,
-}
-
-#[derive(Debug)]
-struct Span {
-    parent: Option<SmolStr>,
-    kind: SmolStr,
-    name: Value,
-}
-
-/// The context within a span.
-#[derive(Clone, Debug, Default)]
-struct Inside {
-    /// Agents below are sub-agents: they work for a tool, or for another agent.
-    delegated: bool,
-    agent: Option<Value>,
-}
-
-impl Spans {
-    fn of(events: &[Value]) -> Spans {
-        let mut spans = HashMap::new();
-        let begins = |event: &&Value| text(event, "event") == Some("span_begin");
-        for event in events.iter().filter(begins) {
-            if let Some(name) = id(get(event, "id")) {
-                let span = Span {
-                    parent: id(get(event, "parent_id")),
-                    kind: kind(event).unwrap_or_default().into(),
-                    name: get(event, "name").cloned().unwrap_or(Value::Null),
-                };
-                spans.insert(name, span);
-            }
-        }
-        Spans {
-            spans,
-            found: HashMap::new(),
-        }
-    }
-
-    /// Returns the sub-agent or scorer at work in a span; null for the agent of the sample.
-    fn agent(&mut self, span: &SmolStr) -> Value {
-        // From the span up to one that is known. A span that is its own ancestor ends the way like one without parent.
-        let mut path: Vec<SmolStr> = Vec::new();
-        let mut next = Some(span.clone());
-        let mut inside = Inside::default();
-        while let Some(name) = next {
-            if let Some(known) = self.found.get(&name) {
-                inside = known.clone();
-                break;
-            }
-            self.found.insert(name.clone(), Inside::default());
-            next = self.spans.get(&name).and_then(|span| span.parent.clone());
-            path.push(name);
-        }
-        for name in path.into_iter().rev() {
-            if let Some(span) = self.spans.get(&name) {
-                match span.kind.as_str() {
-                    "agent" => {
-                        if inside.delegated {
-                            inside.agent = Some(span.name.clone());
-                        }
-                        inside.delegated = true;
-                    }
-                    "tool" | "handoff" => inside.delegated = true,
-                    "scorer" => {
-                        inside.agent = Some(span.name.clone());
-                        inside.delegated = true;
-                    }
-                    _ => {}
-                }
-            }
-            self.found.insert(name, inside.clone());
-        }
-        inside.agent.unwrap_or(Value::Null)
-    }
 }
 
 /// Returns a value whose texts are put in place of references; `None` if it has no reference.

@@ -37,6 +37,8 @@ mod detect;
 mod event;
 mod gemini;
 mod inspect;
+mod inspect_messages;
+mod inspect_spans;
 mod json_text;
 mod langchain;
 mod langsmith;

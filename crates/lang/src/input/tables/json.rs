@@ -123,7 +123,7 @@ enum Texts {
     Plain,
     /// JSON, by the mark of their column.
     Json,
-    /// Whole rows: what is no JSON is the reader's to report.
+    /// Whole rows. The reader reports those that are not JSON.
     Rows,
 }
 
@@ -135,10 +135,10 @@ struct Column<'a> {
     write: Write<'a>,
 }
 
-/// A token that is no JSON value: the reader reports it where a field has it.
+/// A token that is not a JSON value, which the reader reports if a field reads it.
 const NO_NUMBER: &[u8] = b"NaN";
 
-/// Half of a pair of surrogates: the reader reports a text with it as no Unicode.
+/// Half of a surrogate pair, which the reader reports as invalid Unicode.
 const NO_TEXT: &[u8] = br#""\ud800""#;
 
 impl<'a> Column<'a> {
@@ -357,7 +357,8 @@ fn decimal<'a, T: DecimalType>(array: &'a dyn Array) -> Write<'a> {
     Box::new(move |row, out| out.extend_from_slice(values.value_as_string(row).as_bytes()))
 }
 
-/// Texts. JSON stands as it is, without line ends; a marked text that is something else is no part of its row.
+/// Writes texts. JSON is copied without its line ends. A text of a JSON column that is not JSON becomes [`NO_NUMBER`], so that it
+/// cannot change other members of its row.
 fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, texts: Texts) -> Write<'a> {
     let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     Box::new(move |row, out| match (texts, value(row)) {
@@ -370,7 +371,7 @@ fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, texts: Texts) -> Write<'a> {
     })
 }
 
-/// Bytes are texts where they are UTF-8: not all programs that write Parquet mark their texts.
+/// Writes bytes as texts if they are UTF-8: some programs that write Parquet do not mark their texts.
 fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a) -> Write<'a> {
     Box::new(move |row, out| match std::str::from_utf8(value(row)) {
         Ok(text) => string(text, out),

@@ -1,10 +1,11 @@
-//! Parquet and Arrow files as a stream of JSON: a row is a line, so that a table is judged like the same events in JSON Lines,
-//! and a problem's line is the number of its row.
+//! Reads Parquet and Arrow files as a stream of JSON. Each row becomes a line, so that a table has the verdicts and problems of
+//! the same events in JSON Lines; the line of a problem is the number of its row.
 //!
-//! Only columns that the spec reads are decoded. A null is an absent member: a row has all columns, an object has its own. A table with one column of text has a JSON text in each row.
+//! Only columns that the spec reads are decoded. A null becomes an absent member, because a row has all columns and an object
+//! only its own. If a table has one column and it is a text, each row is a JSON text.
 //!
-//! Values of Arrow that JSON has no form for become texts as RFC 3339 and SQL write them (points in time in UTC, dates, times of day), durations
-//! become seconds, and bytes that are no UTF-8 become what the reader reports as such.
+//! Points in time (in UTC), dates and times of day become texts as in RFC 3339, durations become seconds, and bytes that are not
+//! UTF-8 become a text that the reader reports as invalid.
 
 mod json;
 
@@ -27,8 +28,8 @@ use smol_str::SmolStr;
 use self::json::{is_text_table, write_batch};
 use super::limits::InputLimits;
 
-/// Rows that are decoded at once, and the bytes that they may have by the sizes that the file says. Few rows, because a long text that
-/// many rows share is stored once, and decoded for each.
+/// The most rows that are decoded at once, and the most bytes that they have by the sizes in the file. The number of rows is small
+/// because a long text that many rows share is stored once but decoded for each row.
 const ROWS: usize = 1024;
 const BYTES: usize = 4 << 20;
 
@@ -99,7 +100,7 @@ fn arrow(error: ArrowError) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// Decodes; the decoders panic at some damaged files.
+/// Returns the result of a decoder, or an error if it panics: some damaged files cause that.
 fn decoded<T>(decode: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     std::panic::catch_unwind(AssertUnwindSafe(decode))
         .unwrap_or_else(|_| Err(io::Error::other("damaged: its decoder has failed")))
@@ -108,7 +109,8 @@ fn decoded<T>(decode: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 /// The constructor of a reader of the columns with these numbers.
 type Open<R> = fn(BufReader<File>, Option<Vec<usize>>) -> Result<R, ArrowError>;
 
-/// Returns the batches of a file or stream of Arrow IPC, with the columns that are read. The schema is read first: it has their numbers.
+/// Returns the batches of a file or stream of Arrow IPC, with the columns that are read. The schema is read first because it has
+/// the numbers of the columns.
 fn batches<R: RecordBatchReader + Send + 'static>(
     mut file: File,
     columns: Option<&Columns>,
@@ -206,8 +208,8 @@ struct ParquetFile {
     most: usize,
 }
 
-/// The row groups of a Parquet file. Several threads decode those that fit; the rows of a damaged one are blank lines from where the damage
-/// is found, and the stream ends with an error.
+/// The row groups of a Parquet file. Several threads decode the small groups. The remaining rows of a damaged group become blank
+/// lines, and the stream ends with an error.
 struct Parquet {
     file: ParquetFile,
     next: usize,
@@ -221,7 +223,7 @@ struct Parquet {
 /// The next part of the stream.
 enum Piece {
     Lines(Vec<u8>),
-    /// A row group that is decoded when its turn comes: it is large, or damaged.
+    /// A large or damaged row group, which is decoded when all earlier ones are read.
     Group(usize),
 }
 
