@@ -1,9 +1,10 @@
-"""Inspect AI: tool calls are approved by a spec, and samples are scored by it. Requires `inspect-ai` 0.3.
+"""Inspect AI: a spec approves tool calls, reviews their results and scores samples. Requires `inspect-ai` 0.3.285 or later.
 
     approval=[ApprovalPolicy(guard_approver("agent.guard"), "*")]
+    review=[ReviewPolicy(guard_reviewer("agent.guard"), "*")]
     Task(…, scorer=guard_scorer("agent.guard"))
 
-In a policy file the approver is `guard_lang/guard_approver`.
+In a policy file they are `guard_lang/guard_approver` and `guard_lang/guard_reviewer`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 from inspect_ai.approval import Approval, Approver, approver
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
+from inspect_ai.review import Review, Reviewer, reviewer
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
-from inspect_ai.tool import ToolCall, ToolCallView
+from inspect_ai.tool import ToolCall, ToolCallView, ToolResult
 
 from ._spec import Spec
 
@@ -24,6 +26,15 @@ DECISIONS: dict[str, Any] = {
     "reflect": "approve",
     "ask": "escalate",
     "block": "reject",
+    "stop": "terminate",
+}
+#: A reviewer cannot withhold a result, so that a blocked one ends the sample.
+REVIEWS: dict[str, Any] = {
+    "allow": "continue",
+    "warn": "continue",
+    "reflect": "continue",
+    "ask": "escalate",
+    "block": "terminate",
     "stop": "terminate",
 }
 
@@ -48,6 +59,37 @@ def guard_approver(spec: str) -> Approver:
             return Approval(decision="reject", explanation=f"the call could not be judged: {error}")
 
     return approve
+
+
+@reviewer
+def guard_reviewer(spec: str) -> Reviewer:
+    """Decide about the result of each call by the `enforce` clauses of a spec, before the model reads it.
+
+    `ask` escalates to the next reviewer; Inspect continues if there is none. `block` and `stop` terminate the sample, since a
+    review cannot withhold a result. An error terminates it too.
+    """
+    loaded = Spec.from_file(spec)
+
+    async def review(  # noqa: PLR0917 - the protocol of Inspect
+        message: str,
+        call: ToolCall,
+        result: ChatMessageTool,
+        output: ToolResult,
+        view: ToolCallView,
+        history: list[ChatMessage],
+    ) -> Review:
+        try:
+            with loaded.monitor(clock="none") as monitor:
+                for event in events(history, before=call.id):
+                    monitor.observe({"trace": "sample", **event})
+                monitor.observe({"trace": "sample", **_call(call)})
+                about = {"tool": call.function, "args": call.arguments, "call": call.id}
+                decision = monitor.act({"trace": "sample", **_result(result, about)})
+                return Review(decision=REVIEWS[decision.ruling], explanation=decision.reason or None)
+        except Exception as error:
+            return Review(decision="terminate", explanation=f"the result could not be judged: {error}")
+
+    return review
 
 
 @scorer(metrics={"*": [mean()]})
@@ -84,8 +126,7 @@ def events(messages: list[ChatMessage], before: str | None = None) -> list[dict[
         if isinstance(message, ChatMessageTool):
             if message.tool_call_id not in rejected:
                 about = calls.get(message.tool_call_id or "", {"tool": message.function, "call": message.tool_call_id})
-                answer = {"text": message.text, "result": message.text, "error": message.error is not None}
-                found.append({"kind": "result", "role": "tool", "index": index, **about, **answer})
+                found.append({**_result(message, about), "index": index})
             continue
         if message.text or not isinstance(message, ChatMessageAssistant):
             found.append({"kind": "message", "role": message.role, "index": index, "text": message.text})
@@ -100,3 +141,8 @@ def events(messages: list[ChatMessage], before: str | None = None) -> list[dict[
 
 def _call(call: ToolCall) -> dict[str, Any]:
     return {"kind": "call", "role": "assistant", "tool": call.function, "args": call.arguments, "call": call.id}
+
+
+def _result(message: ChatMessageTool, about: dict[str, Any]) -> dict[str, Any]:
+    answer = {"text": message.text, "result": message.text, "error": message.error is not None}
+    return {"kind": "result", "role": "tool", **about, **answer}
