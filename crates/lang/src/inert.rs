@@ -80,19 +80,19 @@ pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
 
 /// Returns the bytes of the longest beginning of a text that has no character to be escaped but line ends and tabs.
 ///
-/// Plain ASCII, nearly all of a report, is skipped 64 bytes at a time; character by character it took a fifth of the time of an
-/// audit with `--format json`.
+/// Plain ASCII, nearly all of a report, is skipped 64 bytes at a time: character by character it took a fifth of the time of an
+/// audit with `--format json`, and in chunks whose length the compiler does not know a twelfth.
 fn shown(text: &str) -> usize {
     const CHUNK: usize = 64;
-    let plain = |bytes: &&[u8]| {
+    let plain = |bytes: &&[u8; CHUNK]| {
         let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
         // no early exit, so that the compiler can compare a whole chunk at once
         bytes.iter().fold(true, |all, byte| all & is_plain(byte))
     };
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let chunks = rest.as_bytes().chunks(CHUNK);
-        let ascii: usize = chunks.take_while(plain).map(<[u8]>::len).sum();
+        let (chunks, _) = rest.as_bytes().as_chunks();
+        let ascii = CHUNK * chunks.iter().take_while(plain).count();
         let mixed = rest.get(ascii..).unwrap_or_default().char_indices();
         let mut end = rest.len();
         for (offset, c) in mixed {
