@@ -1,4 +1,4 @@
-//! One component of a state as a number, and back.
+//! Conversion of one component of a state to a number and back.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -13,10 +13,10 @@ use crate::ids::PropertyId;
 use crate::value::{Cell, EnumValue, Number, Value};
 use guard_automata::{Dfa, Finality, StateId};
 
-/// Bits of a text, by number in the table of its component.
+/// The number of bits of a text, which is stored as its number in the table of its component.
 const TEXT_BITS: u32 = 20;
 
-/// The code of all texts that a closed component has not met, less one where it may be null.
+/// The code of all texts that a closed component does not know (one less if it may be null).
 const UNSEEN: u32 = (1 << TEXT_BITS) - 2;
 
 /// One component.
@@ -25,9 +25,9 @@ pub(super) struct Codec {
     shift: u32,
     bits: u32,
     kind: Kind,
-    /// Code 0 is null, the others are one higher.
+    /// If true, code 0 is null and the other codes are one higher.
     nullable: bool,
-    /// Whether texts that were not met by now have one code together.
+    /// Whether all unknown texts share one code.
     closed: bool,
 }
 
@@ -97,7 +97,7 @@ impl Codec {
         Ok(codec)
     }
 
-    /// Returns the texts that were met, in the order of their codes; empty for components of other types.
+    /// Returns the known texts, in the order of their codes; empty for components of other types.
     pub(super) fn texts(&self) -> Vec<SmolStr> {
         match &self.kind {
             Kind::Text(texts) => {
@@ -118,7 +118,7 @@ impl Codec {
         }
     }
 
-    /// Gives all texts that did not occur yet one common code from now on, and keeps none of them.
+    /// From now on, gives all texts that did not occur yet one common code, and stores none of them.
     pub(super) fn close(&mut self) {
         self.closed = true;
     }
@@ -127,7 +127,7 @@ impl Codec {
         self.bits
     }
 
-    /// Returns the number of values; `None` for texts, of which more may come.
+    /// Returns the number of values; `None` for texts, whose number is not fixed.
     pub(super) fn size(&self) -> Option<usize> {
         let size = self.size_of_kind()? + u64::from(self.nullable);
         usize::try_from(size).ok()
@@ -154,7 +154,7 @@ impl Codec {
         })
     }
 
-    /// Returns a code at its place in a key.
+    /// Returns a code shifted to its position in a key.
     #[inline]
     pub(super) fn place_code(&self, code: u32) -> u128 {
         u128::from(code).checked_shl(self.shift).unwrap_or(0)
@@ -167,7 +167,7 @@ impl Codec {
         (key.0.checked_shr(self.shift).unwrap_or(0) & mask) as u32
     }
 
-    /// Returns the code of what is seen at a place, or `None` if it is unknown or out of range.
+    /// Returns the code of the value observed at a place, or `None` if it is unknown or out of range.
     #[inline]
     pub(super) fn look(&self, place: usize, look: &mut Observation<'_, '_>) -> Option<u32> {
         match &self.kind {
@@ -178,7 +178,7 @@ impl Codec {
         }
     }
 
-    /// Returns the code of a value, or `None` if it is not one of the component's.
+    /// Returns the code of a value, or `None` if the component cannot have it.
     #[inline]
     pub(super) fn code(&self, value: &Value) -> Option<u32> {
         if self.nullable && matches!(value, Value::Null) {
@@ -207,7 +207,7 @@ impl Codec {
         code.checked_add(u32::from(self.nullable))
     }
 
-    /// Returns the value of a code, as far as it is a value of the language.
+    /// Returns the value of a code, if it has one in the language.
     pub(super) fn cell(&self, code: u32) -> Cell {
         let Some(code) = code.checked_sub(u32::from(self.nullable)) else {
             return Cell::Known(Value::Null);
@@ -249,7 +249,7 @@ impl Codec {
                 .cloned()
                 .unwrap_or_default(),
             Kind::Int(low, _) => format_smolstr!("{}", i128::from(*low) + i128::from(code)),
-            // A text is quoted, so that the text "null" is not null.
+            // A text is quoted, so that the text "null" differs from null.
             Kind::Text(_) if code == UNSEEN => SmolStr::new_static("unseen"),
             Kind::Text(texts) => {
                 let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
@@ -305,12 +305,12 @@ impl Codec {
         }
     }
 
-    /// Whether this is a monitor, whose next state follows from the letters of the next step.
+    /// Whether this is a monitor, whose next state depends on the letters of the next step.
     pub(super) fn is_monitor(&self) -> bool {
         matches!(self.kind, Kind::Monitor(_))
     }
 
-    /// Whether a step between codes is one that the value allows by itself: what is violated stays so.
+    /// Whether a step between two codes is possible for this component alone: a violated property stays violated.
     pub(super) fn may_follow(&self, from: u32, to: u32) -> bool {
         !matches!(self.kind, Kind::Violated) || to >= from
     }
@@ -336,8 +336,8 @@ fn text_code(texts: &RwLock<IndexSet<SmolStr, FxBuildHasher>>, text: &SmolStr) -
     u32::try_from(code).ok()
 }
 
-/// Returns the names of the states of a monitor. Of a rule: `idle` if no obligation is pending, `wait(k)` with `k` steps
-/// left if one is; of any property `violated` and `satisfied` if the verdict is final, else `q` and the number of the state.
+/// Returns the names of the states of a monitor. For a rule: `idle` if no obligation is pending, `wait(k)` with `k` steps left
+/// if one is. For any property: `violated` and `satisfied` if the verdict is final, otherwise `q` and the number of the state.
 fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
     let mut used: std::collections::HashMap<SmolStr, u32> = std::collections::HashMap::new();
     let mut word_of = |state: StateId| -> MonitorState {
@@ -355,7 +355,7 @@ fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
             },
             _ => format_smolstr!("q{}", state.index()),
         };
-        // Rules with a lower bound have several states in which as many steps are left.
+        // Rules with a lower bound have several states with the same number of steps left.
         let number = used
             .entry(word.clone())
             .and_modify(|n| *n += 1)

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::eval;
 
-/// The reason why an abstraction has no state space, or not one that can be walked through.
+/// The reason why an abstraction has no state space, or none that can be enumerated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpaceError {
     /// A state needs too many bits.
@@ -47,7 +47,7 @@ pub enum SpaceError {
         /// The limit.
         limit: usize,
     },
-    /// Evaluation is beyond a limit.
+    /// Evaluation exceeds a limit.
     #[error(transparent)]
     Limit(#[from] eval::LimitError),
 }

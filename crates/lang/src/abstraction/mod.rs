@@ -1,8 +1,8 @@
-//! The finite state space of an `abstraction` block: encode, decode, which states and steps there are, all of them.
+//! The finite state space of an `abstraction` block: encoding, decoding, valid states and steps, and enumeration.
 //!
 //! Input: a spec and one of its abstractions; output: a [`Space`]. A state is packed into the bits of one [`Key`], so
-//! that it is compared, hashed and stored as a number. These are the five functions that a domain gives Pro2Guard by
-//! hand (encode, decode, can_reach, filter, get_state_space); here all follow from one block:
+//! that it is compared, hashed and stored as a number. In Pro2Guard a domain implements five functions by hand (encode,
+//! decode, can_reach, filter, get_state_space); here all of them follow from one block:
 //!
 //! | there | here |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | filter | [`Rules::is_valid`] |
 //! | get_state_space | [`Rules::states`] |
 //!
-//! It knows nothing of probabilities: that is `learn` and `markov`.
+//! Probabilities are in `learn` and `markov`.
 
 mod codec;
 mod error;
@@ -31,7 +31,7 @@ use codec::Codec;
 pub use error::SpaceError;
 pub use rules::{RuleCode, Rules, Step};
 
-/// A state, packed: each component has its own bits.
+/// A packed state: each component has its own bits.
 #[derive(
     Clone,
     Copy,
@@ -54,34 +54,34 @@ pub enum ObservedState {
     NoStep,
     /// The state.
     One(Key),
-    /// It may be any of these, in order; a component is unknown.
+    /// The state may be any of these, in order, because a component is unknown.
     Several(Box<[Key]>),
-    /// It may be anything, or no step.
+    /// Nothing is known: the event may lead to any state, or not be a step.
     Unknown,
 }
 
-/// The places at which a program observes the components of states.
+/// The indices at which a program observes the components of states.
 #[derive(Clone, Debug)]
 pub struct Mount {
-    /// By component: a place among what is observed, or among the properties.
+    /// For each component: its index among the observed expressions, or among the properties.
     components: Box<[usize]>,
-    /// The place of `steps when` among what is observed.
+    /// The index of `steps when` among the observed expressions.
     steps: Option<usize>,
 }
 
-/// Values of one component beyond this many are not tried one by one where it is unknown.
+/// The greatest number of values of one unknown component that are enumerated.
 const MOST_POSSIBLE: usize = 64;
 
-/// The state space of an abstraction, and the program that finds the state after each step of a trace.
+/// The state space of an abstraction, and the program that computes the state after each step of a trace.
 #[derive(Debug)]
 pub struct Space {
     spec: Arc<Spec>,
     abstraction: Abstraction,
     program: Program,
     codecs: Vec<Codec>,
-    /// The places at which its own program observes them.
+    /// The indices at which the space's own program observes the components.
     own: Mount,
-    /// The properties that are followed, by their place in the program.
+    /// The monitored properties, by their index in the program.
     monitored: Vec<PropertyId>,
     start: Option<Key>,
 }
@@ -151,8 +151,8 @@ impl Space {
         Ok(space)
     }
 
-    /// Returns the state before the first step, where all components are tracks with initial values that no record changes,
-    /// or `None` if the chain begins in a state of its own.
+    /// Returns the state before the first step if all components are tracks with initial values that do not depend on the
+    /// record, or `None` if the chain begins in a separate start state.
     pub fn start(&self) -> Option<Key> {
         self.start
     }
@@ -188,7 +188,8 @@ impl Space {
         self.codecs.iter().map(Codec::texts).collect()
     }
 
-    /// Meets the texts of another space of the same abstraction; false where they do not fit or others were met before.
+    /// Adds the texts of another space of the same abstraction; returns false if they do not match the components, or
+    /// if other texts were added before.
     pub fn meet(&self, texts: &[Vec<SmolStr>]) -> bool {
         texts.len() == self.codecs.len()
             && self
@@ -198,7 +199,7 @@ impl Space {
                 .all(|(codec, texts)| codec.meet(texts))
     }
 
-    /// Ends learning: texts that were not met by now are one value, `unseen`, so that no trace makes the space grow.
+    /// Ends learning: all unknown texts become one value, `unseen`, so that no trace adds states to the space.
     pub fn close(&mut self) {
         for codec in &mut self.codecs {
             codec.close();
@@ -220,7 +221,7 @@ impl Space {
         &self.abstraction.components
     }
 
-    /// Returns the program that reads traces for it; see [`Program::observe`].
+    /// Returns the program that reads traces for this space; see [`Program::observe`].
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -241,8 +242,8 @@ impl Space {
         values.chain(self.abstraction.steps).collect()
     }
 
-    /// Returns the places at which such a program observes them, if [the expressions](Self::observed) begin at index `first`
-    /// of its observations and its properties are those of the spec.
+    /// Returns the indices at which a program observes the components, if [the expressions](Self::observed) begin at index
+    /// `first` of its observations and its properties are those of the spec.
     pub fn mount(&self, first: usize) -> Mount {
         let mut next = first;
         let components = self.abstraction.components.iter();
@@ -260,7 +261,7 @@ impl Space {
         }
     }
 
-    /// Returns the state after a step, from what its own program sees of it.
+    /// Returns the state after a step, from the observation of the space's own program.
     ///
     /// # Complexity
     /// One evaluation of each component; nothing is allocated unless a component is unknown.
@@ -269,7 +270,7 @@ impl Space {
         self.encode_at(&self.own, look)
     }
 
-    /// Returns the same from what another program sees.
+    /// Returns the state after a step, from the observation of another program.
     #[inline]
     pub fn encode_at(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> ObservedState {
         if let Some(steps) = mount.steps {
@@ -289,7 +290,7 @@ impl Space {
         ObservedState::One(Key(key))
     }
 
-    /// Returns the states that it may be, where components are unknown.
+    /// Returns the possible states if some components are unknown.
     #[cold]
     fn several(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> ObservedState {
         let mut keys = vec![0];
@@ -318,10 +319,10 @@ impl Space {
             .collect()
     }
 
-    /// Returns the state with these words, one for each component; texts become known by it.
+    /// Returns the state with these words, one for each component; unknown texts are added.
     ///
     /// # Errors
-    /// The component, and the word that is none of its values.
+    /// The component, and the word that is not one of its values.
     pub fn parse(&self, words: &[SmolStr]) -> Result<Key, (SmolStr, SmolStr)> {
         let mut key = 0;
         for (idx, codec) in self.codecs.iter().enumerate() {
@@ -334,13 +335,13 @@ impl Space {
         Ok(Key(key))
     }
 
-    /// Returns a state as a person reads it: `exposure=credentials, reach=network, leak`.
+    /// Returns a readable form of a state: `exposure=credentials, reach=network, leak`.
     pub fn describe(&self, key: Key) -> String {
         let words = self.decode(key);
         self.describe_words(&words)
     }
 
-    /// Returns the same, from words.
+    /// Returns the readable form of a state from its words.
     pub fn describe_words(&self, words: &[SmolStr]) -> String {
         let parts: Vec<String> = self
             .abstraction
@@ -361,7 +362,7 @@ impl Space {
         parts.join(", ")
     }
 
-    /// Writes the components as values, then, for each monitor, whether its property is violated.
+    /// Writes the values of the components and then, for each monitor, whether its property is violated.
     fn cells(&self, key: Key, into: &mut Vec<Cell>) {
         into.extend(
             self.codecs

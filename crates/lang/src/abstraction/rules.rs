@@ -1,4 +1,4 @@
-//! The states and steps that exist: `valid`, `step`, `absorbing`, `terminal`, and all states that they leave.
+//! The valid states and steps: `valid`, `step`, `absorbing`, `terminal`, and the enumeration of the states.
 
 use smol_str::SmolStr;
 
@@ -9,9 +9,9 @@ use crate::ids::{ExprId, PropertyId};
 use crate::value::{Cell, Truth, Value};
 use guard_automata::StateSet;
 
-/// Evaluates the rules of an abstraction in its states; make one for each thread with [`Space::rules`].
+/// Evaluates the rules of an abstraction in its states; create one for each thread with [`Space::rules`].
 ///
-/// A condition that is unknown of a state (it compares with a text that was never seen, say) forbids nothing.
+/// A condition that is unknown in a state (for example, a comparison with a text that never occurred) forbids nothing.
 #[derive(Debug)]
 pub struct Rules<'a> {
     space: &'a Space,
@@ -29,7 +29,7 @@ pub struct RuleCode {
     n_absorbing: usize,
     n_terminal: usize,
     n_rewards: usize,
-    /// The requested conditions, after those above.
+    /// The index of the first requested condition; these follow the declared rules.
     first_asked: usize,
     monitors: Vec<Monitor>,
 }
@@ -38,22 +38,22 @@ pub struct RuleCode {
 #[derive(Debug)]
 struct Monitor {
     component: usize,
-    /// Its place among the program's properties.
+    /// The index among the program's properties.
     property: usize,
-    /// Its letters, by root.
+    /// The indices of its letters among the roots.
     letters: Vec<usize>,
 }
 
 /// The legality of a step under the declared transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It may happen.
+    /// The step is allowed.
     Allowed,
-    /// The state that it leads to does not exist.
+    /// The target state is not valid.
     NoState,
-    /// `step` forbids it.
+    /// A `step` condition forbids it.
     Forbidden,
-    /// A monitor among the components does not move so.
+    /// A monitor among the components has no such transition.
     NoMove,
 }
 
@@ -61,7 +61,7 @@ impl Space {
     /// Compiles the rules of the abstraction, and further conditions on its states.
     ///
     /// # Errors
-    /// [`LimitError`], for history of bound variables.
+    /// [`LimitError`], for past operators over bound variables.
     pub fn rule_code(&self, asked: &[ExprId]) -> Result<RuleCode, LimitError> {
         let of = &self.abstraction;
         let mut roots: Vec<ExprId> = Vec::new();
@@ -123,7 +123,7 @@ impl Rules<'_> {
         self.space.cells(key, &mut self.cells);
     }
 
-    /// Whether one of these roots holds; `unknown` is the result for a root that is not known.
+    /// Whether one of these roots has this value.
     fn some(&mut self, roots: std::ops::Range<usize>, value: Truth) -> bool {
         let (eval, cells) = (&mut self.eval, &self.cells);
         roots
@@ -135,14 +135,14 @@ impl Rules<'_> {
         skip..skip + len
     }
 
-    /// Whether the state exists.
+    /// Whether the state is valid.
     pub fn is_valid(&mut self, key: Key) -> bool {
         self.enter(key);
         let roots = self.roots(0, self.of.n_valid);
         !self.some(roots, Truth::False)
     }
 
-    /// Whether the state is never left.
+    /// Whether the state is absorbing.
     pub fn is_absorbing(&mut self, key: Key) -> bool {
         self.enter(key);
         let roots = self.roots(self.of.n_valid + self.of.n_step, self.of.n_absorbing);
@@ -179,7 +179,7 @@ impl Rules<'_> {
         self.eval.truth(self.of.first_asked + asked, &self.cells)
     }
 
-    /// Whether a step is declared possible. Validity of the state it leaves is not looked at again.
+    /// Whether a step is declared possible. Does not check the validity of the source state.
     pub fn allows(&mut self, from: Key, to: Key) -> Step {
         if !self.is_valid(to) {
             return Step::NoState;
@@ -187,7 +187,7 @@ impl Rules<'_> {
         self.allows_between(from, to)
     }
 
-    /// Returns the same where both states are valid.
+    /// Returns the same if both states are valid.
     fn allows_between(&mut self, from: Key, to: Key) -> Step {
         self.cells.clear();
         self.space.cells(from, &mut self.cells);
@@ -206,12 +206,13 @@ impl Rules<'_> {
         Step::Allowed
     }
 
-    /// Whether the first step may lead here: the state exists, and every monitor gets there from its beginning.
+    /// Whether the first step may lead to this state: it is valid, and every monitor reaches its component from its
+    /// initial state.
     pub fn may_begin(&mut self, to: Key) -> bool {
         self.is_valid(to) && self.monitors_move(None, to)
     }
 
-    /// Whether every monitor moves as the letters of the next state say, as far as that state decides them.
+    /// Whether every monitor moves according to the letters of the next state, as far as that state determines them.
     fn monitors_move(&mut self, from: Option<Key>, to: Key) -> bool {
         if self.of.monitors.is_empty() {
             return true;
@@ -249,10 +250,10 @@ impl Rules<'_> {
         true
     }
 
-    /// Returns all states that exist, in order of their keys; of texts only those met.
+    /// Returns all valid states, in the order of their keys, with known texts only.
     ///
     /// # Errors
-    /// [`SpaceError::TooManyStates`], where more combinations than that would have to be looked at.
+    /// [`SpaceError::TooManyStates`], if more combinations would have to be checked.
     pub fn states(&mut self, limit: usize) -> Result<Vec<Key>, SpaceError> {
         let name: SmolStr = self.space.abstraction.name.clone();
         let too_many = || SpaceError::TooManyStates {
@@ -266,7 +267,7 @@ impl Rules<'_> {
             combinations = combinations.checked_mul(size.max(1)).ok_or_else(too_many)?;
             sizes.push(size);
         }
-        // Invalid combinations are many where components constrain one another.
+        // There are many invalid combinations if components constrain one another.
         if combinations > limit.saturating_mul(64) {
             return Err(too_many());
         }

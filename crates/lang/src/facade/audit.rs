@@ -1,4 +1,4 @@
-//! Recorded traces, judged by a pool of threads and handed out one by one.
+//! Audits of recorded traces by a pool of threads, as an iterator.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,13 +20,14 @@ use crate::verdict::{PropertyVerdict, TraceReport};
 
 pub use crate::verdict::Verdict;
 
-/// Values and expressions are walked by recursion as deep as their limits allow; two MiB, the default, is too little.
+/// Values and expressions are walked recursively up to the limits on their depth, for which the default stack of two
+/// MiB is too small.
 const STACK: usize = 16 << 20;
 
-/// Traces that may wait for the caller; further ones are not judged until these are taken, so memory stays bounded.
+/// Traces that may wait for the caller; further traces are not judged until these are taken, so memory is bounded.
 const WAITING: usize = 256;
 
-/// The way an audit reads its files.
+/// The options for reading the files of an audit.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AuditOptions {
@@ -118,7 +119,7 @@ impl Spec {
                 spec: &spec,
                 emit: |item| sender.send(item).map_err(std::io::Error::other),
             };
-            // The only error is that nobody receives any more, which is how an audit is stopped.
+            // The only error is that the receiver was dropped, which stops the audit.
             let _ = pool.install(|| {
                 for problem in &missing {
                     summary.problem(problem);
@@ -158,9 +159,9 @@ impl Spec {
         })
     }
 
-    /// Judges texts one after the other on the calling thread, for callers that divide the work themselves. A text is what
-    /// a file could hold, with the name that stands for the file: JSON Lines, one JSON document, or a recording. Returns the judged
-    /// traces and the problems with data that belongs to none, in the order of the texts, and the counts.
+    /// Judges texts one after the other on the calling thread, for callers that divide the work themselves. Each text has the
+    /// content of a file (JSON Lines, one JSON document, or a recording) and a file name. Returns the judged traces and the
+    /// problems with data that belongs to no trace, in the order of the texts, and the counts.
     ///
     /// # Errors
     /// [`Error::Reader`] if no reader fits the layout of the spec.
@@ -190,8 +191,8 @@ impl Spec {
         Ok((items, summary))
     }
 
-    /// Judges the traces of a text: JSON Lines, one JSON document, or a recording in a known format. `name` stands for
-    /// the file in messages.
+    /// Judges the traces of a text: JSON Lines, one JSON document, or a recording in a known format. `name` is the file
+    /// name in messages.
     pub fn judge(&self, name: &str, text: &[u8]) -> Judgement {
         let Compiled {
             program, readers, ..
@@ -208,7 +209,7 @@ pub(super) fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Error> {
         .map_err(|error| Error::Thread(std::io::Error::other(error)))
 }
 
-/// A reporter that hands everything to the iterator.
+/// A reporter that sends every item to the iterator.
 struct Sending<'a, F> {
     spec: &'a Spec,
     emit: F,
@@ -244,7 +245,8 @@ impl Iterator for Audit {
 }
 
 impl Audit {
-    /// Judges what is left and returns the counts: traces, verdicts by property, problems, bytes and lines read.
+    /// Judges the remaining traces and returns the counts: traces, verdicts by property, problems, bytes and lines
+    /// read.
     pub fn summary(mut self) -> Summary {
         self.by_ref().for_each(drop);
         std::mem::take(&mut self.summary)
@@ -263,7 +265,7 @@ impl Audit {
 impl Drop for Audit {
     fn drop(&mut self) {
         self.progress.stop.store(true, Ordering::Relaxed);
-        // The worker ends at its next item: nobody receives it.
+        // Dropping the receiver ends the worker at its next item.
         self.items = None;
         if let Some(worker) = self.worker.take() {
             let _ = worker.join();
@@ -277,8 +279,8 @@ impl Trace {
         &self.report.trace
     }
 
-    /// Returns the verdicts with their properties, in order of declaration; several for a quantified property that
-    /// several instances violate.
+    /// Returns the verdicts with their properties, in order of declaration; a quantified property has several if
+    /// several instances violate it.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Heading, &PropertyVerdict)> {
         let headings = &self.spec.0.headings;
         let verdicts = self.report.verdicts.iter();
@@ -291,13 +293,13 @@ impl Trace {
             .filter(|(_, verdict)| verdict.verdict == Verdict::Violated)
     }
 
-    /// Returns everything else that is known of the trace: file, line, number of events, problems with its data.
+    /// Returns the full report: file, line, number of events, problems with the data.
     pub fn report(&self) -> &TraceReport {
         &self.report
     }
 }
 
-/// The lines of `guard audit --format json` about the trace, as a sequence.
+/// Serialises the lines of `guard audit --format json` about the trace, as a sequence.
 impl Serialize for Trace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! One error for the whole facade; it renders itself by `miette`, with the text of the spec if the spec is at fault.
+//! The error type of the facade. `miette` renders it, with the text of the spec if the error is in the spec.
 
 use crate::audit::ReadersError;
 use crate::diagnostic::SpecError;
@@ -17,11 +17,11 @@ pub enum Error {
     /// A file of the spec cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The spec is wrong.
+    /// The spec has errors.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Spec(#[from] SpecError),
-    /// A property is beyond the limits on automata.
+    /// A property exceeds the limits on automata.
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// No reader fits the layout of the spec.
@@ -45,7 +45,7 @@ pub enum Error {
     /// The spec declares no model that is learned from traces, or more than one.
     #[error("expected exactly one `model NAME = learn {{ … }}` in the spec, found {0}")]
     Models(usize),
-    /// The model file does not fit the spec.
+    /// The model file does not match the spec.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// Traces show steps that the abstraction declares impossible, so no model was learned.

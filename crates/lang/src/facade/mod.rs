@@ -37,7 +37,7 @@ pub struct Spec(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     hir: Arc<hir::Spec>,
-    /// The part of it that an audit judges.
+    /// The parts of the spec that an audit judges.
     judged: hir::Spec,
     program: Program,
     readers: Readers,
@@ -47,24 +47,24 @@ struct Compiled {
 }
 
 impl Spec {
-    /// Loads the spec, or the result of `guard compile`, at `path`, with what it imports from its folder.
+    /// Loads the spec, or the result of `guard compile`, at `path`, with its imports.
     ///
     /// # Errors
-    /// [`Error::Load`] if a file cannot be read, [`Error::Spec`] if the spec is wrong, [`Error::Limit`] if a property is
-    /// beyond the limits on automata.
+    /// [`Error::Load`] if a file cannot be read, [`Error::Spec`] if the spec has errors, [`Error::Limit`] if a property
+    /// exceeds the limits on automata.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Spec, Error> {
         Spec::compile(Loaded::from_path(path.as_ref())?)
     }
 
-    /// Compiles the text of a spec that imports nothing but the standard library. `name` stands for its file in messages.
+    /// Compiles the text of a spec that imports nothing but the standard library. `name` is its file name in messages.
     ///
     /// # Errors
-    /// [`Error::Spec`] if the spec is wrong, [`Error::Limit`] if a property is beyond the limits on automata.
+    /// [`Error::Spec`] if the spec has errors, [`Error::Limit`] if a property exceeds the limits on automata.
     pub fn from_source(name: &str, text: &str) -> Result<Spec, Error> {
         Spec::compile(Loaded::from_source(name, text, &NoFiles))
     }
 
-    /// Reads what [`Spec::to_compiled`] returned. `name` stands for its file in messages.
+    /// Loads the result of [`Spec::to_compiled`]. `name` is its file name in messages.
     ///
     /// # Errors
     /// [`Error::Load`] if the text is damaged or of another version of Guard or its standard library, and as
@@ -76,7 +76,7 @@ impl Spec {
     /// Returns a text that contains the spec with its imports and the tables of its models, for another machine.
     ///
     /// # Errors
-    /// [`Error::Event`] if it cannot be written as JSON, which no spec that was read causes.
+    /// [`Error::Event`] if it cannot be written as JSON, which cannot happen for a spec that was loaded.
     pub fn to_compiled(&self) -> Result<String, Error> {
         let Compiled { hir, warnings, .. } = &*self.0;
         let diagnostics: Vec<Diagnostic> = warnings.diagnostics().cloned().collect();
@@ -104,7 +104,8 @@ impl Spec {
         })))
     }
 
-    /// Compiles the same spec again, with caches of its own: for a process that was forked while other threads used them.
+    /// Compiles the same spec again, with its own caches. Needed in a process that was forked while other threads used the
+    /// caches.
     ///
     /// # Errors
     /// As [`Spec::from_source`], which this spec has passed once.
@@ -121,12 +122,12 @@ impl Spec {
         })))
     }
 
-    /// Returns the parts that the durable monitor of the command line is made of.
+    /// Returns the parts from which the command line builds its durable monitor.
     pub fn parts(&self) -> (&hir::Spec, &Loaded) {
         (&self.0.hir, &self.0.loaded)
     }
 
-    /// Returns the warnings and hints of the compiler, as one error that renders itself; empty if there are none.
+    /// Returns the warnings and hints of the compiler as one error, which `miette` can render; empty if there are none.
     pub fn warnings(&self) -> &SpecError {
         &self.0.warnings
     }

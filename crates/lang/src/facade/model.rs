@@ -1,4 +1,4 @@
-//! Markov chains that are learned from recorded traces, and queries on them.
+//! Markov chains learned from recorded traces, and queries on them.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub struct Answer {
     pub answer: ClaimAnswer,
 }
 
-/// A model and what it was learned from.
+/// A learned model, with the number of traces and the problems of the data.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Learned {
@@ -42,10 +42,10 @@ pub struct Learned {
     pub problems: Vec<Problem>,
 }
 
-/// Counts walks, and keeps problems.
+/// Counts walks and collects problems.
 type Counting<'a> = Collector<'a, &'a mut (dyn FnMut(&Problem) + Send)>;
 
-/// The name of a query that is asked in passing.
+/// The name of a query that is not declared in the spec.
 const ASKED: &str = "_asked";
 
 impl Spec {
@@ -77,8 +77,8 @@ impl Spec {
         Ok(learned.model)
     }
 
-    /// Counts the steps of traces into the model that the spec learns; the patterns of the options are not used. Setting
-    /// [`Progress::stop`] ends it early, with the counts so far.
+    /// Counts the steps of traces into the model that the spec learns; the patterns of the options are not used.
+    /// Setting [`Progress::stop`] ends the learning early; the result contains the counts so far.
     ///
     /// # Errors
     /// As [`Spec::learn`]; a path that cannot be read is one of the [problems](Learned::problems).
@@ -95,7 +95,7 @@ impl Spec {
         })
     }
 
-    /// Counts as [`Spec::learn_traces`] the steps of texts, one after the other on the calling thread; see
+    /// Counts the steps of texts as [`Spec::learn_traces`], one text after the other on the calling thread; see
     /// [`Spec::judge_texts`].
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl Spec {
         )
     }
 
-    /// Counts what `read` reads.
+    /// Counts the traces that `read` reads.
     fn counted(
         &self,
         mut problems: Vec<Problem>,
@@ -153,11 +153,11 @@ impl Spec {
         })
     }
 
-    /// Answers one query or property on a model, for every category of traces: `P=? [ F<=5 leak ]`. Its names mean what they
-    /// mean at the end of the spec.
+    /// Answers one query or property on a model, for every category of traces: `P=? [ F<=5 leak ]`. Names are resolved as at
+    /// the end of the spec.
     ///
     /// # Errors
-    /// [`Error::Spec`] if the query is wrong, and as [`Spec::query`].
+    /// [`Error::Spec`] if the query has errors, and as [`Spec::query`].
     pub fn ask(&self, model: &Model, query: &str) -> Result<Vec<Answer>, Error> {
         let (on, _) = self.learned_model()?;
         let kind = if query.contains("=?") {
@@ -175,10 +175,10 @@ impl Spec {
         Ok(answers)
     }
 
-    /// Answers every query and property that the spec asks of its learned model, for every category of traces.
+    /// Answers every query and property of the spec on its learned model, for every category of traces.
     ///
     /// # Errors
-    /// [`Error::Model`] if the model was learned by another spec, [`Error::Query`] if a query cannot be answered.
+    /// [`Error::Model`] if the model was learned from another spec, [`Error::Query`] if a query cannot be answered.
     pub fn query(&self, model: &Model) -> Result<Vec<Answer>, Error> {
         self.answers(model, |_| true)
     }

@@ -8,7 +8,7 @@ use crate::value::Instant;
 
 pub use crate::monitor::Decision;
 
-/// Follows live traces and decides about actions before they run.
+/// Monitors live traces and decides about actions before they run.
 ///
 /// The monitor reads no clock. Pass the current time as `now` if the spec has bounds in time and the events carry none.
 #[derive(Debug)]
@@ -39,8 +39,7 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Monitor`] if a clause asks about a model, which [`monitor::Options`] must then supply, or is beyond the
-    /// limits.
+    /// [`Error::Monitor`] if a clause uses a model, which [`monitor::Options`] must then supply, or exceeds the limits.
     pub fn monitor(&self) -> Result<Monitor, Error> {
         Ok(Monitor(monitor::Monitor::new(
             &self.0.hir,
@@ -50,8 +49,8 @@ impl Spec {
 }
 
 impl Monitor {
-    /// Decides about an action before it runs, and records it if the ruling is below `ask`. A denied action leaves no trace.
-    /// If a person must be asked, the decision carries a proposal to commit or abandon.
+    /// Decides about an action before it runs, and records it if the ruling is below `ask`. A denied action is not recorded. If
+    /// a person must be asked, the decision carries a proposal to commit or abandon.
     ///
     /// # Errors
     /// [`Error::Event`] if the value cannot be serialized. An event that the spec cannot read is a decision, not an error.
@@ -59,8 +58,8 @@ impl Monitor {
         Ok(self.0.act(&serde_json::to_vec(event)?, now))
     }
 
-    /// Decides about an action before it runs; its outcome counts as unknown. Unless it is denied, the action counts for
-    /// later decisions until it is committed or abandoned. A denied action leaves no trace.
+    /// Decides about an action before it runs; its outcome counts as unknown. Unless it is denied, the action counts
+    /// for later decisions until it is committed or abandoned. A denied action is not recorded.
     ///
     /// # Errors
     /// As [`Monitor::act`].
@@ -90,7 +89,7 @@ impl Monitor {
         self.0.abandon(proposal)
     }
 
-    /// Records an event that happened without having been proposed.
+    /// Records an event that happened without a proposal.
     ///
     /// # Errors
     /// As [`Monitor::act`].

@@ -14,7 +14,7 @@ use crate::report::junit::Junit;
 use crate::report::sarif::Sarif;
 use crate::report::{Headings, Paint, Reporter, Summary};
 
-/// The counterexamples of a property that reports for people show.
+/// The greatest number of counterexamples of a property in text reports.
 const SHOWN: u64 = 10;
 
 /// The formats of `guard audit --format`.
@@ -29,7 +29,7 @@ pub enum ReportFormat {
     Sarif,
     /// JUnit XML.
     Junit,
-    /// An HTML page, without the recorded steps of the traces, which the items do not keep.
+    /// An HTML page. It lacks the recorded steps of the traces, because the items do not contain them.
     #[cfg(feature = "pages")]
     Html,
 }
@@ -75,7 +75,7 @@ impl Spec {
     /// problems with its data.
     ///
     /// # Errors
-    /// None that is known of: only what cannot be JSON would be one.
+    /// If serialisation as JSON fails, which is not expected.
     pub fn json_lines(&self, item: &Result<Trace, Problem>) -> io::Result<String> {
         let mut bytes = Vec::new();
         match item {
@@ -85,7 +85,7 @@ impl Spec {
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 
-    /// Returns the headings with what reports for people say of a property besides.
+    /// Returns the headings, with the explanations that text reports print.
     fn explained(&self) -> Headings {
         let mut headings = self.0.headings.clone();
         for (idx, heading) in headings.properties.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Recorded traces before they are read.
+//! Sources of recorded traces.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 #[derive(Debug, Default)]
 pub struct Traces {
     pub(super) sources: Vec<Source>,
-    /// The problems in finding them.
+    /// The problems of finding the files.
     pub(super) missing: Vec<Problem>,
 }
 
@@ -32,8 +32,8 @@ impl Traces {
         Ok(Traces { sources, missing })
     }
 
-    /// Takes a stream of what a file could hold: JSON, JSON Lines or CSV. It is read once, by another thread; `name` stands
-    /// for its file in messages.
+    /// Uses a stream with the content of a file: JSON, JSON Lines or CSV. It is read once, by another thread; `name` is its
+    /// file name in messages.
     pub fn from_reader(name: &str, from: impl Read + Send + 'static) -> Traces {
         Traces {
             sources: vec![Source::stream(name, from)],

@@ -2,8 +2,8 @@
 //!
 //! A *state formula* is a Boolean expression whose leaves may also be [`Branching`] operators, labels
 //! ([`Expr::Label`](super::Expr::Label)) and [`Expr::Violated`](super::Expr::Violated). A *path formula* is a
-//! [`Formula`](super::Formula) whose atoms are state formulas. So everything that is true of expressions and formulas
-//! (one node for equal ones, operands first) is true of these, and nesting needs no second way.
+//! [`Formula`](super::Formula) whose atoms are state formulas. So the properties of expressions and formulas (equal
+//! ones share a node, operands come first) also hold for these, and nesting needs no separate representation.
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -13,7 +13,7 @@ use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, SystemId};
 use crate::source::Span;
 use crate::value::Number;
 
-/// An operator that looks at the paths from a state.
+/// An operator on the paths from a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Branching {
     /// `A[φ]`, `E[φ]`; `AG a` is `A[G a]`.
@@ -29,10 +29,10 @@ pub enum Branching {
         ask: Ask,
         /// The path formula.
         path: FormulaId,
-        /// The path formula that is taken to hold.
+        /// The path formula on which the probability is conditioned.
         given: Option<FormulaId>,
     },
-    /// `S~p[a]`: the share of time, in the long run.
+    /// `S~p[a]`: the proportion of time in the long run.
     Steady {
         /// The question about the probability.
         ask: Ask,
@@ -55,7 +55,7 @@ pub enum Branching {
 pub enum Ask {
     /// The number itself.
     Value,
-    /// Whether it compares so; never [`Compare::Eq`].
+    /// Whether the comparison holds; never [`Compare::Eq`].
     Compare(Compare, Number),
 }
 
@@ -72,7 +72,7 @@ pub enum RewardKind {
     Steady,
 }
 
-/// A model or system that something is said of.
+/// The model or system of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Subject {
     /// `on m`, of a `model`.
@@ -95,7 +95,7 @@ pub enum Logic {
 }
 
 impl Logic {
-    /// Returns its name, lower case.
+    /// Returns the name of the logic in lower case.
     pub fn as_str(self) -> &'static str {
         match self {
             Logic::Ltl => "ltl",
@@ -109,7 +109,7 @@ impl Logic {
 /// The content of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClaimFormula {
-    /// A state formula: Boolean, or a float where the root is `=?`.
+    /// A state formula: Boolean, or a float if the root is `=?`.
     State(ExprId),
     /// A path formula, on all paths from the initial states.
     Path(FormulaId),
@@ -126,7 +126,7 @@ pub enum ClaimKind {
     Requirement,
 }
 
-/// Something said of a model or system.
+/// A claim about a model or system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// Its name.
@@ -135,9 +135,9 @@ pub struct Claim {
     pub id: Option<SmolStr>,
     /// The keyword that declared it.
     pub kind: ClaimKind,
-    /// Of what.
+    /// The model or system.
     pub on: Subject,
-    /// In which logic.
+    /// The logic of the formula.
     pub logic: Logic,
     /// The formula, or the property.
     pub formula: ClaimFormula,
@@ -145,7 +145,7 @@ pub struct Claim {
     pub severity: Severity,
     /// `@catastrophic`
     pub catastrophic: bool,
-    /// `message "…"`: text only, since no event is at hand.
+    /// `message "…"`: text only, because there is no event.
     pub message: Option<SmolStr>,
     /// Documentation, without markers.
     pub doc: SmolStr,
@@ -164,8 +164,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns the path formula whose probability the claim asks for or compares. Returns `None` for any other claim, and
-    /// for one with a condition.
+    /// Returns the path formula whose probability the claim computes or compares. Returns `None` for other claims and for
+    /// conditional probabilities.
     pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {
         let ClaimFormula::State(state) = self.formula else {
             return None;
@@ -189,7 +189,7 @@ pub struct Branchings {
 }
 
 impl Branchings {
-    /// Returns the id of this operator, made where it is new.
+    /// Returns the id of this operator, and adds the operator if it is new.
     pub fn add(&mut self, branching: Branching) -> BranchingId {
         BranchingId::new(self.nodes.insert_full(branching).0)
     }
@@ -199,7 +199,7 @@ impl Branchings {
         &self.nodes[id.index()]
     }
 
-    /// Returns the number of them; what an operator contains was added before it.
+    /// Returns the number of operators; an operator is added after the operators inside it.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -221,7 +221,7 @@ impl Branching {
         }
     }
 
-    /// Returns the path formulas and state formulas directly in it.
+    /// Returns the path formulas and state formulas directly inside the operator.
     pub fn parts(&self) -> (Vec<FormulaId>, Vec<ExprId>) {
         match self {
             Branching::Path { path, .. } => (vec![*path], Vec::new()),
@@ -239,7 +239,7 @@ impl Branching {
         }
     }
 
-    /// Returns the state formulas in it: its own, and the atoms of its path formulas.
+    /// Returns the state formulas inside the operator: its own, and the atoms of its path formulas.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         let (paths, mut states) = self.parts();
         for path in paths {
@@ -251,7 +251,7 @@ impl Branching {
 }
 
 impl ClaimFormula {
-    /// Returns the state formulas in it: itself, or the atoms of the path formula.
+    /// Returns the state formulas inside the claim: the formula itself, or the atoms of the path formula.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         match self {
             ClaimFormula::State(state) => vec![*state],
@@ -266,7 +266,8 @@ impl ClaimFormula {
     }
 }
 
-/// Returns all expressions below these state formulas, also within operators, each once and what is nested first.
+/// Returns all expressions below these state formulas, including those inside operators, each once and inner ones
+/// first.
 pub fn below(
     exprs: &Exprs,
     formulas: &Formulas,

@@ -15,7 +15,7 @@ pub struct Enforce {
     pub watched: Watched,
     /// The arms: statuses or thresholds with their actions.
     pub arms: Vec<Arm>,
-    /// `on error allow`: what cannot be evaluated is let through.
+    /// `on error allow`: an event for which the clause cannot be evaluated is allowed.
     pub on_error_allow: bool,
     /// The whole clause.
     pub span: Span,
@@ -25,7 +25,7 @@ pub struct Enforce {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Watched {
     /// The verdict on a property. Messages may name its quantified variables ([`Expr::Var`](super::Expr::Var)): they
-    /// have the values of the instance that the arm is about.
+    /// have the values of the violating instance.
     Property(PropertyId),
     /// `when e`: a condition on the step and its past.
     When {
@@ -34,31 +34,31 @@ pub enum Watched {
         /// Its text.
         text: SmolStr,
     },
-    /// `on q`: what is said of a learned model, in the state that the run is in. Messages may name the value, the state
-    /// and why it is so ([`Expr::Var`](super::Expr::Var) in the order of [`Reading`]).
+    /// `on q`: a claim about a learned model, evaluated in the current state of the run. Messages may use the value,
+    /// the state and the reason ([`Expr::Var`](super::Expr::Var) in the order of [`Reading`]).
     Query(ClaimId),
 }
 
-/// The values that messages of a clause on a query may name, by number of the variable.
+/// The values that messages of a clause on a query may use, by number of the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reading {
     /// `{q}`, by the name of the query: its value in the state.
     Value,
     /// `{state}`: the state.
     State,
-    /// `{why}`: through which states the value comes about.
+    /// `{why}`: the states from which the value results.
     Why,
 }
 
 impl Reading {
-    /// All, in order of their numbers.
+    /// All values, in order of their numbers.
     pub const ALL: [Reading; 3] = [Reading::Value, Reading::State, Reading::Why];
 }
 
 /// `TRIGGER => ACTION`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
-    /// When.
+    /// The trigger.
     pub trigger: ArmTrigger,
     /// The action.
     pub action: Action,
@@ -71,16 +71,16 @@ pub struct Arm {
 pub enum ArmTrigger {
     /// The condition of `enforce when` holds.
     Holds,
-    /// The property is violated. Of `G φ`: φ is violated here; it is watched on from the next step with its past. Of what
-    /// is said of a model: it does not hold in the state.
+    /// The property is violated. For `G φ`: φ is violated at this step; it is monitored again from the next step on, with its
+    /// past. For a claim about a model: it does not hold in the state.
     Violated,
-    /// The property is satisfied, whatever follows. Of what is said of a model: it holds in the state.
+    /// The property is satisfied for every continuation. For a claim about a model: it holds in the state.
     Satisfied,
-    /// An obligation is pending for at least so many steps in a row (at least one).
+    /// An obligation is pending for at least this many consecutive steps (at least one).
     PresumablyViolated(u32),
-    /// The value of a query compares so; never [`Compare::Eq`].
+    /// The comparison holds for the value of a query; never [`Compare::Eq`].
     Reaches(Compare, Number),
-    /// No trace that the model was learned from has been in the state.
+    /// No training trace of the model has visited the state.
     Unseen,
 }
 
@@ -91,16 +91,16 @@ pub struct Action {
     pub kind: ActionKind,
     /// The message.
     pub message: Option<Text>,
-    /// `invoke name(args)`: what is invoked, and with what.
+    /// `invoke name(args)`: the name and arguments of the call.
     pub invoke: Option<Invoke>,
 }
 
 /// `name(a, b: c)`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Invoke {
-    /// A name that means something to who runs the agent.
+    /// A name that the host of the agent defines.
     pub name: SmolStr,
-    /// Arguments with the names that some have.
+    /// The arguments, with their names if they have one.
     pub args: Vec<(Option<SmolStr>, ExprId)>,
 }
 
@@ -108,7 +108,7 @@ pub struct Invoke {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
-    /// It is noted.
+    /// The event is logged.
     Log,
     /// Reports a warning.
     Warn,
@@ -116,7 +116,7 @@ pub enum ActionKind {
     Reflect,
     /// A person decides.
     Ask,
-    /// Something of the host is called.
+    /// A function of the host is called.
     Invoke,
     /// The action is denied.
     Block,
@@ -125,7 +125,7 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// Returns the word of the language and of decisions.
+    /// Returns the keyword of the language, which decisions use too.
     pub fn as_str(self) -> &'static str {
         match self {
             ActionKind::Log => "log",
@@ -138,7 +138,8 @@ impl ActionKind {
         }
     }
 
-    /// Whether it acts at every step while its arm lasts; the others act when their arm is entered.
+    /// Whether the action is performed at every step while its arm is active; other actions are performed when the arm
+    /// becomes active.
     pub fn lasts(self) -> bool {
         matches!(self, ActionKind::Ask | ActionKind::Block | ActionKind::Stop)
     }

@@ -13,7 +13,7 @@ use crate::pattern::{Pattern, PatternError};
 use crate::types::Type;
 use crate::value::Value;
 
-/// All expressions of a spec; equal expressions of equal type are one.
+/// All expressions of a spec; expressions with equal structure and type share a node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Exprs {
     nodes: IndexSet<(Expr, TypeKey), BuildHasherDefault<FxHasher>>,
@@ -21,34 +21,36 @@ pub struct Exprs {
     patterns: Vec<Arc<Pattern>>,
 }
 
-/// The printed type: two nodes of different type are different even where the shape is the same.
+/// The printed type: nodes of different types differ even if their structure is the same.
 type TypeKey = SmolStr;
 
 /// One expression.
 ///
 /// Operators are strict in unknown, except `And`, `Or`, `Not`, `Implies`, `Iff` (Kleene), `If`, `Quantifier` and `In`,
-/// which give a value where what is known decides, whichever way the rest falls.
+/// which have a value if the known operands determine it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr {
     /// A constant.
     Const(Value),
     /// A value that is not known: `unknown` as a default.
     Unknown,
-    /// `todo("words")`: a condition that is still to be written, unknown at every step. Conditions of other words are others.
+    /// `todo("words")`: a condition that is not written yet, unknown at every step. Different words give different
+    /// conditions.
     Todo(SmolStr),
-    /// A field of the step, by position in [`InputSchema::fields`](crate::input_schema::InputSchema::fields).
+    /// A field of the step, by index in [`InputSchema::fields`](crate::input_schema::InputSchema::fields).
     Field(usize),
     /// A field of the record, by position in [`InputSchema::meta`](crate::input_schema::InputSchema::meta).
     Meta(usize),
-    /// A track: after the event, or before it within updates of tracks.
+    /// A track: its value after the event, or before the event within updates of tracks.
     Track(TrackId, Box<[ExprId]>),
-    /// A parameter of the track whose update this is in.
+    /// A parameter of the track whose update contains the expression.
     Param(usize),
-    /// A quantified variable of the property this is in (`forall`, parameters of rules), by position.
+    /// A quantified variable of the property (`forall`, parameters of rules), by position.
     Var(usize),
     /// A variable that a quantifier over a list binds.
     Local(LocalId),
-    /// `e.name`; null of null and of a missing member; on another non-object unknown and a data error.
+    /// `e.name`; null if `e` is null or has no such member; unknown and a data error on other values that are not
+    /// objects.
     Member(ExprId, SmolStr),
     /// `e[i]`: element of a list (negative: past the end, null) or member of an object.
     Index(ExprId, ExprId),
@@ -64,7 +66,7 @@ pub enum Expr {
     Iff(ExprId, ExprId),
     /// A comparison of two values. `!=` is `Not(Eq)`, `not in` is `Not(In)`.
     Compare(Compare, ExprId, ExprId),
-    /// Element of a list or set, key of a map? no: element only; null as a list has no elements.
+    /// `x in xs`: whether `x` is an element of a list or set. Null as a list has no elements.
     In(ExprId, ExprId),
     /// `contains`: substring of a string, element of a list or set.
     Contains(ExprId, ExprId),
@@ -72,7 +74,7 @@ pub enum Expr {
     StartsWith(ExprId, ExprId),
     /// `ends_with`
     EndsWith(ExprId, ExprId),
-    /// `matches`: the expression is found anywhere in the text.
+    /// `matches`: the expression matches anywhere in the text.
     Matches(ExprId, RegexId),
     /// Arithmetic with checked overflow; `Add` also joins strings and lists.
     Arith(Arith, ExprId, ExprId),
@@ -80,12 +82,12 @@ pub enum Expr {
     Neg(ExprId),
     /// `a ?? b`: replaces null, never unknown.
     Coalesce(ExprId, ExprId),
-    /// `e as T` (failure: unknown and a data error) or `e as T?` (failure: null); the target is the node's type.
+    /// `e as T` (if it fails: unknown and a data error) or `e as T?` (failure: null); the target is the node's type.
     Cast(ExprId),
-    /// `if c then a else b`; `cases` are nested ones.
+    /// `if c then a else b`; `cases` becomes a nested `If`.
     If(ExprId, ExprId, ExprId),
-    /// `any|all|count y in xs: p`; over null: over nothing; `[e for y in xs]`, null over null; over another non-list: unknown and
-    /// a data error.
+    /// `any|all|count y in xs: p`; null has no elements; `[e for y in xs]` is null over null; over other values that are not
+    /// lists: unknown and a data error.
     Quantifier {
         /// The quantifier.
         kind: Quantifier,
@@ -111,33 +113,33 @@ pub enum Expr {
     /// `before(e)`: the value of `e` at the step before; at the first step tracks have their initial value, all else
     /// is null.
     Before(ExprId),
-    /// `count(p)`: at how many steps up to now `p` held, within the window, after the last step at which `since` held.
-    /// Unknown where an unknown `p` or `since` matters.
+    /// `count(p)`: the number of steps up to now at which `p` held, within the window and after the last step at which
+    /// `since` held. Unknown if it depends on an unknown `p` or `since`.
     Count {
         /// The condition whose steps are counted.
         of: ExprId,
         /// The window of steps or time that is counted; `None` for all steps so far.
         window: Option<Window>,
-        /// Counting begins after the last step where this held.
+        /// Counting begins after the last step at which this held.
         since: Option<ExprId>,
     },
-    /// A past operator in a value (within tracks, predicates of tracks, `count`, comparisons); past operators of formulas
-    /// are [`Formula`](super::Formula)s. The second operand belongs to `Since` and `BackTo`.
+    /// A past operator in a value (in tracks, predicates of tracks, `count`, comparisons); past operators of formulas are
+    /// [`Formula`](super::Formula)s. Only `Since` and `BackTo` have the second operand.
     Past(PastOp, Option<Window>, ExprId, Option<ExprId>),
-    /// A variable of the system that is spoken of, by position. This and the variants after it stand only in what is
-    /// said of states of models and systems, never in what is evaluated on events.
+    /// A variable of the system, by position. This and the following variants occur only in claims about states of
+    /// models and systems, never in expressions on events.
     State(StateVarId),
     /// `e'`: the value of the operand in the next state; in `step` of abstractions and systems.
     Next(ExprId),
-    /// A label, or a variable of an imported chain: found by its name when the chain is at hand.
+    /// A label, or a variable of an imported chain, which is resolved by name when the chain is read.
     Label(SmolStr),
     /// `violated(r)`: whether the rule or property has been violated so far.
     Violated(PropertyId),
-    /// `A`, `E`, `P`, `S`, `R`: what is true of the paths from a state.
+    /// `A`, `E`, `P`, `S`, `R`: an operator on the paths from a state.
     Branching(BranchingId),
 }
 
-/// Comparisons. On null, order is false; between other different types it is unknown and a data error.
+/// Comparisons. Order comparisons with null are false; between other different types it is unknown and a data error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Compare {
     /// Both are the same value.
@@ -153,7 +155,7 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// Returns its sign in the language.
+    /// Returns the operator sign in the language.
     pub fn sign(self) -> &'static str {
         match self {
             Compare::Lt => "<",
@@ -187,11 +189,11 @@ pub enum Quantifier {
     All,
     /// The number of elements.
     Count,
-    /// The list of what the body is for each element.
+    /// The list of the values of the body for each element.
     Map,
 }
 
-/// Predefined functions. On null they give null, unless said otherwise.
+/// Predefined functions. They return null for null, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Builtin {
     /// `len(x)`: characters of a string, elements of a list, set or object.
@@ -220,7 +222,7 @@ pub enum Builtin {
     Add,
     /// `list.last(n)`: its last `n` elements.
     Last,
-    /// `json(s)`: parses; null when it is not JSON, a data error on duplicate keys.
+    /// `json(s)`: parses a text; null if it is not JSON, a data error on duplicate keys.
     Json,
     /// `commands(s)`: the commands of a shell line, each a list of words; a data error if the text is not a shell line.
     Commands,
@@ -232,8 +234,8 @@ pub enum Builtin {
     Remove,
     /// `list.drop(n)`: without its first `n` elements.
     Drop,
-    /// `slice(x, from, to)`: the elements of a list, or characters of a text, from one position up to another, which is not
-    /// among them.
+    /// `slice(x, from, to)`: the elements of a list, or characters of a text, from one position up to but not including
+    /// another.
     Slice,
     /// `index_of(xs, x)`: the first position of an element, or of a part of a text; null if it does not occur.
     IndexOf,
@@ -245,14 +247,15 @@ pub enum Builtin {
     Hex,
     /// `url_decode(s)`: percent-encoding decoded once.
     UrlDecode,
-    /// `path(s)`: without `.`, `..` and doubled or mixed separators; a data error where programs read it in two ways.
+    /// `path(s)`: without `.`, `..` and doubled or mixed separators; a data error if programs interpret the path
+    /// differently.
     Path,
-    /// `below(path, folder)`: whether the path is the folder or lies in it; false of null.
+    /// `below(path, folder)`: whether the path is the folder or inside it; false for null.
     Below,
     /// `host(url)`: the host of an address, in canonical form; null if it has no host; a data error if programs disagree on
     /// the host.
     Host,
-    /// `normalize(s)`: NFKC, without characters that are not seen.
+    /// `normalize(s)`: NFKC without invisible characters.
     Normalize,
 }
 
@@ -298,7 +301,7 @@ impl Builtin {
             .map_or("", |(name, _)| name)
     }
 
-    /// Whether the arguments after the first are elements, of which null is one.
+    /// Whether the arguments after the first are elements, which may be null.
     pub fn takes_elements(self) -> bool {
         matches!(self, Builtin::Add | Builtin::Remove | Builtin::IndexOf)
     }
@@ -331,7 +334,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// Returns the positions at which the trace may end before the window does, which `or end` forgives; `None` if there is
+    /// Returns the window of positions at which the trace may end early without a violation under `or end`; `None` if there is
     /// no such position.
     pub fn cut_off(self) -> Option<Window> {
         match self {
@@ -341,7 +344,7 @@ impl Window {
     }
 }
 
-/// A text with values in it.
+/// A text template with values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// Its parts, in order.
@@ -351,14 +354,14 @@ pub struct Text {
 /// A part of a [`Text`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextPart {
-    /// As it stands.
+    /// Literal text.
     Literal(SmolStr),
     /// The value of an expression, in a format such as `.2` or `.0%`.
     Value(ExprId, Option<SmolStr>),
 }
 
 impl Exprs {
-    /// Returns the id of this expression, made where it is new.
+    /// Returns the id of this expression, and adds the expression if it is new.
     pub fn add(&mut self, expr: Expr, ty: Type) -> ExprId {
         let (index, new) = self
             .nodes
@@ -379,7 +382,7 @@ impl Exprs {
         &self.types[id.index()]
     }
 
-    /// Returns the number of them; ids are `0..len`, and operands come before what uses them.
+    /// Returns the number of expressions; ids are `0..len`, and operands come before the expressions that use them.
     pub fn len(&self) -> usize {
         self.types.len()
     }
@@ -389,10 +392,10 @@ impl Exprs {
         self.types.is_empty()
     }
 
-    /// Keeps a regular expression.
+    /// Adds a regular expression.
     ///
     /// # Errors
-    /// It is none that can be used.
+    /// The text is not a usable regular expression.
     pub fn add_regex(&mut self, text: &str) -> Result<RegexId, PatternError> {
         let mut patterns = self.patterns.iter();
         if let Some(known) = patterns.position(|other| other.as_str() == text) {

@@ -13,7 +13,7 @@ use crate::ids::{AtomId, ExprId, FormulaId};
 use crate::source::Span;
 pub use guard_automata::{Binary, Unary};
 
-/// All formulas of a spec, and their atoms; equal ones are one.
+/// All formulas of a spec, and their atoms; equal formulas share a node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Formulas {
     nodes: IndexSet<Formula, BuildHasherDefault<FxHasher>>,
@@ -25,7 +25,7 @@ pub struct Formulas {
 pub struct Atom {
     /// The Boolean expression. It may read quantified variables of its property.
     pub expr: ExprId,
-    /// As the author wrote it: the name of a predicate with its arguments, or the text of the leaf.
+    /// The text in the spec: the name of a predicate with its arguments, or the text of the leaf.
     pub text: SmolStr,
     /// The span of its first use.
     pub span: Span,
@@ -38,7 +38,7 @@ pub enum Formula {
     True,
     /// Always false.
     False,
-    /// A atom.
+    /// An atom.
     Atom(AtomId),
     /// True at the last position of a finite trace.
     Last,
@@ -52,14 +52,14 @@ pub enum Formula {
     Implies(FormulaId, FormulaId),
     /// Equivalence.
     Iff(FormulaId, FormulaId),
-    /// A temporal operator with one operand. A bound only if it takes one.
+    /// A temporal operator with one operand. It has a bound only if the operator takes one.
     Unary(Unary, Option<Bound>, FormulaId),
-    /// A temporal operator with two operands. A bound only if it takes one.
+    /// A temporal operator with two operands. It has a bound only if the operator takes one.
     Binary(Binary, Option<Bound>, FormulaId, FormulaId),
 }
 
 impl Formulas {
-    /// Returns the id of this formula, made where it is new.
+    /// Returns the id of this formula, and adds the formula if it is new.
     pub fn add(&mut self, formula: Formula) -> FormulaId {
         FormulaId::new(self.nodes.insert_full(formula).0)
     }
@@ -69,7 +69,7 @@ impl Formulas {
         &self.nodes[id.index()]
     }
 
-    /// Returns the number of them; ids are `0..len`, and operands come before what uses them.
+    /// Returns the number of formulas; ids are `0..len`, and operands come before the formulas that use them.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -79,7 +79,7 @@ impl Formulas {
         self.nodes.is_empty()
     }
 
-    /// Returns the atom for this expression, made where it is new; the first text and span stay.
+    /// Returns the atom for this expression, and adds it if it is new; the first text and span are kept.
     pub fn add_atom(&mut self, atom: Atom) -> AtomId {
         let known = self.atoms.iter().position(|other| other.expr == atom.expr);
         AtomId::new(known.unwrap_or_else(|| {
@@ -116,7 +116,7 @@ impl Formulas {
         self.add(if value { Formula::True } else { Formula::False })
     }
 
-    /// Returns the same operator on other operands; as many as [`operands`](Self::operands) gives.
+    /// Returns the same operator on other operands; there must be as many as [`operands`](Self::operands) returns.
     pub fn with_operands(&mut self, id: FormulaId, operands: &[FormulaId]) -> FormulaId {
         let node = match (self.get(id).clone(), operands) {
             (Formula::Not(_), [a]) => Formula::Not(*a),
@@ -131,7 +131,8 @@ impl Formulas {
         self.add(node)
     }
 
-    /// Returns the formula with another part at a place, which is the path to it: the position of an operand in each node.
+    /// Returns the formula with the part at `path` replaced. The path contains the position of an operand for each
+    /// level.
     pub fn with_part(&mut self, id: FormulaId, path: &[usize], part: FormulaId) -> FormulaId {
         let Some((first, rest)) = path.split_first() else {
             return part;

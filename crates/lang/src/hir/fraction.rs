@@ -7,7 +7,8 @@ use super::{Arith, Builtin, Expr, Exprs};
 use crate::ids::ExprId;
 use crate::value::{Number, Value};
 
-/// Returns the exact value of an expression that reads nothing, or `None` if it reads the state or cannot be calculated.
+/// Returns the exact value of an expression without fields and variables, or `None` if it reads the state or cannot be
+/// computed.
 pub fn constant(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
     value(exprs, id, &mut |_| None)
 }
@@ -66,7 +67,7 @@ fn of_number(number: &Number) -> Option<BigRational> {
     if let Number::Int(int) = number {
         return Some(BigRational::from_integer((*int).into()));
     }
-    // The shortest text that reads as this float: what was written, up to 17 digits.
+    // The shortest text that parses to this float: the literal as written, up to 17 digits.
     let text = format!("{:e}", number.to_f64());
     let (mantissa, exponent) = text.split_once('e')?;
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -80,17 +81,17 @@ fn of_number(number: &Number) -> Option<BigRational> {
     })
 }
 
-/// Whether it lies between 0 and 1.
+/// Whether the value is between 0 and 1.
 pub(crate) fn is_probability(value: &BigRational) -> bool {
     !value.is_negative() && *value <= BigRational::one()
 }
 
-/// Whether it is 1.
+/// Whether the value is 1.
 pub fn is_one(value: &BigRational) -> bool {
     value.is_one()
 }
 
-/// Renders the value for people: as a decimal if that is short, else as a fraction.
+/// Renders the value as a decimal if that is short, otherwise as a fraction.
 pub fn show(value: &BigRational) -> String {
     let decimal = value.to_f64().map(|float| format!("{float}"));
     match decimal {

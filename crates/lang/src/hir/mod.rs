@@ -1,11 +1,11 @@
 //! The resolved, typed form of a spec: a small core language.
 //!
-//! Templates, lets, functions, predicates, constants, `cases`, words and atoms are gone: what is left are
-//! *expressions* (values of the current step, with the history that tracks, `before`, `count` and past operators in
-//! expressions carry) and *formulas* (temporal logic over atoms). Both are hash-consed, so equal parts are one node
-//! and are evaluated once a step.
+//! Templates, lets, functions, predicates, constants, `cases`, words and names are resolved. The remaining forms are
+//! *expressions* (values of the current step, with the state that tracks, `before`, `count` and past operators carry)
+//! and *formulas* (temporal logic over atoms). Both are hash-consed, so equal parts share a node and are evaluated once
+//! a step.
 //!
-//! `hir` knows nothing of the text but spans. The meaning of every node is defined, as code, in `reference`.
+//! `hir` refers to the text only by spans. `reference` defines the meaning of every node as code.
 
 pub mod branching;
 pub mod enforce;
@@ -49,8 +49,8 @@ pub use system::{StateVar, System};
 
 /// A whole spec.
 ///
-/// INVARIANT (sound): made by `check` only, and only without errors; every id is in range, every expression has the
-/// type that its place asks for.
+/// INVARIANT (sound): created by `check` only, and only if there are no errors; every id is in range, and every
+/// expression has the type that its context requires.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Spec {
     /// The fields that are read.
@@ -83,19 +83,19 @@ pub struct Spec {
     pub abstractions: Vec<Abstraction>,
     /// The models, in order of declaration.
     pub models: Vec<Model>,
-    /// The spans of its parts.
+    /// The spans of the parts of the spec, for lints and editors.
     pub outline: Outline,
     /// The `enforce` clauses, in order of declaration.
     pub enforces: Vec<Enforce>,
-    /// Positions of the `@outcome` fields: an action has them only once it has happened.
+    /// Positions of the `@outcome` fields, which exist only after an action has happened.
     pub outcomes: Vec<usize>,
 }
 
 /// The expressions of the `trace` block.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
-    /// `where e`: a condition on one event. An event for which it is false is not a step and later steps do not see it; if
-    /// it is unknown, both possibilities are followed.
+    /// `where e`: a condition on one event. An event for which it is false is not a step and is invisible to later steps; if it
+    /// is unknown, both cases are followed.
     pub step: Option<ExprId>,
     /// `records where e`: over meta fields.
     pub record: Option<ExprId>,
@@ -107,8 +107,8 @@ pub struct Filter {
 
 /// A fold over the events.
 ///
-/// In `update` (and in what it inlines) [`Expr::Track`] is the value *before* the event, everywhere else the value
-/// *after* it; all tracks are updated together.
+/// In `update` (including inlined definitions) [`Expr::Track`] is the value *before* the event, everywhere else the
+/// value *after* it; all tracks are updated together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Track {
     /// Its name.
@@ -116,15 +116,15 @@ pub struct Track {
     /// Names and types of its parameters, read in `update` as [`Expr::Param`]. A track with parameters has one value
     /// per tuple of arguments, all starting at `init`.
     pub params: Vec<(SmolStr, Type)>,
-    /// Per parameter: the expressions of `update` that it is compared with. Only for argument values that one of them
-    /// takes at a step, for `constants`, and where another track that `update` reads holds something else for them, can
-    /// `update` differ from what it is for values never seen.
+    /// For each parameter: the expressions of `update` that it is compared with. `update` can differ from its value for
+    /// unseen arguments only for arguments equal to one of these expressions at the step, for `constants`, and for
+    /// arguments for which another track read by `update` has its own value.
     pub compared: Vec<Vec<ExprId>>,
-    /// Per parameter: the constants that it is compared with.
+    /// For each parameter: the constants that it is compared with.
     pub constants: Vec<Vec<Value>>,
-    /// Its type. A track of finite type holds the *set* of values it may have.
+    /// Its type. A track of finite type holds the *set* of its possible values.
     pub ty: Type,
-    /// The value before the first event; reads no event.
+    /// The value before the first event; must not read an event.
     pub init: ExprId,
     /// The value after an event.
     pub update: ExprId,
@@ -133,12 +133,13 @@ pub struct Track {
 }
 
 impl Spec {
-    /// Removes what an audit does not judge: conditions of tests, and the tests and clauses that name properties by number.
+    /// Removes the parts that an audit does not judge: conditions of tests, and the tests and clauses that refer to
+    /// properties by number.
     pub fn retain_judged(&mut self) {
         self.retain_properties(|_, property| property.kind != PropertyKind::Condition);
     }
 
-    /// Keeps some properties, and removes the tests and clauses that name properties by number.
+    /// Keeps the selected properties, and removes the tests and clauses that refer to properties by number.
     pub fn retain_properties(&mut self, keep: impl Fn(PropertyId, &Property) -> bool) {
         let mut next = 0;
         self.properties.retain(|property| {
@@ -189,13 +190,14 @@ impl Spec {
         &self.models[id.index()]
     }
 
-    /// Whether a condition of the property is `todo`, also if a track or a range reads it. Such a property is never
+    /// Whether a condition of the property is `todo`, directly or through a track or a range. Such a property is never
     /// satisfied, and such an `exists` is not violated either.
     pub fn is_unwritten(&self, property: &Property) -> bool {
         self.reads_of(property).todo
     }
 
-    /// Returns what judging a property reads: its conditions, the ranges of its variables, and the filter of steps.
+    /// Returns the signals that judging a property reads: through its conditions, the ranges of its variables, and the
+    /// filter of steps.
     pub fn reads_of(&self, property: &Property) -> reads::Reads {
         let letters = self.formulas.atoms_of(property.formula);
         let letters = letters.into_iter().map(|letter| self.atom(letter).expr);

@@ -16,17 +16,19 @@ pub struct Abstraction {
     pub steps: Option<ExprId>,
     /// The components of a state, in order.
     pub components: Vec<Component>,
-    /// `valid e`: no other state exists. Over components.
+    /// `valid e`: only states that satisfy `e` are valid. Over components.
     pub valid: Vec<ExprId>,
-    /// `step e`: no other step happens. Over components and, below [`Expr::Next`], the components of the next state.
+    /// `step e`: only steps that satisfy `e` are possible. Over components and, below [`Expr::Next`], the components of
+    /// the next state.
     pub step: Vec<ExprId>,
-    /// `absorbing e`: such states are never left. Over components.
+    /// `absorbing e`: states that satisfy `e` are never left. Over components.
     pub absorbing: Vec<ExprId>,
-    /// `terminal e`: runs may end in such states; in every state if there is no such declaration. Over components.
+    /// `terminal e`: runs may end in states that satisfy `e`, or in every state if there is no such declaration. Over
+    /// components.
     pub terminal: Vec<ExprId>,
     /// `reward name = e`, in order.
     pub rewards: Vec<StateReward>,
-    /// Whether it was derived rather than written.
+    /// Whether it was derived from claims.
     pub derived: bool,
     /// The whole declaration.
     pub span: Span,
@@ -50,9 +52,9 @@ pub struct Component {
 pub enum Source {
     /// An expression of the step. Expressions over the abstraction contain it as a node.
     Value(ExprId),
-    /// The monitor of a rule or property: where it stands after the step.
+    /// The state of the monitor of a rule or property after the step.
     Monitor(PropertyId),
-    /// Whether a rule or property has been violated by the step or before.
+    /// Whether a rule or property was violated by the step or earlier.
     Violated(PropertyId),
 }
 
@@ -63,9 +65,9 @@ pub enum Domain {
     Bool,
     /// The values of an enum, by its number.
     Enum(u16),
-    /// From lowest to highest, both included.
+    /// The integers from the lowest to the highest, inclusive.
     Int(i64, i64),
-    /// The texts seen in training; any other makes the state `unseen`.
+    /// The texts that occurred in training; any other text makes the state `unseen`.
     Text,
     /// One of these, or null.
     Nullable(Box<Domain>),
@@ -76,9 +78,9 @@ pub enum Domain {
 /// `reward name = e`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StateReward {
-    /// Its name; `None` for the one that `R=?` means.
+    /// Its name; `None` for the reward of `R=?`.
     pub name: Option<SmolStr>,
-    /// Per step; a number over components.
+    /// The reward per step; a number over components.
     pub value: ExprId,
 }
 
@@ -98,9 +100,9 @@ pub struct Model {
 pub enum ModelSource {
     /// `learn Name { … }`: from traces.
     Learn(Learn),
-    /// `load "m.json"`: a learned model; over which abstraction, where the spec leaves no doubt.
+    /// `load "m.json"`: a learned model, with its abstraction if the spec determines it.
     Load(SmolStr, Option<AbstractionId>),
-    /// `import "x.tra"`: a chain of others.
+    /// `import "x.tra"`: a chain produced by another tool.
     Import(SmolStr),
 }
 
@@ -111,20 +113,20 @@ pub struct Learn {
     pub abstraction: AbstractionId,
     /// The number that is added to the count of every valid transition.
     pub smoothing: f64,
-    /// One chain per value of this; it reads fields of the record only.
+    /// One chain for each value of this expression, which may read fields of the record only.
     pub by: Option<ExprId>,
-    /// The number of steps that a state remembers.
+    /// The number of steps that a state of the chain remembers.
     pub order: u32,
-    /// The error allowed and the chance to exceed it.
+    /// The allowed error and the allowed probability of exceeding it.
     pub pac: Option<Pac>,
 }
 
 /// `pac epsilon e delta d`
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pac {
-    /// The error allowed, between 0 and 1.
+    /// The allowed error, between 0 and 1.
     pub epsilon: f64,
-    /// The chance to exceed it, between 0 and 1.
+    /// The allowed probability of exceeding it, between 0 and 1.
     pub delta: f64,
 }
 
@@ -140,7 +142,7 @@ impl Model {
 }
 
 impl Abstraction {
-    /// Returns one of no components, by which nothing is declared.
+    /// Returns an abstraction without components and declarations.
     pub fn empty(name: SmolStr, derived: bool, span: Span) -> Abstraction {
         Abstraction {
             name,
@@ -156,7 +158,7 @@ impl Abstraction {
         }
     }
 
-    /// Returns the component that an expression is.
+    /// Returns the component whose value is this expression.
     pub fn component_of(&self, id: ExprId) -> Option<usize> {
         self.components
             .iter()
@@ -170,10 +172,11 @@ impl Abstraction {
         })
     }
 
-    /// Returns the parts of an expression that the components do not determine: fields, tracks and history that it reads
-    /// past them. Empty if the components determine it. Operands of branching-time operators are included.
+    /// Returns the parts of an expression that the components do not determine: fields, tracks and history that it
+    /// reads in addition. Empty if the components determine it. Operands of branching-time operators are included.
     ///
-    /// `monitors`: whether `violated(r)` is decided also where `r` is no component, since a product can follow it.
+    /// If `monitors` is true, `violated(r)` counts as determined even if `r` is not a component, because a product can
+    /// monitor it.
     pub fn undecided(&self, spec: &Spec, root: ExprId, monitors: bool) -> Vec<ExprId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut todo = vec![root];

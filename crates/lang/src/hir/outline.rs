@@ -1,4 +1,4 @@
-//! Spans that the core language leaves out and the linter needs.
+//! Spans that the core language omits and the linter needs.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::source::{FileId, Span};
 
-/// Places of the text of a spec, for findings about parts of it. Nothing here has a meaning of its own.
+/// Positions in the text of a spec, for findings about its parts. They have no effect on the meaning.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outline {
     /// The file of the spec itself; definitions of imported modules are in others.
@@ -16,30 +16,30 @@ pub struct Outline {
     pub own_event: bool,
     /// Items with the lints that `@allow` turns off within them.
     pub allowed: Vec<(Span, Vec<SmolStr>)>,
-    /// Every condition that was elaborated as a value. A definition with parameters gives one for each way in which it
-    /// is used.
+    /// Every condition that was elaborated as a value. A definition with parameters has one entry for each use with
+    /// different arguments.
     pub conditions: Vec<Condition>,
     /// Every `cases`.
     pub cases: Vec<Cases>,
-    /// Properties that tests make of templates, with the name of the template.
+    /// Properties that tests create from templates, with the name of the template.
     pub instances: Vec<(PropertyId, SmolStr)>,
-    /// Every part of a formula, by the place where it is written.
+    /// Every part of a formula, with its span.
     pub formulas: Vec<(FormulaId, Span)>,
-    /// Every cast that may fail and is null then, and every such cast with a default. A definition with parameters gives
-    /// one for each way in which it is used.
+    /// Every cast that becomes null if it fails, and every such cast with a default. A definition with parameters has
+    /// one entry for each use with different arguments.
     pub lenient_casts: Vec<LenientCast>,
-    /// Every predicate with its comment, which sentences of requirements may call it by.
+    /// Every predicate with its comment; sentences of requirements may refer to a predicate by its comment.
     pub predicates: Vec<(SmolStr, SmolStr)>,
-    /// The predicates and definitions that have a value at each step: those without parameters that are not formulas. Those of the
-    /// spec itself stand in order of declaration, those of modules where they are used first.
+    /// The predicates and definitions that have a value at each step: those without parameters that are not formulas. Those of
+    /// the spec itself are in order of declaration, those of modules are at their first use.
     pub values: Vec<Definition>,
-    /// The names of definitions without parameters, by what they stand for (without casts); not of conditions and paths, which
-    /// say more than their names.
+    /// The names of definitions without parameters, by their values (without casts). Conditions and paths are left out, because
+    /// they are more informative than their names.
     pub definitions: FxHashMap<ExprId, SmolStr>,
 }
 
 impl Outline {
-    /// Returns the names of the lints that `@allow` turns off at a place.
+    /// Returns the names of the lints that `@allow` turns off at a span.
     pub fn allowed_at(&self, place: Span) -> impl Iterator<Item = &str> {
         self.allowed
             .iter()
@@ -64,12 +64,12 @@ pub struct Definition {
     pub is_predicate: bool,
 }
 
-/// `e as T?` or `e as T? ?? d` at a place.
+/// `e as T?` or `e as T? ?? d`, with its span.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LenientCast {
     /// The cast, without the default.
     pub cast: ExprId,
-    /// The whole, with the default.
+    /// The span of the whole expression with its default.
     pub span: Span,
     /// The text of `e`.
     pub operand: SmolStr,
@@ -79,7 +79,7 @@ pub struct LenientCast {
     pub default: Option<SmolStr>,
 }
 
-/// A condition at a place.
+/// A condition with its span.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Condition {
     /// Its span in the source.
@@ -88,14 +88,15 @@ pub struct Condition {
     pub expr: ExprId,
 }
 
-/// A `cases` at a place.
+/// A `cases` expression.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cases {
     /// The conditional arms, in order.
     pub arms: Vec<Arm>,
     /// The value of `else`.
     pub otherwise: ExprId,
-    /// Whether it is in a definition with parameters that was checked by itself, so that its parameters may have any value.
+    /// Whether it is in a definition with parameters that was checked on its own, so that its parameters may have any
+    /// value.
     pub generic: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Formulas as text of the language, with atoms as their author wrote them; expressions, as they are after inlining.
+//! Printing of formulas as text of the language, with atoms as written in the spec, and of expressions after inlining.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ enum Level {
     Atom,
 }
 
-/// Returns the formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its atoms can stand
-/// alone.
+/// Returns the formula in one line: `G (a -> F[0,5] b)`. Parsing the text gives the same formula if its atoms can be parsed on
+/// their own.
 ///
 /// # Limits
 /// Linear in the tree of the formula.
@@ -55,7 +55,7 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
         Formula::Last => ("last".to_owned(), Level::Atom),
         Formula::Atom(atom) => leaf(&formulas.atom(*atom).text),
         Formula::Not(a) => (format!("not {}", at(*a, Level::Prefix)), Level::Prefix),
-        // Chains are built as balanced trees; both ways of nesting them mean the same.
+        // Chains are built as balanced trees; nesting does not change their meaning.
         Formula::And(a, b) => (
             format!("{} and {}", at(*a, Level::And), at(*b, Level::And)),
             Level::And,
@@ -89,7 +89,7 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
 }
 
 /// Returns the precedence of an atom. Most atoms are names, calls and comparisons, which bind tighter than every operator. A
-/// text that extends as far right as it can gets parentheses.
+/// text that ends in an open-ended operator gets parentheses.
 fn leaf(text: &str) -> (String, Level) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let greedy = ["if ", "any ", "all ", "cases "];
@@ -151,9 +151,9 @@ enum Tight {
     Leaf,
 }
 
-/// The expression in one line, as an author would write it. Definitions with parameters, conditions and paths are inlined, of
-/// others the name is written; `vars` are the names of the quantified
-/// variables. Beyond `most` bytes the text ends in `…`.
+/// Returns the expression in one line, as an author would write it. Definitions with parameters, conditions and paths are
+/// inlined; other definitions are printed by name. `vars` are the names of the quantified variables. Beyond `most` bytes the
+/// text ends in `…`.
 pub fn expr(spec: &Spec, id: ExprId, vars: &[SmolStr], most: usize) -> String {
     let mut printer = ExprPrinter {
         spec,
@@ -171,7 +171,7 @@ pub fn expr(spec: &Spec, id: ExprId, vars: &[SmolStr], most: usize) -> String {
     out
 }
 
-/// A value as it is written in a spec; enum values by name.
+/// Returns a value as written in a spec; enum values by name.
 pub fn value(value: &Value, enums: &[Arc<EnumType>]) -> String {
     let joined = |items: &mut dyn Iterator<Item = &Value>| {
         let items: Vec<String> = items.map(|item| self::value(item, enums)).collect();
@@ -228,13 +228,13 @@ impl ExprPrinter<'_> {
         self.text(&name);
     }
 
-    /// Writes an expression, in parentheses if it holds together less tightly than `least`.
+    /// Writes an expression, in parentheses if its precedence is lower than `least`.
     fn expr(&mut self, id: ExprId, least: Tight) {
         if self.out.len() > self.most {
             return;
         }
         let spec = self.spec;
-        // The type that a value is read as is not what a reader looks for.
+        // The type to which a value is converted is not relevant for readers.
         if let Expr::Cast(of) = spec.exprs.get(id) {
             return self.expr(*of, least);
         }
@@ -394,7 +394,7 @@ impl ExprPrinter<'_> {
                     None => self.prefix(&format!("{word} "), *a, Tight::Not),
                 }
             }
-            // These are not said of events.
+            // These do not occur in expressions on events.
             Expr::Param(_)
             | Expr::State(_)
             | Expr::Next(_)

@@ -8,7 +8,7 @@ use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::source::Span;
 use crate::value::{Cell, Value};
 
-/// Something that must hold of every trace.
+/// A property of traces.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Property {
     /// Its name.
@@ -19,21 +19,21 @@ pub struct Property {
     pub kind: PropertyKind,
     /// `forall x:` / `exists x:`, or the parameters of a rule.
     pub quantified: Option<Quantified>,
-    /// The formula, read at position 0. For a rule `G(a -> F[n,m] b)`, for an unsafe state `G !u`.
+    /// The formula, evaluated at position 0. For a rule it is `G(a -> F[n,m] b)`, for an unsafe state `G !u`.
     pub formula: FormulaId,
-    /// The condition without which it holds vacuously, if there is one.
+    /// The condition without which the property holds vacuously, if there is one.
     pub trigger: Option<Trigger>,
     /// `@severity`
     pub severity: Severity,
     /// `@catastrophic`
     pub catastrophic: bool,
-    /// `message "…"`, evaluated at the step where the violation begins.
+    /// `message "…"`, evaluated at the step at which the violation begins.
     pub message: Option<Text>,
     /// Documentation, without markers.
     pub doc: SmolStr,
     /// The English sentence of a requirement.
     pub requirement: Option<SmolStr>,
-    /// The place of that sentence with its quotation marks.
+    /// The span of that sentence with its quotation marks.
     pub requirement_span: Option<Span>,
     /// `@cites`
     pub cites: Vec<SmolStr>,
@@ -57,9 +57,9 @@ pub enum PropertyKind {
     Unsafe,
     /// `requirement`
     Requirement,
-    /// An `assume` of a component that events decide.
+    /// An `assume` of a component about events.
     Assumption,
-    /// A condition that a test expects; audits leave it out.
+    /// A condition that a test expects; audits ignore it.
     Condition,
 }
 
@@ -98,9 +98,9 @@ pub struct QuantifiedVar {
     pub terms: Vec<ExprId>,
     /// The expressions whose *elements* it is compared with (`x in e`, `e contains x`).
     pub element_terms: Vec<ExprId>,
-    /// The constants it is compared with: they are in its range from the start.
+    /// The constants it is compared with, which are in its range from the start.
     pub constants: Vec<Value>,
-    /// `forall x in e`: the range contains the values of `e` (for a list or set: each element).
+    /// `forall x in e`: the range consists of the values of `e` (for a list or set: of each element).
     pub range: Option<ExprId>,
 }
 
@@ -133,7 +133,7 @@ pub struct Test {
 /// `expect p violated at 3`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expect {
-    /// Of which property.
+    /// The property.
     pub property: PropertyId,
     /// `satisfied`, `violated`, `presumably_satisfied`, `presumably_violated` or `unknown`.
     pub verdict: SmolStr,

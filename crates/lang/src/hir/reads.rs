@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::{Expr, Spec};
 use crate::ids::{ExprId, TrackId};
 
-/// The signals that an expression reads, also through the tracks that it reads.
+/// The signals that an expression reads, directly or through tracks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Positions in the schema's fields.
     pub fields: BTreeSet<usize>,
     /// Positions in the schema's meta fields.
     pub meta: BTreeSet<usize>,
-    /// Tracks, also those that tracks read.
+    /// Tracks, including those that tracks read.
     pub tracks: BTreeSet<TrackId>,
     /// Positions of quantified variables.
     pub vars: BTreeSet<usize>,

@@ -1,4 +1,4 @@
-//! Declared transition systems: finite variables, guarded commands, and what components promise one another.
+//! Declared transition systems: finite variables, guarded commands, and the contracts of components.
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -24,7 +24,7 @@ pub struct System {
     pub commands: Vec<Command>,
     /// Its labels, in order.
     pub labels: Vec<Label>,
-    /// Its reward structures, in order.
+    /// Its assumptions: for a system, about its own runs (fairness); for a component, about the other components.
     pub rewards: Vec<Reward>,
     /// Its assumptions: for a system, about its own runs (fairness); for a component, about the others.
     pub assumes: Vec<Contract>,
@@ -39,32 +39,32 @@ pub struct System {
 /// The keyword that declared a system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SystemKind {
-    /// `system`: closed, nothing outside it.
+    /// `system`: closed, without an environment.
     System,
-    /// `component`: open; the variables of other components that it reads are changed by these.
+    /// `component`: open; it may read variables that other components change.
     Component,
     /// `compose c = a || b`: the components, in order, each once.
     Composition(Vec<SystemId>),
 }
 
-/// A variable of a system: what it may hold is finite.
+/// A variable of a system, with finitely many values.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StateVar {
     /// Its name.
     pub name: SmolStr,
-    /// The system that declares it, the only one that changes it.
+    /// The system that declares it and is the only one to change it.
     pub owner: SystemId,
     /// Its type.
     pub ty: Type,
     /// Its values.
     pub domain: Domain,
-    /// Its value in the initial states; without one, any of its values that the `init`s allow.
+    /// Its value in the initial states; if `None`, any of its values that the `init`s allow.
     pub init: Option<Value>,
     /// The span of its declaration.
     pub span: Span,
 }
 
-/// The values of a variable: null first where it is one of them, then the others in their order.
+/// The values of a variable: null first if it is one of them, then the others in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// The kind of values.
@@ -78,7 +78,7 @@ pub struct Domain {
 pub enum DomainKind {
     /// `false`, `true`.
     Bool,
-    /// The values of the enum of this number, which has this many.
+    /// The values of the enum with this number, and how many there are.
     Enum(u16, u16),
     /// The integers from the first to the second, both inclusive. INVARIANT (small): both are below 2^62 in size.
     Int(i64, i64),
@@ -87,22 +87,22 @@ pub enum DomainKind {
 /// A guarded command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Command {
-    /// Its name; commands of one name of several components happen together.
+    /// Its name; commands with the same name in several components happen together.
     pub name: SmolStr,
     /// The condition that enables it; `None` if it is always enabled.
     pub guard: Option<ExprId>,
-    /// The possible effects: one without a probability, or several that all have one.
+    /// The possible effects: one without a probability, or several with a probability each.
     pub branches: Vec<Branch>,
     /// The span of its declaration.
     pub span: Span,
 }
 
-/// One way in which a command changes the state; what it does not name stays.
+/// One possible effect of a command; variables that it does not name do not change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Branch {
     /// Its probability; reads constants and the state.
     pub probability: Option<ExprId>,
-    /// Its updates, of distinct variables; all read the state before.
+    /// Its updates, of distinct variables; all of them read the state before the step.
     pub updates: Vec<Update>,
     /// Its span in the source.
     pub span: Span,
@@ -142,7 +142,7 @@ pub struct Label {
 /// A reward structure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reward {
-    /// Its name; `None` for the one that `R=?` means.
+    /// Its name; `None` for the reward of `R=?`.
     pub name: Option<SmolStr>,
     /// The reward of a step from a state.
     pub expr: ExprId,
@@ -155,9 +155,9 @@ pub struct Reward {
 pub struct Contract {
     /// The formula, over infinite runs.
     pub formula: FormulaId,
-    /// Whether its atoms are about recorded events rather than states: no system decides it, monitors watch it.
+    /// Whether its atoms are about recorded events instead of states: monitors check it, not the model checker.
     pub of_events: bool,
-    /// As written.
+    /// The text in the spec.
     pub text: SmolStr,
     /// Its span in the source.
     pub span: Span,
@@ -197,7 +197,7 @@ impl Domain {
         })
     }
 
-    /// Returns the position of a value, or `None` if it is not one of them.
+    /// Returns the position of a value, or `None` if the variable cannot have it.
     pub fn position(&self, value: &Value) -> Option<u64> {
         let index = match (self.kind, value) {
             (_, Value::Null) => return self.nullable.then_some(0),
@@ -216,7 +216,7 @@ impl Domain {
 }
 
 impl System {
-    /// Returns the components of a composition; of anything else, nothing.
+    /// Returns the components of a composition; empty for other systems.
     pub fn parts(&self) -> &[SystemId] {
         match &self.kind {
             SystemKind::Composition(parts) => parts,

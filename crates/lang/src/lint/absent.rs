@@ -1,8 +1,8 @@
-//! Quantified names that are bound by values which may be absent: null is never a value of a quantified name, so an event
-//! without the value is judged by no instance.
+//! Quantified names that are compared with values that may be absent: null is never a value of a quantified name, so no
+//! instance judges an event without the value.
 //!
-//! What is compared with a name in a trigger (under an odd number of negations) decides which events are judged. If no
-//! comparison stands there, every one of them does: a name ranges over what it is compared with.
+//! Comparisons with a name in a trigger (under an odd number of negations) decide which events are judged. If the trigger has
+//! no comparison, all comparisons decide it, because a name ranges over the values that it is compared with.
 
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
@@ -14,11 +14,11 @@ use crate::hir::{Compare, Expr, Property, PropertyKind, Quantifier, Spec, print}
 use crate::ids::ExprId;
 use crate::input_schema::Absent;
 
-/// The longest text of a path in a finding, in bytes.
+/// The greatest length in bytes of the text of a path in a finding.
 const TEXT: usize = 60;
 
 pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
-    // The fields of another module are not for this spec to declare.
+    // This spec cannot change the fields of another module.
     if !spec.outline.own_event {
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         if !quantified.universal || property.kind == PropertyKind::Condition {
             continue;
         }
-        // With a condition that is still to be written, the verdict is unknown without the value too.
+        // With a `todo` condition, the verdict is unknown without the value too.
         if spec.reads_of(property).todo {
             continue;
         }
@@ -95,7 +95,7 @@ fn diagnostic(
     ))
 }
 
-/// Returns what a name is compared with in triggers of a property.
+/// Returns the expressions that a name is compared with in triggers of a property.
 fn triggers(spec: &Spec, property: &Property, place: usize) -> IndexSet<ExprId> {
     let mut terms = IndexSet::new();
     let mut seen: FxHashSet<(ExprId, Polarity)> = FxHashSet::default();
@@ -150,7 +150,7 @@ fn triggers(spec: &Spec, property: &Property, place: usize) -> IndexSet<ExprId> 
     terms
 }
 
-/// Whether a value is null if the event does not have it: a field without another default, or a part of one.
+/// Whether a value is null if the event lacks it: a field without another default, or a part of one.
 fn may_be_absent(spec: &Spec, id: ExprId) -> bool {
     match spec.exprs.get(id) {
         Expr::Field(field) => spec.schema.fields[*field].absent == Absent::Null,
@@ -170,7 +170,7 @@ fn is_part(spec: &Spec, id: ExprId) -> bool {
     matches!(spec.exprs.get(*of), Expr::Field(_)) || is_part(spec, *of)
 }
 
-/// Returns what is cast, if an expression is a cast, and the expression itself otherwise.
+/// Returns the operand of a cast, or the expression itself if it is not a cast.
 fn recorded(spec: &Spec, id: ExprId) -> ExprId {
     match spec.exprs.get(id) {
         Expr::Cast(of) => recorded(spec, *of),

@@ -1,4 +1,4 @@
-//! Properties that nothing satisfies, that nothing violates, or that only the end of a trace can violate.
+//! Properties that no trace satisfies, that no trace violates, or that only the end of a trace can violate.
 
 use super::subject::{Subject, Subjects, is_documented};
 use crate::diagnostic::{Code, Diagnostic};
@@ -45,7 +45,7 @@ fn unsatisfiable(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Diagnostic {
     diagnostic
 }
 
-/// Phrases that ask for something at any time up to the end.
+/// Phrases that require something at any time up to the end.
 const BY_THE_END: &[&str] = &[
     "eventually",
     "sooner or later",

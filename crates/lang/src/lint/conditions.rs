@@ -1,4 +1,4 @@
-//! Conditions that are always true or always false, and arms of `cases` that nothing reaches or that make no difference.
+//! Conditions that are always true or always false, and arms of `cases` that are unreachable or make no difference.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) fn lint(
     constants
 }
 
-/// Reports conditions that have only one outcome; of nested ones, the smallest.
+/// Reports conditions that have only one outcome; if they are nested, only the smallest.
 fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> FxHashSet<ExprId> {
     let mut places: BTreeMap<(u32, std::cmp::Reverse<u32>), (Span, Vec<ExprId>)> = BTreeMap::new();
     for condition in &spec.outline.conditions {
@@ -43,7 +43,7 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
         }
     }
     let mut constant: Vec<(Span, bool, &[ExprId])> = Vec::new();
-    // Parts come after wholes in the order of the text; from the back, they come first.
+    // In the order of the text, parts come after the expressions that contain them, so they are visited from the end.
     for (span, exprs) in places.values().rev() {
         if constant.iter().any(|(inner, ..)| within(*inner, *span)) {
             continue;
@@ -58,7 +58,7 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
     }
     let mut known: FxHashSet<ExprId> = FxHashSet::default();
     for (span, value, exprs) in constant.into_iter().rev() {
-        // A call is what it calls: that is told where it is defined.
+        // A constant condition inside a definition is reported at the definition, not at its calls.
         let told = exprs.iter().all(|expr| known.contains(expr));
         known.extend(exprs);
         if told {
@@ -81,8 +81,8 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
     known
 }
 
-/// Returns the only truth that a condition can have, or `None` if it can have both, where that is not decided, and of
-/// constants that were written.
+/// Returns the only truth value that a condition can have; `None` if it can have both, if that is not decided, and for
+/// literal constants.
 fn outcome(spec: &Spec, expr: ExprId, budget: &mut Budget) -> Option<bool> {
     if matches!(spec.exprs.get(expr), Expr::Const(_)) {
         return None;
@@ -96,8 +96,8 @@ fn outcome(spec: &Spec, expr: ExprId, budget: &mut Budget) -> Option<bool> {
     }
 }
 
-/// Returns the `cases` of each place, in all the ways in which it is used; where it is used with arguments, what holds
-/// whatever they are is left out.
+/// Returns the `cases` at each place, for all its uses. For a `cases` used with arguments, results that hold for all
+/// arguments are left out.
 fn by_place(spec: &Spec) -> Vec<Vec<&Cases>> {
     let mut places: BTreeMap<Span, Vec<&Cases>> = BTreeMap::new();
     for cases in &spec.outline.cases {
@@ -193,7 +193,8 @@ fn is_impossible(
     domain::possible(spec, goals, tracks, &mut budget.conditions) == Some(false)
 }
 
-/// Whether what an arm takes has the same value in the arms after it: then the arms that take it.
+/// Returns the later arms that handle the cases of an arm, if all of them have the same value as the arm; otherwise
+/// `None`.
 fn without_difference(
     spec: &Spec,
     cases: &Cases,
@@ -218,7 +219,7 @@ fn without_difference(
     (ends || is_impossible(spec, &goals, None, budget)).then_some(taken)
 }
 
-/// Whether two expressions are one, or the same constant.
+/// Whether two expressions are identical or the same constant.
 fn is_same(spec: &Spec, lhs: ExprId, rhs: ExprId) -> bool {
     let constant = |id: ExprId| -> Option<&Value> {
         match spec.exprs.get(id) {

@@ -1,4 +1,4 @@
-//! `enforce` clauses that come too late, do too little, or deny what cannot be denied.
+//! `enforce` clauses that act too late, do too little, or deny actions that cannot be denied.
 
 use super::subject::{Subject, Subjects};
 use crate::diagnostic::{Code, Diagnostic};
@@ -7,7 +7,7 @@ use crate::hir::{ActionKind, Arm, ArmTrigger, Enforce, Severity, Watched};
 use crate::ids::PropertyId;
 use guard_automata::{Dfa, Finality, StateSet};
 
-/// Letters that are known before an action are tried in all ways up to this many.
+/// Up to this many letters that are known before an action are tried with all values.
 const MOST_KNOWN: usize = 12;
 
 pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
@@ -57,8 +57,8 @@ fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
     )
 }
 
-/// Returns the fields that are there only once an action has happened, where every violation depends on them: then no
-/// proposal is ever known to violate.
+/// Returns the fields that exist only after an action, if every violation depends on them: then no proposal is ever
+/// known to violate.
 fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<String>> {
     let spec = subjects.spec;
     let dfa = subject.dfa.as_ref().filter(|_| !subject.timed)?;
@@ -94,7 +94,8 @@ fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<
     Some(fields.into_iter().filter_map(name).collect())
 }
 
-/// Whether some letter violates from this state whatever the unknown atoms are; `None` if there are too many to try.
+/// Whether some letter violates from this state for all values of the unknown atoms; `None` if there are too many to
+/// try.
 fn is_known_to_violate(
     dfa: &Dfa,
     state: guard_automata::StateId,
@@ -138,7 +139,7 @@ fn too_late(subject: &Subject<'_>, arm: &Arm, awaited: &[String]) -> Diagnostic 
     )
 }
 
-/// Warns of a severe property whose clauses together only report.
+/// Warns about a severe property whose clauses only report.
 fn mild(
     subjects: &Subjects<'_>,
     property: PropertyId,
@@ -154,7 +155,7 @@ fn mild(
     };
     let same = |other: &&Enforce| matches!(other.watched, Watched::Property(of) if of == property);
     let all = || subjects.spec.enforces.iter().filter(same);
-    // Told once, at the first clause that says what a violation leads to.
+    // Reported once, at the first clause with an arm for violations.
     let first = all().find(|other| violated(other).next().is_some())?;
     if first.span != clause.span {
         return None;

@@ -1,9 +1,9 @@
-//! Casts that are null if they fail (`e as T?`), in conditions of clauses that deny: a value of another type than the
-//! author thought of passes where null, or the default in its place, makes the condition harmless.
+//! Casts that are null if they fail (`e as T?`), in conditions of clauses that deny: a value of an unexpected type passes if
+//! null, or the default for it, makes the condition harmless.
 //!
-//! A condition is taken apart at its connectives down to comparisons and the like. Such a part is evaluated with the cast
-//! null and everything else unknown: if it is then known, and not what leads to a denial, an odd value alone lets the
-//! action through. A cast that the spec somewhere compares with null is left alone: its failure is thought of.
+//! A condition is split at its connectives into comparisons and similar parts. Each part is evaluated with the cast null and
+//! everything else unknown. If its truth is then known and does not lead to a denial, an unexpected value alone lets the action
+//! through. A cast that the spec compares with null somewhere is not reported, because its failure is handled.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
     found.extend(reported.into_values());
 }
 
-/// The casts that keep a part of a condition from denying by failing, with the place of the condition.
+/// Returns the casts that keep a part of a condition from denying if they fail, with the span of the condition.
 fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
     let cells = parts.iter().flat_map(|part| part.casts.iter().copied());
     let cells: IndexSet<ExprId> = cells.collect();
@@ -53,7 +53,7 @@ fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
         len: cells.len(),
     };
     let roots: Vec<ExprId> = parts.iter().map(|part| part.expr).collect();
-    // history of bound variables is not evaluated outside of traces
+    // past operators over bound variables cannot be evaluated outside of traces
     let Ok(code) = StateCode::new(spec, &layout, &roots) else {
         return Vec::new();
     };
@@ -85,7 +85,7 @@ fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
     found
 }
 
-/// The places of the spec's own file at which a cast stands, with its default where it has one.
+/// Returns the places in the spec's own file at which a cast occurs, with its default if it has one.
 fn written(spec: &Spec, cast: ExprId) -> impl Iterator<Item = &LenientCast> {
     let all = move || {
         let casts = spec.outline.lenient_casts.iter();
@@ -124,27 +124,28 @@ fn diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
     }
 }
 
-/// Whether a default for the type is also one for `json`: the names of enums are not, and `{}` is a record there.
+/// Whether a default for the type is also valid for `json`: the names of enum values are not, and `{}` is a record
+/// there.
 fn has_literal_default(ty: &str) -> bool {
     let item = ty.trim_start_matches("list<").trim_end_matches('>');
     matches!(item, "bool" | "int" | "float" | "string" | "duration")
 }
 
-/// A part of a condition, without connectives.
+/// A part of a condition without connectives.
 struct Part {
     expr: ExprId,
-    /// The truth that leads to a denial.
+    /// The truth value that leads to a denial.
     denies: bool,
-    /// The casts below it that may fail.
+    /// The casts inside the part that may fail.
     casts: Vec<ExprId>,
     /// The span of the condition.
     place: Span,
 }
 
-/// The parts of conditions that lead to a denial.
+/// Collects the parts of conditions that lead to a denial.
 struct Conditions<'s> {
     spec: &'s Spec,
-    /// Casts that may fail, without those that the spec compares with null.
+    /// Casts that may fail, except those that the spec compares with null.
     casts: FxHashSet<ExprId>,
     /// The visited expressions, with the truth value that leads to a denial.
     seen: FxHashSet<(ExprId, bool)>,
@@ -182,7 +183,7 @@ impl<'s> Conditions<'s> {
         }
     }
 
-    /// A formula whose violation (positive) or satisfaction leads to a denial.
+    /// Adds a formula whose violation (positive) or satisfaction leads to a denial.
     fn formula(&mut self, formula: FormulaId, polarity: Polarity) {
         let atoms = polarity::of_atoms(&self.spec.formulas, formula, polarity);
         for (atom, polarity) in atoms {
@@ -195,7 +196,7 @@ impl<'s> Conditions<'s> {
         }
     }
 
-    /// A condition that leads to a denial if it has this truth.
+    /// Adds a condition that leads to a denial if it has this truth value.
     fn condition(&mut self, condition: ExprId, denies: bool, place: Span) {
         let mut todo = vec![(condition, denies)];
         while let Some((id, denies)) = todo.pop() {

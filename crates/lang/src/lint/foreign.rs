@@ -1,4 +1,4 @@
-//! The relation of a property to an automaton of another tool.
+//! The relation of a property to an automaton from another tool.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ use guard_automata::{self, Dfa, Traces, compile, omega::Buchi};
 /// An automaton whose atoms have the numbers of a spec's letters.
 #[derive(Clone, Debug)]
 pub enum Foreign {
-    /// Over traces that end.
+    /// An automaton over finite traces.
     Finite(Dfa),
-    /// Over traces that never end: that of its words, and that of all others.
+    /// Automata over infinite traces: one for its words, and one for all others.
     Infinite {
         /// The words that it accepts.
         words: Box<Buchi>,
@@ -24,11 +24,11 @@ pub enum Foreign {
     },
 }
 
-/// Compares a formula of a spec with an automaton, over the traces that the automaton is about. Letters may have any values
-/// together that some event gives, as far as that is decided.
+/// Compares a formula of a spec with an automaton, over the traces that the automaton is about. Combinations of letters that no
+/// event produces are excluded, as far as that is decided.
 ///
 /// # Errors
-/// A limit, or bounds in time; the text says which.
+/// A message that names the exceeded limit, or bounds in time.
 pub fn compare_automaton(
     spec: &Spec,
     formula: ids::FormulaId,
@@ -54,7 +54,7 @@ pub fn compare_automaton(
     Relation::decided(forth, back, || Ok(common))
 }
 
-/// Returns a trace of the formula alone, one of the automaton alone, and whether there is one of both.
+/// Returns a trace of the formula only, a trace of the automaton only, and whether there is a trace of both.
 fn finite(
     spec: &Spec,
     formula: ids::FormulaId,

@@ -1,18 +1,18 @@
-//! Probable mistakes in a sound spec: properties that nothing can satisfy or break, parts that make no difference,
-//! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches; and
-//! `enforce` clauses that come too late or do too little (`G0940` to `G0942`); casts whose failure lets an action through (`G0924`).
+//! Probable mistakes in a spec without errors: properties that no trace satisfies or violates, parts that make no difference,
+//! properties that contradict or repeat one another, conditions that are always true, unreachable arms; `enforce` clauses that
+//! act too late or do too little (`G0940` to `G0942`); casts whose failure lets an action through (`G0924`).
 //!
-//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an example trace. The
-//! findings are about meaning, not about syntax: languages of automata are compared, and conditions are decided over the
-//! types of what they read ([`domain`](crate::domain)).
+//! Input: a [`Spec`] without errors; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an
+//! example trace. The findings are about meaning, not about syntax: languages of automata are compared, and conditions are
+//! decided over the types of the data that they read ([`domain`](crate::domain)).
 //!
 //! # Soundness
-//! Letters may have any values, as for verdicts, finality and class; where two of them exclude one another by what they
-//! read, that is taken into account. A part that is bounded in time is known only as far as it does not need a clock. What
-//! is reported then holds for all traces. Nothing is reported that was not decided.
+//! Letters may have any values, as for verdicts, finality and class; letters that exclude one another because of the data that
+//! they read are taken into account. Parts that are bounded in time are only treated as far as no clock is needed. So every
+//! finding holds for all traces, and undecided cases are not reported.
 //!
 //! # Limits
-//! See [`Limits`]; beyond them a lint is silent.
+//! See [`Limits`]; beyond them a lint reports nothing.
 //!
 //! # Source
 //! I. Beer and others, "Efficient detection of vacuity in temporal model checking", 2001; O. Kupferman, M. Vardi, "Vacuity
@@ -54,15 +54,15 @@ use subject::Subjects;
 /// The findings of the linter.
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// Sorted by place.
+    /// The diagnostics, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of requirements whose sentence was compared with its formula. Of the others, the linter does not know what
-    /// the sentence says.
+    /// The number of requirements whose sentence was compared with its formula. The sentences of the others could not be
+    /// interpreted.
     pub compared_requirements: usize,
 }
 
-/// Returns all findings of the linter. Findings that `@allow` turns off are left out, and so are conditions
-/// whose constant value the checker has already reported (`told`).
+/// Returns all findings of the linter. Findings that `@allow` turns off are left out, as are conditions whose constant
+/// value the checker has already reported (`told`).
 ///
 /// ```
 /// use guard_lang::{check, front, lint, modules::NoFiles};
@@ -125,20 +125,20 @@ pub fn example(spec: &Spec, accepts: &Dfa) -> Option<Word> {
     found.unwrap_or_else(|| accepts.shortest_accepted(Traces::NonEmpty))
 }
 
-/// Returns a shortest trace of one step or more that one automaton over the letters of the spec accepts and another does not,
+/// Returns a shortest trace of one step or more that one automaton over the letters of the spec accepts and another rejects,
 /// and that events can produce, as far as the types of the fields decide. The outer `None` means that the limits do not
 /// suffice.
 pub fn excess(spec: &Spec, of: &Dfa, over: &Dfa, limits: &Limits) -> Option<Option<Word>> {
     theory::excess(spec, of, over, &mut limits::Budget::new(limits))
 }
 
-/// Whether the item in which a finding stands turns it off with `@allow`.
+/// Whether the item that contains a finding turns it off with `@allow`.
 pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
     let mut allowed = spec.outline.allowed_at(span);
     allowed.any(|name| Code::named(name) == Some(code))
 }
 
-/// Returns the expressions that some condition of the spec compares with null: that they may be null is thought of.
+/// Returns the expressions that some condition of the spec compares with null, so that null is handled.
 fn compared_with_null(spec: &Spec) -> FxHashSet<ExprId> {
     let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
     let all = (0..spec.exprs.len()).map(ExprId::new);
@@ -153,7 +153,7 @@ fn compared_with_null(spec: &Spec) -> FxHashSet<ExprId> {
     compared.collect()
 }
 
-/// Whether one span lies in another.
+/// Whether one span is inside another.
 fn within(span: Span, outer: Span) -> bool {
     span.file == outer.file && outer.start <= span.start && span.end <= outer.end
 }

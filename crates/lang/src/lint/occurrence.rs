@@ -1,10 +1,10 @@
-//! The occurrences of the values that a quantified property ranges over.
+//! Letters that show that a value of a quantified property occurs.
 
 use crate::hir::{Compare, Expr, Property, Spec};
 use crate::ids::{AtomId, ExprId};
 
-/// Returns the letters of a property that are true only where something equals each of its quantified variables: in a trace
-/// in which one is true, an instance of the property exists. None of a property without quantifier.
+/// Returns the letters of a property that can be true only if each quantified variable is equal to some value: if one of them
+/// is true in a trace, an instance of the property exists. Empty for a property without a quantifier.
 pub fn occurrences(spec: &Spec, property: &Property) -> Vec<AtomId> {
     let Some(quantified) = &property.quantified else {
         return Vec::new();
@@ -16,7 +16,7 @@ pub fn occurrences(spec: &Spec, property: &Property) -> Vec<AtomId> {
     letters.into_iter().filter(all).collect()
 }
 
-/// Whether a condition can only be true where something equals the variable.
+/// Whether a condition can only be true if some value equals the variable.
 pub(super) fn requires(spec: &Spec, expr: ExprId, var: usize) -> bool {
     let is_var = |id| spec.exprs.get(id) == &Expr::Var(var);
     match spec.exprs.get(expr) {

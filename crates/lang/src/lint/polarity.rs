@@ -1,4 +1,4 @@
-//! The places of conditions in a formula: under an even or an odd number of negations.
+//! The polarity of conditions in a formula: under an even or an odd number of negations.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,7 +23,7 @@ impl Polarity {
     }
 }
 
-/// Returns the atoms of a formula that itself has this polarity, in order of their ids, each with its own.
+/// Returns the atoms of a formula with this polarity, in order of their ids, each with its own polarity.
 pub(super) fn of_atoms(
     formulas: &Formulas,
     formula: FormulaId,

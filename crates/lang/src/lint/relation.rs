@@ -1,4 +1,4 @@
-//! The relation of two properties of a spec: which of them implies the other, and a trace that distinguishes them.
+//! The relation between two properties of a spec: implication in either direction, and a trace that distinguishes them.
 
 use super::theory;
 use crate::domain::Work;
@@ -11,36 +11,36 @@ use guard_automata::{
     omega::{self, Buchi},
 };
 
-/// The traces that formulas are compared on.
+/// The traces on which formulas are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// Traces of one step or more that end.
+    /// Finite traces of one step or more.
     Finite,
-    /// Traces that never end.
+    /// Infinite traces.
     Infinite,
 }
 
 /// The relation between the traces of two formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The same traces.
+    /// Both have the same traces.
     Equivalent,
-    /// Every trace of the first is one of the second.
+    /// Every trace of the first is a trace of the second.
     Implies,
-    /// Every trace of the second is one of the first.
+    /// Every trace of the second is a trace of the first.
     ImpliedBy,
-    /// No trace is one of both.
+    /// They have no trace in common.
     Disjoint,
-    /// Some traces are of both, and some of one alone.
+    /// Some traces satisfy both, and some satisfy only one.
     Overlapping,
 }
 
-/// The relation of two formulas, with what shows it.
+/// The relation of two formulas, with a trace that shows it.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The relation.
     pub relation: Relation,
-    /// A trace of one of them alone; `None` if they are equivalent, or where it is too long to be written out.
+    /// A trace of only one of them; `None` if they are equivalent, or if the trace is too long.
     pub difference: Option<Difference>,
 }
 
@@ -51,15 +51,15 @@ pub struct Difference {
     pub steps: Word,
     /// The start of the part that repeats forever; `None` if the trace ends.
     pub repeats_from: Option<usize>,
-    /// When its steps are, in attoseconds since the first; empty where that does not matter.
+    /// The times of the steps in attoseconds since the first; empty if times do not matter.
     pub times: Vec<i128>,
-    /// Whether it is the first formula that it satisfies.
+    /// Whether the trace satisfies the first formula.
     pub satisfies_first: bool,
 }
 
 impl Relation {
-    /// Concludes from a trace of the first alone, one of the second alone, and one of both. Of two traces the shorter one is
-    /// shown.
+    /// Returns the relation, from a trace of only the first, a trace of only the second, and a trace of both. If there are two
+    /// traces, the shorter one is shown.
     pub(super) fn decided<E>(
         forth: Option<Trace>,
         back: Option<Trace>,
@@ -89,7 +89,7 @@ impl Relation {
         })
     }
 
-    /// Returns the word of reports.
+    /// Returns the name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Relation::Equivalent => "equivalent",
@@ -101,21 +101,21 @@ impl Relation {
     }
 }
 
-/// The number of times that a question is repeated when its answer is an impossible trace.
+/// The number of times that a query is repeated after an impossible trace.
 pub(super) const ROUNDS: usize = 64;
 
-/// From this bound on, an automaton with counters is asked before one without.
+/// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;
 
-/// A trace of more steps than this is not written out.
+/// A trace with more steps than this is not expanded.
 const WRITTEN: u64 = 100_000;
 
-/// Compares two formulas of a spec. Letters may have any values together that some event gives, as far as that is decided.
-/// If there is a choice, the distinguishing trace makes a letter of `shown` true at some step: the instances of quantified
-/// properties exist there.
+/// Compares two formulas of a spec. Combinations of letters that no event produces are excluded, as far as that is decided. If
+/// possible, the distinguishing trace makes a letter of `shown` true at some step, so that instances of quantified properties
+/// exist.
 ///
 /// # Errors
-/// A limit, or bounds in time about which a clock would have to decide; the text says which.
+/// A message that names the exceeded limit, or bounds in time that cannot be decided without a clock.
 pub fn compare(
     spec: &Spec,
     first: ids::FormulaId,
@@ -136,7 +136,7 @@ pub fn compare(
 /// `shown` as in [`compare`].
 ///
 /// # Errors
-/// As in [`compare`], for each direction by itself; also if the trace is too long to be written out.
+/// As in [`compare`], for each direction separately; also if the trace is too long.
 pub fn excesses(
     spec: &Spec,
     formulas: [ids::FormulaId; 2],
@@ -155,7 +155,7 @@ pub fn excesses(
     })
 }
 
-/// Steps in runs of equal ones, where they repeat from if they do, and when they are if that matters.
+/// A trace as runs of equal steps, with the start of the repeated part if there is one, and the times if they matter.
 pub(super) struct Trace {
     runs: Vec<Run>,
     repeats_from: Option<usize>,
@@ -180,7 +180,7 @@ impl Trace {
         self.runs.iter().map(|run| run.times).sum()
     }
 
-    /// Returns the letters that it has, one for each run.
+    /// Returns its letters, one for each run.
     fn letters(&self) -> Word {
         self.runs.iter().map(|run| run.letter.clone()).collect()
     }
@@ -206,7 +206,7 @@ pub(super) struct Asking<'a> {
     semantics: Semantics,
     limits: &'a guard_automata::Limits,
     work: Work,
-    /// A condition that the trace should satisfy.
+    /// A condition that the trace should satisfy, if possible.
     shown: Option<FormulaId>,
     /// Whether the formulas have bounds in time.
     timed: bool,
@@ -229,7 +229,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Returns the two formulas as they were compared, and of each a trace that does not satisfy the other.
+    /// Returns the two formulas as compared, and for each a trace that does not satisfy the other.
     #[allow(
         clippy::type_complexity,
         reason = "the same twice: the formulas, and what was found in each direction"
@@ -260,7 +260,7 @@ impl<'a> Asking<'a> {
         if !timed.is_needed() || holds(&forth) && holds(&back) {
             return ([first, second], [forth, back]);
         }
-        // What does not follow whatever the clock says is decided with the clock.
+        // If the result depends on time, the automaton with a clock decides it.
         if self.semantics == Semantics::Infinite {
             let clock =
                 || Err("the result depends on bounds in time, and the traces are infinite".into());
@@ -301,12 +301,12 @@ impl<'a> Asking<'a> {
         self.trace(all)
     }
 
-    /// Returns a trace of a formula all of whose steps some event gives, as far as that is decided.
+    /// Returns a trace of a formula whose steps events can produce, as far as that is decided.
     fn trace(&mut self, formula: FormulaId) -> Result<Option<Trace>, String> {
         self.trace_with(formula, None)
     }
 
-    /// Returns the same, of one that an automaton over traces that never end accepts as well.
+    /// Returns such a trace that an automaton over infinite traces accepts too.
     pub(super) fn trace_with(
         &mut self,
         formula: FormulaId,
@@ -354,7 +354,7 @@ impl<'a> Asking<'a> {
                 let dfa = match compile(&self.formulas, formula, self.limits) {
                     Ok(dfa) => dfa,
                     Err(error) => {
-                        // Without counters it is too large.
+                        // The automaton without counters is too large.
                         let found = (!long).then(|| self.counted_trace(formula));
                         return found.flatten().ok_or_else(|| told(error));
                     }
@@ -385,7 +385,7 @@ impl<'a> Asking<'a> {
         Ok(Some(Trace::of(steps, repeats_from, Vec::new())))
     }
 
-    /// Returns a trace by the automaton with counters; an outer `None` means that it does not decide.
+    /// Returns a trace from the automaton with counters; the outer `None` means that it does not decide.
     fn counted_trace(&self, formula: FormulaId) -> Option<Option<Trace>> {
         let mut lazy = LazyDfa::new(&self.formulas, formula, self.limits).ok()?;
         let survey = lazy.survey();

@@ -1,8 +1,9 @@
-//! Requirements whose formula does not say what their sentence says, and sentences that are not controlled English.
+//! Requirements whose formula differs from their sentence, and sentences that are not controlled English.
 //!
-//! A sentence that names situations in backquotes or quotation marks, and that a change or two make controlled English, is meant as
-//! such. A sentence of free English is compared by its proposals: a formula that none of them says is reported with a shortest trace that only one of the two accepts. If a
-//! sentence has no proposal, or its situations cannot be told to be those of the formula, the lint is silent.
+//! A sentence that names situations in backquotes or quotation marks, and that one or two changes turn into controlled English,
+//! is treated as controlled English. A sentence of free English is compared by its proposals: if no proposal has the same
+//! meaning as the formula, it is reported with a shortest trace that only one of the two accepts. If a sentence has no
+//! proposal, or its situations cannot be matched with those of the formula, the lint reports nothing.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Expr, Property, Spec};
@@ -12,7 +13,7 @@ use crate::translate;
 use guard_english::controlled::{Fault, Vocabulary, read};
 use guard_english::draft::{Difference, difference};
 
-/// Returns how many sentences were compared with their formulas.
+/// Checks the requirements; returns the number of sentences that were compared with their formulas.
 pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) -> usize {
     let vocabulary = vocabulary(spec);
     let mut n_compared = 0;
@@ -33,7 +34,7 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) -> usize {
             found.push(misplaced(property, sentence, &fault));
             continue;
         }
-        // What looks back within a letter is not what a letter of the draft is.
+        // A letter that looks back has no counterpart among the letters of the draft.
         if spec
             .formulas
             .atoms_of(property.formula)
@@ -60,10 +61,10 @@ fn vocabulary(spec: &Spec) -> Vocabulary {
     vocabulary
 }
 
-/// A sentence that is not controlled English.
+/// Reports a sentence that is not controlled English.
 fn misplaced(property: &Property, sentence: &str, fault: &Fault) -> Diagnostic {
     let whole = property.requirement_span.unwrap_or(property.span);
-    // Without escapes, places in the sentence are places in the file.
+    // Without escapes, positions in the sentence correspond to positions in the file.
     let plain =
         usize::try_from(whole.end - whole.start).is_ok_and(|width| width == sentence.len() + 2);
     let place = |at: usize| u32::try_from(at).map_or(whole.start, |at| whole.start + 1 + at);

@@ -1,5 +1,5 @@
-//! Formulas that are often written for something else: a next step that need not come, an approval in the step before
-//! where any since the last use is meant, a confirmation afterwards where one before is meant, a window that counts from another step.
+//! Formulas that often do not have the intended meaning: a next step that may not exist, an approval in the step before instead
+//! of any approval since the last use, a confirmation afterwards instead of before, a window that counts from another step.
 
 use super::limits::Budget;
 use super::polarity::Polarity;
@@ -9,7 +9,7 @@ use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
 use crate::ids::FormulaId;
 use guard_automata::Traces;
 
-/// Phrases that ask for the step before.
+/// Phrases that refer to the step before.
 const THE_STEP_BEFORE: &[&str] = &[
     "immediately",
     "directly before",
@@ -29,8 +29,8 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
     }
 }
 
-/// `next always[0,4h] not a`: the window counts from the time of the next step, and `previously once[0,4h] a` from that of the
-/// step before.
+/// Reports `next always[0,4h] not a`, whose window counts from the time of the next step, and `previously once[0,4h] a`, whose
+/// window counts from that of the step before.
 fn shifted(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     let property = subjects.all[index].property;
     let formulas = &subjects.scratch;
@@ -59,7 +59,7 @@ fn shifted(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     None
 }
 
-/// Returns the step that an operator looks at, if that is one next to the current step.
+/// Returns the neighbouring step that an operator evaluates its operand at, if it is one.
 fn neighbour(operator: Unary) -> Option<&'static str> {
     match operator {
         Unary::Next | Unary::WeakNext => Some("next step"),
@@ -114,7 +114,7 @@ fn without_last(formulas: &Formulas, id: FormulaId) -> Option<FormulaId> {
     }
 }
 
-/// Warns of a strong next under `always`, which fails at the last step of a trace.
+/// Warns about a strong next under `always`, which fails at the last step of a trace.
 fn strong_next(
     subjects: &mut Subjects<'_>,
     index: usize,
@@ -186,7 +186,7 @@ fn strong_next(
     None
 }
 
-/// `G (use -> Y approval)` and `G (use -> F approval)`, where the approval is called one.
+/// Reports `G (use -> Y approval)` and `G (use -> F approval)`, if the name of the letter suggests an approval.
 fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     let property = subjects.all[index].property;
     let formulas = &subjects.scratch;
@@ -224,7 +224,7 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
         {
             let window = match bound {
                 None => String::new(),
-                // The step before is one of them already.
+                // The step before is already one of them.
                 Some(Bound::Steps(_, high)) => format!("[0,{}]", high.saturating_sub(1)),
                 Some(Bound::Time(_, high)) => format!("[0,{}]", crate::value::Instant(*high)),
             };
@@ -249,7 +249,7 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     }
 }
 
-/// `a` and `b` of `G (a -> b)`, `never (a and not b)`, and of `b` with `… or last`.
+/// Returns `a` and `b` of `G (a -> b)`, of `never (a and not b)`, and of forms with `… or last`.
 fn obligation(formulas: &Formulas, formula: FormulaId) -> Option<(FormulaId, FormulaId)> {
     let Formula::Unary(Unary::Always, None, body) = formulas.get(formula) else {
         return None;
@@ -291,7 +291,7 @@ fn operand(formulas: &Formulas, formula: FormulaId) -> String {
     }
 }
 
-/// Beginnings of words that name a permission given by somebody else.
+/// Word stems that name a permission given by somebody else.
 const APPROVAL: &[&str] = &[
     "approv",
     "authoris",
@@ -312,7 +312,7 @@ const APPROVAL: &[&str] = &[
     "acknowledg",
 ];
 
-/// Beginnings of words that name a question: what follows a question answers it.
+/// Word stems that name a question: the events after it answer the question.
 const QUESTION: &[&str] = &[
     "ask", "request", "propos", "quer", "offer", "question", "prompt",
 ];
@@ -325,7 +325,7 @@ fn asks(formulas: &Formulas, formula: FormulaId) -> bool {
     says(formulas, formula, QUESTION)
 }
 
-/// Whether a word in the letters of a formula begins with one of these.
+/// Whether a word in the letters of a formula begins with one of these stems.
 fn says(formulas: &Formulas, formula: FormulaId, stems: &[&str]) -> bool {
     let letters = formulas.atoms_of(formula);
     letters.into_iter().any(|letter| {

@@ -14,33 +14,33 @@ use crate::source::Span;
 use crate::translate::{Steps, Timed, atom, translate};
 use guard_automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
 
-/// The data that all lints about properties share.
+/// The data shared by all lints about properties.
 pub(super) struct Subjects<'s> {
     pub(super) spec: &'s Spec,
     /// The properties that are judged, in order of declaration.
     pub(super) all: Vec<Subject<'s>>,
-    /// The formulas of the spec, and changed ones.
+    /// The formulas of the spec, and modified ones.
     pub(super) scratch: hir::Formulas,
-    /// The same as automata read them.
+    /// The same formulas in the form of the automata crate.
     pub(super) formulas: Formulas,
     pub(super) timed: Timed,
-    /// Automata of formulas without bounds in time, which do not change.
+    /// Automata of formulas without bounds in time.
     built: FxHashMap<ids::FormulaId, Option<Dfa>>,
-    /// The known automaton of the parts that are bounded in time.
+    /// The automaton of the known facts about parts that are bounded in time.
     known: Option<Dfa>,
 }
 
-/// The enforceable part of a property, by the prefixes that it permits.
+/// The enforceable part of a property, determined by the prefixes that it permits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// It satisfies the property, or a longer trace does.
+    /// The prefix satisfies the property, or a longer trace does.
     Enforceable,
-    /// A longer trace does.
+    /// A longer trace satisfies the property.
     Extendable,
 }
 
 impl Part {
-    /// Returns the prefixes of which that can come.
+    /// Returns the automaton of the prefixes that this part permits.
     pub(super) fn of(self, dfa: &Dfa) -> Dfa {
         match self {
             Part::Enforceable => dfa.enforceable_part(),
@@ -52,18 +52,18 @@ impl Part {
 /// One property.
 pub(super) struct Subject<'s> {
     pub(super) property: &'s Property,
-    /// Bounds in time are atoms in `formula` and `dfa`.
+    /// Whether the property has bounds in time, which are atoms in `formula` and `dfa`.
     pub(super) timed: bool,
     /// Whether every trace satisfies it.
     pub(super) valid: bool,
-    /// The automaton, where the limits allow it.
+    /// The automaton, if the limits allow it.
     pub(super) dfa: Option<Dfa>,
     pub(super) class: Option<Class>,
-    /// The part that can be enforced, and the prefixes that it permits: built on demand.
+    /// The enforceable part and the extendable part, built on demand.
     open: [OnceCell<Dfa>; 2],
     can_rest: OnceCell<bool>,
     pub(super) letters: Vec<AtomId>,
-    /// Whether a letter is constant: that is reported about the letter instead.
+    /// Whether a letter is constant; then only the letter is reported.
     pub(super) degenerate: bool,
     /// The fields that its letters read.
     pub(super) fields: Vec<usize>,
@@ -89,7 +89,7 @@ impl<'s> Subjects<'s> {
             .iter()
             .filter(|property| property.kind != PropertyKind::Condition)
             .collect();
-        // All parts that are bounded in time are known before the first automaton is built.
+        // All parts with bounds in time must be known before the first automaton is built.
         for property in &judged {
             subjects.translated(property.formula);
         }
@@ -122,14 +122,15 @@ impl<'s> Subjects<'s> {
         subjects
     }
 
-    /// Returns a formula of `scratch` as automata read it, without clocks.
+    /// Translates a formula of `scratch` for the automata crate, without clocks.
     pub(super) fn translated(&mut self, formula: ids::FormulaId) -> FormulaId {
         let translated = translate(&self.scratch, formula, atom, &mut self.formulas);
         self.timed.untimed(&mut self.formulas, translated)
     }
 
-    /// Returns the automaton of a formula of `scratch`. Of one with bounds in time it accepts what no clock rules out, and
-    /// among words in which parts bounded in time behave as such parts can: equal automata mean equal formulas.
+    /// Returns the automaton of a formula of `scratch`. If the formula has bounds in time, the automaton accepts the words that
+    /// no clock excludes. Only words in which the parts bounded in time are consistent are considered, so equal automata imply
+    /// equal formulas.
     pub(super) fn automaton(
         &mut self,
         formula: ids::FormulaId,
@@ -149,7 +150,7 @@ impl<'s> Subjects<'s> {
         budget.compile(&self.formulas, whole)
     }
 
-    /// Returns the automaton of a property, for comparison with another one that may be bounded in time.
+    /// Returns the automaton of a property for comparison with another one that may have bounds in time.
     pub(super) fn clocked(
         &self,
         index: usize,
@@ -179,37 +180,38 @@ impl<'s> Subjects<'s> {
         }
     }
 
-    /// Returns a word for people.
+    /// Returns a readable form of a word.
     pub(super) fn steps(&self, word: &Word) -> Steps {
         Steps::new(&self.spec.formulas, word)
     }
 }
 
 impl Subject<'_> {
-    /// Returns the prefixes that something can still come of.
+    /// Returns the prefixes that this part permits.
     pub(super) fn open(&self, part: Part) -> Option<&Dfa> {
         let dfa = self.dfa.as_ref()?;
         Some(self.open[part as usize].get_or_init(|| part.of(dfa)))
     }
 
-    /// Whether it contradicts nothing that speaks of other letters ([`Dfa::can_rest`]).
+    /// Whether the property contradicts no property about other letters ([`Dfa::can_rest`]).
     pub(super) fn can_rest(&self) -> bool {
         let can_rest = || self.dfa.as_ref().is_some_and(Dfa::can_rest);
         *self.can_rest.get_or_init(can_rest)
     }
 
-    /// Whether properties like it can be taken together: those that are quantified, at one value.
+    /// Whether the property can be combined with others of the same kind; quantified properties are combined at one
+    /// value.
     pub(super) fn joint(&self) -> bool {
         let quantified = self.property.quantified.as_ref();
         quantified.is_none_or(|quantified| quantified.universal)
     }
 
-    /// Whether the property is about one value at a time.
+    /// Whether the property is quantified.
     pub(super) fn quantified(&self) -> bool {
         self.property.quantified.is_some()
     }
 
-    /// Whether some trace is violated before it ends, and whether some is violated only by its end.
+    /// Whether some trace violates the property before its end, and whether some trace violates it only by its end.
     pub(super) fn fails(&self) -> Option<(bool, bool)> {
         let dfa = self.dfa.as_ref().filter(|_| !self.timed)?;
         let met = dfa.reached_by_reading();
@@ -222,7 +224,7 @@ impl Subject<'_> {
 }
 
 /// Whether the sentence of a requirement, or the documentation of a property, contains one of these phrases (in lower case):
-/// then its author means what a hint would ask about.
+/// then the author intends what a hint would question.
 pub(super) fn is_documented(property: &Property, phrases: &[&str]) -> bool {
     let sentence = property.requirement.as_deref().unwrap_or_default();
     let words = format!("{sentence} {}", property.doc).to_lowercase();

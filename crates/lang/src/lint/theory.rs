@@ -1,8 +1,7 @@
 //! Letters that exclude each other because of the fields that they read.
 //!
-//! Automata take letters to be independent. Where that matters, a trace that speaks for something is looked at step by
-//! step: if a step asks of its letters what no event can give, a smallest part of it that no event can give is ruled out,
-//! and the question is asked again.
+//! Automata treat letters as independent. Therefore a trace that shows a finding is checked step by step: if no event can
+//! produce the letters of a step, a smallest impossible subset of them is excluded, and the query is repeated.
 
 use std::borrow::Cow;
 
@@ -12,16 +11,16 @@ use crate::hir::Spec;
 use crate::hir::reads::reads;
 use guard_automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 
-/// The number of times that one question is repeated.
+/// The greatest number of repetitions of one query.
 const ROUNDS: usize = 16;
 
-/// Whether every trace of `lhs` that can happen is a trace of `rhs`; `None` if that is not decided.
+/// Whether every possible trace of `lhs` is a trace of `rhs`; `None` if that is not decided.
 pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) -> Option<bool> {
     excess(spec, lhs, rhs, budget).map(|found| found.is_none())
 }
 
-/// Returns a shortest trace of `lhs` that can happen, as far as is known, and that `rhs` does not accept. An outer `None`
-/// means undecided.
+/// Returns a shortest trace of `lhs` that is possible, as far as is known, and that `rhs` rejects. An outer `None` means
+/// undecided.
 pub(super) fn excess(
     spec: &Spec,
     lhs: &Dfa,
@@ -62,7 +61,7 @@ pub(super) fn shortest(
     None
 }
 
-/// Returns a set of literals of one step that no event gives together; one that is known already where there is one.
+/// Returns a set of literals of one step that no event satisfies together, preferably one that was found before.
 fn excluded_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter> {
     if let Some(known) = word.iter().find_map(|letter| budget.excluded_part(letter)) {
         return Some(known);
@@ -72,10 +71,10 @@ fn excluded_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter
     Some(part)
 }
 
-/// Returns a smallest set of literals of one step that no event gives together.
+/// Returns a smallest set of literals of one step that no event satisfies together.
 pub(super) fn impossible_part(spec: &Spec, word: &Word, work: &mut Work) -> Option<Letter> {
     for letter in word {
-        // What stands for a part that is bounded in time is no letter.
+        // Atoms for parts with bounds in time are not letters.
         let mut part: Letter = letter
             .iter()
             .filter(|(atom, _)| (atom.0 as usize) < spec.formulas.atoms().len())
@@ -124,7 +123,7 @@ fn without(dfa: &Dfa, part: &Letter, budget: &mut Budget) -> Option<Dfa> {
     budget.both(dfa, &never)
 }
 
-/// Returns the traces in which letters about the record alone do not change.
+/// Returns the traces in which letters that only read the record do not change.
 fn rigid(spec: &Spec, dfa: &Dfa, budget: &mut Budget) -> Option<Dfa> {
     let fixed = |atom: &Atom| {
         let Some(letter) = spec.formulas.atoms().get(atom.0 as usize) else {

@@ -1,8 +1,7 @@
 //! Parts of a property that make no difference.
 //!
-//! An occurrence of a part is vacuous when the property has the same traces with `false` in its place where it stands
-//! positively, `true` where it stands negatively, and either where it stands both ways: then it has the same traces
-//! whatever stands there.
+//! An occurrence of a part is vacuous if replacing it does not change the traces of the property: by `false` if it is
+//! positive, by `true` if it is negative, and by either if it is both. Then no replacement changes them.
 
 use super::limits::Budget;
 use super::polarity::Polarity;
@@ -20,7 +19,7 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
         let (Some(class), Some(_)) = (subject.class, &subject.dfa) else {
             continue;
         };
-        // Of what says nothing, every part is vacuous.
+        // In a property without effect every part is vacuous.
         if !class.satisfiable || subject.valid {
             continue;
         }
@@ -41,12 +40,12 @@ fn parts(subjects: &mut Subjects<'_>, index: usize, budget: &mut Budget) -> Vec<
             break;
         }
         match vacuous(subjects, current, &path, polarity, budget) {
-            // Findings are relative to one another: all of them can be taken out together.
+            // Findings are cumulative: all of them can be removed together.
             Some(Some(without)) if placed(subjects, part) => {
                 current = without;
                 found.push((part, path));
             }
-            // An inner node of a chain, or of a construct: its parts are looked at, not the node.
+            // For an inner node of a chain or a construct, its parts are checked instead.
             Some(Some(_)) if is_junction(subjects, part) => {
                 todo.extend(below(subjects, part, &path, polarity));
             }
@@ -78,7 +77,7 @@ fn parts(subjects: &mut Subjects<'_>, index: usize, budget: &mut Budget) -> Vec<
         .collect()
 }
 
-/// Returns the parts right below a node, last first, with their paths from the root.
+/// Returns the direct parts of a node, last first, with their paths from the root.
 fn below(
     subjects: &Subjects<'_>,
     formula: FormulaId,
@@ -88,7 +87,7 @@ fn below(
     let formulas = &subjects.scratch;
     let child =
         |index: usize, part: FormulaId, polarity| (part, [path, &[index]].concat(), polarity);
-    // `if c then a else b` is `(c & a) | (!c & b)`: what stands in it twice is no part of its own.
+    // `if c then a else b` is `(c & a) | (!c & b)`: parts that occur twice are not separate parts.
     if let Formula::Or(lhs, rhs) = formulas.get(formula)
         && let (Formula::And(c, a), Formula::And(not_c, b)) =
             (formulas.get(*lhs), formulas.get(*rhs))
@@ -135,10 +134,10 @@ fn vacuous(
     for constant in constants {
         let changed = with_constant(&mut subjects.scratch, whole, path, *constant);
         if changed == whole {
-            // A constant that was written.
+            // The constant is written in the spec.
             return Some(None);
         }
-        // In this order: what is known of clocks grows with every part that is bounded in time.
+        // The order matters: the known facts about clocks grow with every part that is bounded in time.
         let other = subjects.automaton(changed, budget)?;
         let dfa = subjects.automaton(whole, budget)?;
         if !budget.equal(&dfa, &other)? {
@@ -167,13 +166,13 @@ fn is_junction(subjects: &Subjects<'_>, part: FormulaId) -> bool {
     )
 }
 
-/// Whether a part was written, rather than made of what was written.
+/// Whether a part is written in the spec, not generated from it.
 fn placed(subjects: &Subjects<'_>, part: FormulaId) -> bool {
     let places = &subjects.spec.outline.formulas;
     places.iter().any(|(formula, _)| *formula == part)
 }
 
-/// Returns the formula with its constants taken out, as far as they are operands of connectives.
+/// Returns the formula without constants that are operands of connectives.
 fn folded(formulas: &mut crate::hir::Formulas, formula: FormulaId) -> FormulaId {
     let operands: Vec<FormulaId> = formulas
         .operands(formula)
