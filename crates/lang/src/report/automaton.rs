@@ -13,7 +13,7 @@ use guard_automata::{Atom, Dfa, Limits, Verdict, Word};
 /// Returns the minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///
 /// # Errors
-/// Bounds in time, or a limit; the text says which.
+/// A message that names the bounds in time or the exceeded limit.
 pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
     automaton(&spec.formulas, formula, &Limits::default()).map_err(|error| error.to_string())
 }
@@ -29,7 +29,7 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
     json!(word.iter().map(step).collect::<Vec<_>>())
 }
 
-/// Returns the times of the steps of a trace, for people.
+/// Returns the times of the steps of a trace as readable text.
 pub(crate) fn moments(times: &[i128]) -> Vec<String> {
     times
         .iter()
@@ -183,7 +183,7 @@ pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     out
 }
 
-/// Returns a text in quotes, as HOA and Graphviz write it.
+/// Returns a text in quotes for HOA and Graphviz.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,4 +1,4 @@
-//! Automata of properties over traces that never end: built from the formula, and written as HOA, DOT or JSON.
+//! Automata of properties over infinite traces: built from the formula, and written as HOA, DOT or JSON.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use guard_automata::{Atom, Formulas, Limits, omega::Buchi, omega::Marks, omega::
 /// Returns a small Büchi automaton of a formula of the spec over infinite words. Atoms have the numbers of letters.
 ///
 /// # Errors
-/// Bounds in time, or a limit; the text says which.
+/// A message that names the bounds in time or the exceeded limit.
 pub fn build(spec: &Spec, formula: FormulaId) -> Result<Buchi, String> {
     let mut formulas = Formulas::new();
     let root = translate::translate(&spec.formulas, formula, atom, &mut formulas);

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use super::Paint;
 use guard_english::draft::{Document, Draft, Reading, Status, Trace};
 
-/// Writes one paragraph per line that asks for something, what was found about all of them, and a table of all lines.
+/// Writes one paragraph for each line that needs attention, the findings about all of them, and a table of all lines.
 ///
 /// # Errors
 /// The output cannot be written.
 pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
     let many = document.drafts.len() > 1;
     for (index, draft) in document.drafts.iter().enumerate() {
-        // The table has the reason of a line that was declined.
+        // The table contains the reason for a declined line.
         let brief = draft.rewordings.is_empty() && draft.notes.is_empty();
         let declined = matches!(draft.status, Status::Unclear | Status::NoRequirement);
         if draft.status == Status::Context || many && declined && brief {
@@ -51,7 +51,7 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
 
 /// Writes every line of the document with its result, and the reason if it was declined.
 fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    /// Largest number of characters of a line.
+    /// The greatest number of characters of a line.
     const SHOWN: usize = 60;
     if document.drafts.len() > 1 {
         for draft in &document.drafts {
@@ -97,7 +97,7 @@ fn name(draft: &Draft) -> String {
     }
 }
 
-/// Writes what became of one line: its formula, what it may mean, or what is missing.
+/// Writes the result of one line: its formula, its possible meanings, or the missing information.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -169,7 +169,7 @@ fn reading(reading: &Reading, out: &mut dyn Write, paint: Paint) -> io::Result<(
     Ok(())
 }
 
-/// `{read}, {}, {check}`: what holds at each step.
+/// Formats a trace as `{read}, {}, {check}`: the situations at each step.
 fn steps(trace: &Trace) -> String {
     let steps: Vec<String> = trace.iter().map(ToString::to_string).collect();
     steps.join(" ")

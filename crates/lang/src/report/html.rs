@@ -1,8 +1,8 @@
-//! `guard audit --format html`: one page that a browser opens, with nothing from elsewhere.
+//! `guard audit --format html`: one self-contained page for a browser.
 //!
 //! The page is its data as JSON, a style sheet and a script (`page/`), which draws everything from the data: rates with
-//! intervals, the list of traces with filters, and each trace step by step. The content security policy names the hashes of
-//! the two, so nothing else can run; texts of specs and data are inert and reach the page as text only.
+//! intervals, the list of traces with filters, and each trace step by step. The content security policy names the hashes of the
+//! two, so nothing else can run; texts of specs and data are inert and inserted as text only.
 //!
 //! All verdicts are in the page. Reasons are in it for at most a given number of violations of each property, and steps as
 //! far as [`STEPS`] bytes go, those of violating traces apart from the others, so the page stays small whatever was audited.
@@ -32,19 +32,19 @@ use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 const STYLE: &str = concat!(include_str!("page/page.css"), include_str!("plot/plot.css"));
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// Problems with data that are shown one by one, and those of one trace.
+/// The greatest number of problems that are listed, and of those of one trace.
 const PROBLEMS: usize = 200;
 const TRACE_PROBLEMS: usize = 20;
-/// Verdicts on instances of quantified properties that are shown for one trace.
+/// The greatest number of verdicts on instances that are shown for one trace.
 const FOUND: usize = 50;
-/// Traces in a page.
+/// The greatest number of traces in a page.
 const TRACES: usize = 100_000;
 /// Bytes of steps in a page before they are compressed: of traces that violate a property, and of all others.
 const STEPS: [usize; 2] = [24 << 20, 8 << 20];
 /// Bytes of steps that are compressed together. Larger blocks are hardly smaller for that, and take longer to open.
 const BLOCK: usize = 256 << 10;
 
-/// Whether more steps fit into a page, for whoever makes them.
+/// Whether there is room for more steps in a page, for the threads that render them.
 #[derive(Debug, Default)]
 pub struct Room {
     full: [AtomicBool; 2],
@@ -57,7 +57,7 @@ impl Room {
     }
 }
 
-/// Collects what is shown, and writes the page at the end.
+/// Collects the data of the page, and writes the page at the end.
 #[derive(Debug)]
 pub struct Html<'s, W> {
     headings: &'s Headings,
@@ -181,7 +181,8 @@ impl PageData {
         }
     }
 
-    /// Returns all data of a page. `steps` is the schema of [`replay`](crate::replay), `live` what the page of a server needs.
+    /// Returns all data of a page. `steps` is the schema of [`replay`](crate::replay), `live` the data for the page of
+    /// a server.
     pub fn json(
         &mut self,
         headings: &Headings,
@@ -253,7 +254,8 @@ impl<'s, W: Write> Html<'s, W> {
             && room.is_left(violating)
         {
             if self.used[kind] + steps.len() > STEPS[kind] {
-                // No later one is taken: what is in the page must not depend on the order in which threads finish.
+                // Later steps are rejected even if they would fit, so that the page does not depend on the order in
+                // which threads finish.
                 room.full[kind].store(true, Ordering::Relaxed);
             } else {
                 self.used[kind] += steps.len();
@@ -421,7 +423,7 @@ fn property(heading: &Heading, counts: Option<&Counts>) -> Value {
     })
 }
 
-/// Returns the verdicts on all properties, a letter each; the gravest one of several instances.
+/// Returns the verdicts on all properties, one letter each; for several instances the most severe one.
 pub fn codes(report: &TraceReport, properties: usize) -> String {
     let mut codes = vec![b'-'; properties];
     let rank = |code: u8| b"vuops-".iter().position(|other| *other == code);
@@ -521,7 +523,7 @@ fn told(
     })
 }
 
-/// Returns a text of which no character acts on a page or a reader, as JSON. Line ends stay.
+/// Returns a text as JSON without characters that a page or terminal may interpret. Line ends are kept.
 pub fn tame(text: &str) -> Value {
     let lines: Vec<_> = text.split('\n').map(inert).collect();
     Value::String(lines.join("\n"))

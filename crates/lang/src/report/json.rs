@@ -65,7 +65,7 @@ struct VerdictTail<'a> {
     why: Option<&'a Why>,
 }
 
-/// The English that a requirement formalises, and where it stands.
+/// The English sentence of a requirement, and its location.
 #[derive(Serialize)]
 struct Sentence<'a> {
     text: &'a str,
@@ -160,7 +160,7 @@ fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The lines of one trace; they can be made by any thread.
+/// The lines of one trace; any thread can produce them.
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     headings: &'s Headings,
@@ -169,7 +169,7 @@ pub struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Returns a writer of lines about the properties of these headings.
+    /// Creates a writer of lines about the properties of these headings.
     pub fn new(headings: &'s Headings) -> Lines<'s> {
         let properties = headings.properties.iter();
         Lines {
@@ -178,10 +178,10 @@ impl<'s> Lines<'s> {
         }
     }
 
-    /// Returns the lines of the verdicts, and that of the trace; not those of the problems with its data.
+    /// Appends the lines of the verdicts and of the trace, without those of problems with its data.
     ///
     /// # Errors
-    /// None that is known of: only what cannot be JSON would be one.
+    /// If serialisation as JSON fails, which is not expected.
     pub fn write(&self, report: &TraceReport, out: &mut Vec<u8>) -> io::Result<()> {
         let mut head = serde_json::to_vec(&VerdictHead {
             v: 1,
@@ -191,9 +191,9 @@ impl<'s> Lines<'s> {
             line: report.line,
             index: report.index,
         })?;
-        // The members of the rest follow where this object would end.
+        // The remaining members are appended where this object would end.
         head.pop();
-        // Most lines say little more than this.
+        // Most lines are only slightly longer than this.
         out.reserve(report.verdicts.len() * (head.len() + 128) + head.len());
         for verdict in &report.verdicts {
             self.verdict(&head, verdict, out)?;
@@ -209,7 +209,7 @@ impl<'s> Lines<'s> {
         ) else {
             return Ok(());
         };
-        // There is a line for every property and trace, so what all of them have is written without detours.
+        // There is a line for every property and trace, so the common members are written directly, without `serde`.
         let truth = |truth: bool| if truth { "true" } else { "false" };
         out.extend_from_slice(head);
         for part in [

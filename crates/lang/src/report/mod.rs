@@ -1,10 +1,10 @@
-//! Verdicts for people and for programs: text, a page for browsers, JSON Lines, SARIF and JUnit.
+//! Reports of verdicts: text, a page for browsers, JSON Lines, SARIF and JUnit.
 //!
-//! [`TraceReport`]s and [`Problem`]s go in, in the order of the input; bytes come out through a [`Reporter`]. What a
-//! report says of a property beside its verdicts is in its [`Heading`], taken from the spec once.
+//! [`TraceReport`]s and [`Problem`]s go in, in the order of the input; bytes come out through a [`Reporter`]. The other
+//! data about a property that reports print is in its [`Heading`], taken from the spec once.
 //!
-//! Reports do not judge, read no files and know no command line: what they print depends on nothing but what they are
-//! given, so the same judgement gives the same bytes.
+//! Reports do not judge and read no files. Their output depends only on their input, so the same verdicts give the same
+//! bytes.
 
 pub mod automaton;
 pub mod buchi;
@@ -42,31 +42,30 @@ use crate::source::{SourceMap, Span};
 use crate::types::EnumType;
 use crate::verdict::{TraceReport, Verdict};
 
-/// Writes one report, as judgements come.
+/// Writes one report, as judged traces arrive.
 ///
 /// The driver calls `trace` and `problem` in the order of the input, and `finish` once.
 pub trait Reporter {
     /// Reports a judged trace. It contains the problems with its data, which are not passed to [`Reporter::problem`].
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     fn trace(&mut self, report: &TraceReport) -> io::Result<()>;
 
-    /// Returns the same, where the bytes that stand for it were made already: of the report alone, without its problems, by
-    /// whoever knows this reporter.
+    /// Reports a judged trace whose rendered form (without its problems) was already produced for this reporter.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     fn rendered(&mut self, report: &TraceReport, _bytes: &[u8]) -> io::Result<()> {
         self.trace(report)
     }
 
-    /// Whether the reasons of such a verdict are shown, where it comes next or after others.
+    /// Whether the reasons for such a verdict would be shown for the next trace or a later one.
     fn explains(&self, _property: PropertyId, _verdict: Verdict) -> bool {
         true
     }
 
-    /// Whether what was recorded at the steps of a counterexample is shown.
+    /// Whether the recorded values at the steps of a counterexample are shown.
     fn shows_evidence(&self) -> bool {
         true
     }
@@ -74,17 +73,17 @@ pub trait Reporter {
     /// Reports a problem with data that belongs to no judged trace.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     fn problem(&mut self, problem: &Problem) -> io::Result<()>;
 
     /// Ends the report.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     fn finish(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
-/// The parts of a spec that reports show.
+/// The data of a spec that reports print.
 #[derive(Clone, Debug, Default)]
 pub struct Headings {
     /// One per property, in order of declaration.
@@ -93,7 +92,7 @@ pub struct Headings {
     pub enums: Vec<Arc<EnumType>>,
 }
 
-/// The parts of a property that reports show beside its verdicts.
+/// The data of a property that reports print besides its verdicts.
 #[derive(Clone, Debug)]
 pub struct Heading {
     /// Its name.
@@ -108,7 +107,7 @@ pub struct Heading {
     pub catastrophic: bool,
     /// `@owner`
     pub owner: Option<SmolStr>,
-    /// Whether it is judged for each value of quantified variables.
+    /// Whether it is judged for each combination of values of its quantified variables.
     pub quantified: bool,
     /// Documentation, without markers.
     pub doc: SmolStr,
@@ -128,24 +127,24 @@ pub struct Heading {
     pub words: String,
     /// The lines of the text that hold the formula.
     pub source: Vec<String>,
-    /// Whether a violation can be seen before the trace ends.
+    /// When violations become final.
     pub finality: Finality,
 }
 
 /// When violations of a property become final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finality {
-    /// Always at a step that no continuation repairs (safety).
+    /// Always at a step, for every continuation (safety).
     Step,
     /// Only by the end of the trace (an obligation that stays open).
     End,
-    /// By either, or not known.
+    /// Either of the two, or not known.
     #[default]
     Either,
 }
 
 impl Headings {
-    /// Returns the headings of a spec. `sources` holds the text that its spans refer to.
+    /// Returns the headings of a spec. `sources` contains the text that its spans refer to.
     pub fn new(spec: &Spec, sources: &SourceMap) -> Headings {
         let properties = spec
             .properties
@@ -186,7 +185,7 @@ impl Headings {
     }
 }
 
-/// Returns the whole lines that hold `span`, without the margin that they share.
+/// Returns the whole lines that contain `span`, without their common indentation.
 fn lines_of(sources: &SourceMap, span: Span) -> Vec<String> {
     let file = sources.get(span.file);
     let first = file.lines().line_index(span.start);

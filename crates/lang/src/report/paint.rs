@@ -1,6 +1,6 @@
-//! Colours: a few, only where a terminal shows them.
+//! Colours for terminals.
 
-/// Whether to colour, and how each kind of word looks.
+/// Whether to use colours, and the style of each kind of word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paint {
     /// Whether escape sequences are written.
@@ -39,7 +39,7 @@ impl Paint {
         self.with("1", text)
     }
 
-    /// Places and frames.
+    /// Paints positions and frames.
     pub fn quiet(self, text: &str) -> String {
         self.with("2", text)
     }

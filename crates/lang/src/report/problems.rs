@@ -1,4 +1,4 @@
-//! Problems with data as text on the error output: each told, each kind up to a limit, all of them counted.
+//! Problems with data as text on standard error: each kind is printed up to a limit, and all problems are counted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,20 +19,20 @@ const PER_NOTE: u64 = 3;
 /// The number of different notes, and of reasons for omission, that are counted separately.
 const DIFFERENT: usize = 50;
 
-/// Tells problems as they come.
+/// Prints problems as they occur.
 #[derive(Debug)]
 pub struct ProblemLog<W> {
     out: W,
     paint: Paint,
     errors: BTreeMap<ProblemKind, u64>,
-    /// Notes by their words, without what they quote.
+    /// The number of notes by their text, without quoted parts.
     notes: BTreeMap<SmolStr, u64>,
     /// The omitted data, by reason.
     left_out: BTreeMap<SmolStr, u64>,
 }
 
 impl<W: Write> ProblemLog<W> {
-    /// Tells to `out`.
+    /// Creates a log that prints to `out`.
     pub fn new(out: W, paint: Paint) -> ProblemLog<W> {
         let (errors, notes, left_out) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         ProblemLog {
@@ -44,10 +44,10 @@ impl<W: Write> ProblemLog<W> {
         }
     }
 
-    /// Tells one problem, or counts it.
+    /// Prints a problem, or only counts it.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub fn write(&mut self, problem: &Problem) -> io::Result<()> {
         let (word, count, most) = match problem.kind {
             ProblemKind::LeftOut => {
@@ -73,10 +73,10 @@ impl<W: Write> ProblemLog<W> {
         writeln!(self.out, "{word}: {}", inert(&problem.to_string()))
     }
 
-    /// Tells what was only counted.
+    /// Prints the counts of the problems that were only counted.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub fn finish(&mut self) -> io::Result<()> {
         for (kind, count) in &self.errors {
             if *count > PER_KIND {
@@ -111,7 +111,7 @@ impl<W: Write> ProblemLog<W> {
     }
 }
 
-/// Returns the count of a text; beyond [`DIFFERENT`] texts, the rest is one.
+/// Returns the count of a text; beyond [`DIFFERENT`] texts, all further ones share one count.
 fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 {
     let text = if counts.len() < DIFFERENT || counts.contains_key(text) {
         text
@@ -121,7 +121,7 @@ fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 
     counts.entry(SmolStr::new(text)).or_default()
 }
 
-/// A message with `…` for what it quotes, so that notes of one kind are counted together.
+/// Returns a message with `…` in place of quoted parts, so that notes of one kind are counted together.
 fn without_names(message: &str) -> String {
     let parts = message.split('`').enumerate();
     let parts: Vec<&str> = parts
@@ -130,7 +130,7 @@ fn without_names(message: &str) -> String {
     parts.join("`")
 }
 
-/// Readers that count themselves say `left out: … (3 times)`.
+/// Splits the message of a reader that counts on its own: `left out: … (3 times)`.
 fn reason(message: &str) -> (&str, u64) {
     let Some(counted) = message.strip_prefix("left out: ") else {
         return (message, 1);

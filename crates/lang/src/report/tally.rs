@@ -34,7 +34,7 @@ pub struct Summary {
 pub struct AbsentField {
     /// Its name in the spec.
     pub field: SmolStr,
-    /// The path at which it was looked for.
+    /// The path at which it was searched.
     pub from: String,
 }
 
@@ -56,7 +56,7 @@ pub struct Input {
     pub refused: u64,
     /// Lines that hold only the brackets and commas of a list of records.
     pub between: u64,
-    /// Whole traces among what was read.
+    /// The number of whole records among them.
     pub records: u64,
     /// Events of traces that are spread over lines.
     pub events: u64,
@@ -64,7 +64,7 @@ pub struct Input {
     pub ends: u64,
 }
 
-/// The numbers of traces by verdict on one property. A trace counts once, however many instances it violates.
+/// The numbers of traces by verdict on one property. A trace counts once, even if it violates several instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Satisfied.
@@ -112,10 +112,10 @@ impl Summary {
         *self.problems.entry(problem.kind).or_default() += 1;
     }
 
-    /// Adds the counts of another part of the input. The order and the grouping of parts do not matter.
+    /// Adds the counts of another part of the input. The order and grouping of parts do not affect the result.
     ///
     /// # Errors
-    /// The other summary is of a spec with another number of properties; nothing is added then.
+    /// The other summary belongs to a spec with a different number of properties; nothing is added then.
     pub fn merge(&mut self, other: &Summary) -> Result<(), UnequalSummaries> {
         if self.properties.len() != other.properties.len() {
             return Err(UnequalSummaries(
@@ -123,7 +123,7 @@ impl Summary {
                 other.properties.len(),
             ));
         }
-        // A part without steps says nothing of fields.
+        // In a part without steps, absent fields have no meaning.
         if self.events == 0 {
             self.absent_fields.clone_from(&other.absent_fields);
         } else if other.events > 0 {
@@ -153,7 +153,7 @@ impl Summary {
     }
 }
 
-/// Two summaries that are not of the same spec.
+/// Two summaries of different specs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a summary of {0} properties, found one of {1}")]
 pub struct UnequalSummaries(usize, usize);
@@ -216,7 +216,7 @@ impl Counts {
     }
 }
 
-/// Returns the 95 % score interval for `hits` among `n`; everything is possible where `n` is 0.
+/// Returns the 95 % score interval for `hits` among `n`; if `n` is 0, the interval is [0, 1].
 ///
 /// # Source
 /// E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22, 1927.
@@ -230,7 +230,7 @@ pub fn wilson95(hits: u64, n: u64) -> (f64, f64) {
     let scale = 1.0 + Z * Z / n;
     let centre = (rate + Z * Z / (2.0 * n)) / scale;
     let half = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    // At the borders the interval touches 0 and 1 exactly; rounding must not move it off.
+    // At 0 and `n` hits the interval ends exactly at 0 or 1, regardless of rounding.
     let low = if hits == 0.0 {
         0.0
     } else {
@@ -257,7 +257,7 @@ pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
     (decided > 0).then(|| f64::from(fine) / f64::from(decided))
 }
 
-/// Returns one verdict per property: of several, the gravest.
+/// Returns one verdict per property: if there are several, the most severe.
 pub fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
     fn gravity(verdict: Verdict) -> u8 {
         match verdict {
@@ -270,7 +270,7 @@ pub fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, b
     }
     let mut out: Vec<(PropertyId, Verdict, bool)> = Vec::with_capacity(verdicts.len());
     for verdict in verdicts {
-        // Verdicts of one property stand together.
+        // Verdicts of one property are adjacent.
         match out.last_mut() {
             Some(last) if last.0 == verdict.property => {
                 if gravity(verdict.verdict) > gravity(last.1) {

@@ -7,17 +7,17 @@ pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` and blanks up to `columns`.
+/// Returns `text` followed by blanks up to `columns`.
 pub(super) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Blanks up to `columns` and `text`.
+/// Returns `text` preceded by blanks up to `columns`.
 pub(super) fn pad_left(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// `text`, cut to `columns` with `…` where it is longer.
+/// Returns `text`, cut to `columns` with `…` if it is longer.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -53,7 +53,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns a line of source in lines of at most `columns`, broken at blanks; what follows is set in further.
+/// Returns a line of source in lines of at most `columns`, broken at blanks; continuation lines are indented further.
 pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns {
         return vec![line.to_owned()];
@@ -68,7 +68,7 @@ pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
     out
 }
 
-/// `1 trace`, `2 traces`, `12,345 traces`.
+/// Formats a count: `1 trace`, `2 traces`, `12,345 traces`.
 pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }

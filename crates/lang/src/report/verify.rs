@@ -1,4 +1,4 @@
-//! Results of verifying systems: tables of runs for people, JSON Lines for programs.
+//! Results of verifying systems: tables of runs as text, and JSON Lines.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,13 @@ use unicode_width::UnicodeWidthStr;
 use super::Paint;
 use crate::system::{Method, Plain, Shown, Step, Verdict};
 
-/// At most so many rows of a run are shown from each of its ends.
+/// The greatest number of rows of a run that are shown at each of its ends.
 const ROWS: usize = 40;
 
-/// Writes one verdict for people.
+/// Writes one verdict as text.
 ///
 /// # Errors
-/// Where the sink cannot be written.
+/// If writing fails.
 pub fn human(
     out: &mut dyn Write,
     paint: Paint,
@@ -91,7 +91,7 @@ pub fn human(
 /// Writes the deadlocks of a system, if there are any.
 ///
 /// # Errors
-/// Where the sink cannot be written.
+/// If writing fails.
 pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Result<()> {
     let Some(run) = &verdict.deadlock else {
         return Ok(());
@@ -109,7 +109,7 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
     table(out, paint, verdict, run, &[])
 }
 
-/// Returns the number of a verdict: a fraction with the double nearest to it, or that alone.
+/// Returns the number of a verdict: a fraction with the nearest double, or only the double.
 fn verdict_text(verdict: &Verdict, value: f64) -> String {
     match &verdict.exact {
         Some(exact) if *exact != number(value) => format!("{exact} (about {})", number(value)),
@@ -146,7 +146,7 @@ fn shown(out: &mut dyn Write, paint: Paint, verdict: &Verdict, run: &Shown) -> i
         false => "for example:",
     };
     writeln!(out, "  {shows}")?;
-    // Once a prefix decides, how the run goes on is of no interest.
+    // If a prefix decides, the rest of the run is irrelevant.
     match run.bad_prefix {
         Some(length) if length <= run.stem.len() => {
             table(out, paint, verdict, &run.stem[..length], &[])
@@ -259,7 +259,7 @@ fn valuation(names: &[String], values: &[Plain]) -> String {
     parts.join(", ")
 }
 
-/// Returns one verdict as a JSON object; `ms` is how long it took.
+/// Returns one verdict as a JSON object; `ms` is the time it took.
 pub fn json(verdict: &Verdict, all_states: bool, ms: u128) -> Json {
     let state = |values: &Vec<Plain>| object(&verdict.variables, values);
     let mut line = Map::new();

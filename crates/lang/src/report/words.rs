@@ -1,10 +1,10 @@
-//! Properties of a spec in English: their formulas, with the letters as the author wrote them.
+//! Properties of a spec in English: their formulas, with letters as written in the spec.
 
 use crate::hir::{Formulas, Property, Spec};
 use crate::translate::spoken;
 use guard_english::words;
 
-/// Returns a property in words, with the data that it is about.
+/// Returns a property in English, with the data that it reads.
 pub fn property(spec: &Spec, property: &Property) -> String {
     let formulas = &spec.formulas;
     let words = words::sentence(&spoken(formulas, property.formula), &|letter| {
@@ -33,7 +33,7 @@ pub fn property(spec: &Spec, property: &Property) -> String {
     format!("{every} {}: {lower}", vars.join(", "))
 }
 
-/// Returns a letter as the author wrote it, on one line.
+/// Returns a letter as written in the spec, on one line.
 fn atom_text(formulas: &Formulas, letter: usize) -> String {
     let text = formulas
         .atoms()

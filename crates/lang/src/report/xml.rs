@@ -179,7 +179,7 @@ impl Details {
     }
 }
 
-/// Escapes a text for attributes and content. Characters that XML 1.0 cannot hold become U+FFFD.
+/// Escapes a text for attributes and content. Characters that XML 1.0 does not allow become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! Formulas of probability: the system as a Markov chain, and the formula as the engine for chains reads it.
+//! Evaluation of formulas of probability: the system as a Markov chain, and the formula in the form of the engine for
+//! chains.
 
 use indexmap::IndexSet;
 use num_rational::BigRational;
@@ -24,17 +25,17 @@ use super::{Explorer, SystemError, VerifyError};
 
 /// The result of a formula of probability.
 pub(super) struct Chance {
-    /// Whether it holds in all initial states; `None` if it has no threshold, or is too near to it.
+    /// Whether it holds in all initial states; `None` if it has no threshold or is too close to it.
     pub(super) holds: Option<bool>,
     /// The states in which it holds.
     pub(super) satisfying: Option<Vec<u32>>,
     /// The number at the root in the first initial state, with a lower and an upper bound; infinite if no bound exists.
     pub(super) value: Option<[f64; 3]>,
-    /// The number as a fraction, where it was computed exactly.
+    /// The number as a fraction, if it was computed exactly.
     pub(super) exact: Option<String>,
 }
 
-/// Numbers with which a system becomes a chain.
+/// Number types with which a system can become a chain.
 pub(super) trait Chances: Scalar {
     /// Returns the successors of a state with their probabilities.
     fn row(explorer: &Explorer<'_>, state: u32) -> Result<Vec<(u32, Self)>, SystemError>;
@@ -136,7 +137,7 @@ fn label(atom: u32) -> String {
 
 fn text(error: &CheckError) -> String {
     match error {
-        // The place is one in the formula as it was written for the engine, which nobody sees.
+        // The position refers to the formula in the form of the engine, which users do not see.
         CheckError::Text(error) => error.message.clone(),
         error => error.to_string(),
     }
@@ -185,7 +186,7 @@ fn rewards<V: Chances>(
     Ok(names)
 }
 
-/// Writes formulas of the core as the engine reads them.
+/// Translates formulas of the core to the form of the engine.
 struct Writer<'a> {
     spec: &'a Spec,
     atoms: &'a IndexSet<ExprId, FxBuildHasher>,

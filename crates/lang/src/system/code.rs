@@ -16,16 +16,16 @@ use crate::value::Value;
 /// The reason why an expression has no value in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// A result beyond 64 bits.
+    /// A result exceeds 64 bits.
     #[error("the result does not fit 64 bits")]
     Overflow,
     /// `mod(a, 0)`.
     #[error("division by zero")]
     DivisionByZero,
-    /// Null where a number is calculated with.
+    /// Null is an operand of arithmetic.
     #[error("null is not a number")]
     Null,
-    /// The compiler let something pass that it does not know.
+    /// The expression is of a kind that the checker should have rejected.
     #[error("an expression that is not about states")]
     Unsupported,
 }
@@ -44,9 +44,9 @@ pub(super) enum Number {
 #[derive(Clone)]
 pub(super) enum Test {
     Const(bool),
-    /// The bits under the mask are these.
+    /// The bits under the mask are equal to these.
     Is(usize, u64, u64),
-    /// The bits under the mask are others.
+    /// The bits under the mask differ from these.
     IsNot(usize, u64, u64),
     Run(Run<bool>),
 }
@@ -80,7 +80,7 @@ impl Test {
         }
     }
 
-    /// Whether it has a value in every state.
+    /// Whether the condition has a value in every state.
     pub(super) fn is_safe(&self) -> bool {
         !matches!(self, Test::Run(_))
     }
@@ -120,7 +120,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns a condition.
+    /// Compiles a condition.
     pub(super) fn test(&mut self, id: ExprId) -> Test {
         match self.exprs.get(id) {
             Expr::Const(Value::Bool(value)) => Test::Const(*value),
@@ -161,7 +161,7 @@ impl<'a> Compiler<'a> {
                 let (order, a, b) = (*order, self.number(*a), self.number(*b));
                 Test::Run(run(move |state| {
                     let (a, b) = (a.eval(state)?, b.eval(state)?);
-                    // Order is false on null.
+                    // Order comparisons with null are false.
                     Ok(a != NULL
                         && b != NULL
                         && match order {
@@ -234,7 +234,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns a number, or the number that encodes another value.
+    /// Compiles a number, or another value as the number that encodes it.
     pub(super) fn number(&mut self, id: ExprId) -> Number {
         match self.exprs.get(id) {
             Expr::Const(value) => number_of(value).map_or_else(unsupported_number, Number::Const),
@@ -363,7 +363,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns a set or list.
+    /// Compiles a set or list.
     pub(super) fn many(&mut self, id: ExprId) -> Many {
         match self.exprs.get(id) {
             Expr::Const(Value::Set(values)) => Many::Items(values.iter().map(constant).collect()),
@@ -384,7 +384,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns something for each item of a set or list.
+    /// Compiles an expression for each item of a set or list.
     fn each<T>(
         &mut self,
         many: &Many,
@@ -411,7 +411,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Something for each item of a [`Many`].
+/// A result for each item of a [`Many`].
 enum Each<T> {
     Items(Vec<T>),
     Choice(Test, Box<Each<T>>, Box<Each<T>>),

@@ -8,11 +8,11 @@ use crate::hir::{Exprs, fraction};
 use crate::ids::ExprId;
 use crate::types::Type;
 
-/// A number that may have a fraction, with the conditions and whole numbers in it compiled.
+/// A number with a possible fraction; the conditions and integers inside it are compiled.
 #[derive(Clone)]
 pub(super) struct Exact {
     id: ExprId,
-    /// Its value, where it reads nothing.
+    /// The value, if the expression is constant.
     constant: Option<BigRational>,
     leaves: FxHashMap<ExprId, Number>,
 }
@@ -37,7 +37,7 @@ impl Exact {
         }
     }
 
-    /// Returns the value, where it is the same in every state.
+    /// Returns the value, if it is the same in every state.
     pub(super) fn constant(&self) -> Option<&BigRational> {
         self.constant.as_ref()
     }

@@ -21,7 +21,7 @@ use super::program::Wrong;
 use super::states::States;
 use super::{Limits, Program, SystemError};
 
-/// A row that was not made yet.
+/// Marks a row that was not computed yet.
 const NOT_MADE: u32 = u32::MAX;
 
 /// The condition of an atom on a state.
@@ -41,7 +41,7 @@ impl Asked {
 
 /// The states of a system that were found so far, and the successors of those that were expanded.
 ///
-/// Atom `n` is the `n`-th of the conditions that it was made with.
+/// Atom `n` is the `n`-th condition with which the explorer was created.
 pub(crate) struct Explorer<'a> {
     spec: &'a Spec,
     program: Program,
@@ -51,7 +51,7 @@ pub(crate) struct Explorer<'a> {
     unsafe_atoms: Vec<usize>,
     states: States,
     initial: Vec<u32>,
-    /// Per state: where its successors begin, and how many there are.
+    /// For each state: the start and the number of its successors.
     rows: Vec<(u32, u32)>,
     targets: Vec<u32>,
     deadlocks: Vec<u32>,
@@ -73,7 +73,7 @@ impl<'a> Explorer<'a> {
     /// Returns the initial states of a system; `atoms` are the conditions that labels will need.
     ///
     /// # Errors
-    /// [`SystemError`], where there are no initial states, or too many.
+    /// [`SystemError`], if there are no initial states, or too many.
     pub(crate) fn new(
         spec: &'a Spec,
         program: Program,
@@ -90,7 +90,7 @@ impl<'a> Explorer<'a> {
             })
             .collect();
         let initial = initial_states(spec, &program, limits.states)?;
-        // States and transitions are numbered with 32 bits, the last of which says "none".
+        // States and transitions are numbered with 32 bits; the last number is reserved for "none".
         let largest = u32::MAX as usize - 1;
         let limits = Limits {
             states: limits.states.min(largest),
@@ -131,12 +131,12 @@ impl<'a> Explorer<'a> {
         self.rows.iter().all(|(start, _)| *start != NOT_MADE)
     }
 
-    /// Returns the number of states that were met.
+    /// Returns the number of states found.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
     }
 
-    /// Returns the number of transitions that were met.
+    /// Returns the number of transitions found.
     pub(crate) fn transitions(&self) -> usize {
         self.targets.len()
     }
@@ -202,7 +202,7 @@ impl<'a> Explorer<'a> {
         let (from, to) = (self.states.get(from), self.states.get(to));
         let mut names: Vec<&str> = Vec::new();
         let mut scratch = Vec::new();
-        // What goes wrong here went wrong when the state was asked for its successors.
+        // Errors here were already reported when the state was expanded.
         let _ = self.program.enabled(from, |number| {
             let mut leads = false;
             self.program.fire(number, from, &mut scratch, |_, next| {
@@ -253,12 +253,12 @@ impl<'a> Explorer<'a> {
         way
     }
 
-    /// Returns a state by the values of its variables, for people.
+    /// Returns a readable form of a state.
     pub(crate) fn show(&self, state: u32) -> String {
         show(self.spec, &self.program.layout, self.states.get(state))
     }
 
-    /// Returns the successors of a state, made where they were not.
+    /// Expands a state if that was not done yet.
     fn expand(&mut self, state: u32) -> Result<(), SystemError> {
         if self.rows[state as usize].0 != NOT_MADE {
             return Ok(());
@@ -460,7 +460,7 @@ impl Structure for Explorer<'_> {
     #[inline]
     fn holds(&self, state: u32, atom: Atom) -> bool {
         match self.atoms.get(atom.0 as usize) {
-            // An atom without a value ends the search when the state is asked for its successors.
+            // An atom without a value is reported when the state is expanded.
             Some(Asked::Test(test)) => test.eval(self.states.get(state)) == Ok(true),
             Some(Asked::Initial) => (state as usize) < self.initial.len(),
             Some(Asked::Deadlock) => {
@@ -472,7 +472,7 @@ impl Structure for Explorer<'_> {
     }
 }
 
-/// Keeps each target from `start` on once.
+/// Removes repeated targets from `start` on.
 fn distinct(targets: &mut Vec<u32>, start: usize) {
     let n = targets.len() - start;
     if n > 16 {
@@ -554,7 +554,7 @@ impl Wrong {
     }
 }
 
-/// Returns a state for people: `mode = idle, n = 3`.
+/// Returns a readable form of a state: `mode = idle, n = 3`.
 pub(super) fn show(spec: &Spec, layout: &Layout, state: &[u64]) -> String {
     let values = layout.values(state);
     let parts: Vec<String> = layout

@@ -9,7 +9,7 @@ use crate::hir::{Compare, Expr, Exprs, Spec, system};
 use crate::ids::{ExprId, StateVarId};
 use crate::value::Value;
 
-/// A condition on the initial states, and the last of the variables that it reads.
+/// A condition on the initial states, and the last variable that it reads.
 struct Condition {
     test: Test,
     last: usize,
@@ -17,7 +17,7 @@ struct Condition {
 
 struct Search<'a> {
     slots: &'a [Slot],
-    /// Per variable: the positions to consider; `None` means all.
+    /// For each variable: the positions to try; `None` means all.
     candidates: Vec<Option<Vec<u64>>>,
     conditions: Vec<Condition>,
     tried: usize,
@@ -79,7 +79,7 @@ pub(super) fn initial_states(
 }
 
 impl Search<'_> {
-    /// Gives values to the variables from `at` on.
+    /// Assigns values to the variables from `at` on.
     fn assign(
         &mut self,
         at: usize,
@@ -149,7 +149,7 @@ fn conjuncts(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
     }
 }
 
-/// Returns the positions that `x == c` or `x in { … }` leaves, so that a large range need not be tried.
+/// Returns the positions that `x == c` or `x in { … }` allows, so that a large range need not be enumerated.
 fn listed(spec: &Spec, layout: &Layout, id: ExprId) -> Option<Vec<u64>> {
     let (var, values) = match spec.exprs.get(id) {
         Expr::Compare(Compare::Eq, a, b) => match (spec.exprs.get(*a), spec.exprs.get(*b)) {

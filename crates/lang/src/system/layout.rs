@@ -1,4 +1,4 @@
-//! The layout of packed states: the position of each variable's value among its values, in as few bits as it takes.
+//! The layout of packed states: each variable is stored as the position of its value, in as few bits as possible.
 
 use crate::hir::system::{Domain, DomainKind};
 use crate::hir::{Spec, StateVar};
@@ -15,7 +15,7 @@ pub(super) struct Slot {
     pub(super) word: usize,
     /// The lowest bit.
     pub(super) shift: u32,
-    /// The bits of the word that belong to it.
+    /// The bits of the word that belong to the variable.
     pub(super) mask: u64,
     /// The number of values.
     pub(super) len: u64,
@@ -57,7 +57,7 @@ impl Slot {
         (state[self.word] & self.mask) >> self.shift
     }
 
-    /// Returns the value as a number: of an enum its position, of a Boolean 0 or 1.
+    /// Returns the value as a number: for an enum its position, for a Boolean 0 or 1.
     #[inline]
     pub(super) fn get(self, state: &[u64]) -> i64 {
         self.number(self.index(state))
@@ -83,7 +83,7 @@ impl Slot {
         (index < self.len).then_some(index)
     }
 
-    /// Puts the value at a position.
+    /// Stores the value at a position.
     #[inline]
     pub(super) fn set(self, state: &mut [u64], index: u64) {
         state[self.word] = state[self.word] & !self.mask | index << self.shift;
@@ -91,7 +91,7 @@ impl Slot {
 }
 
 impl Layout {
-    /// Packs these variables. A name that two of them share gets that of its system in front.
+    /// Creates the layout of these variables. A name that two of them share is prefixed by the name of its system.
     pub(super) fn new(spec: &Spec, vars: Vec<StateVarId>) -> Layout {
         let declared: Vec<&StateVar> = vars.iter().map(|var| spec.state_var(*var)).collect();
         let names = declared

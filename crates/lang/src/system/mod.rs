@@ -1,4 +1,4 @@
-//! Declared systems, explored and model-checked.
+//! Exploration and model checking of declared systems.
 //!
 //! ```text
 //! hir::System ──program──▶ Program ──explore──▶ Explorer: kripke::Structure ──▶ kripke (LTL, CTL)
@@ -6,10 +6,10 @@
 //! ```
 //!
 //! A state is packed into as few words as its variables need; guards and updates are compiled once ([`Program`]). The
-//! [`Explorer`] numbers states as they are met and keeps their successors, so that a formula of linear time is decided
-//! without making more states than its answer takes.
+//! [`Explorer`] numbers states as they are found and stores their successors, so that a formula of linear time is
+//! decided without expanding more states than necessary.
 //!
-//! A state in which no command is enabled stays as it is, and is reported as a deadlock.
+//! A state in which no command is enabled is its own successor, and is reported as a deadlock.
 
 mod agreement;
 mod chance;
@@ -35,11 +35,11 @@ pub use verify::{Method, Plain, Question, Shown, Step, Verdict, Verifier, questi
 /// The limits of exploring a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// States.
+    /// The greatest number of states.
     pub states: usize,
-    /// Transitions.
+    /// The greatest number of transitions.
     pub transitions: usize,
-    /// Whether probabilities and rewards are computed as fractions rather than as doubles with a bound on their error.
+    /// Whether probabilities and rewards are computed as fractions instead of doubles with a bound on their error.
     pub exact: bool,
 }
 
@@ -61,7 +61,7 @@ pub enum SystemError {
     States {
         /// The limit.
         limit: usize,
-        /// The number of valuations of the variables, where that fits 128 bits.
+        /// The number of valuations of the variables, if it fits 128 bits.
         space: Option<u128>,
     },
     /// More transitions than [`Limits::transitions`].
@@ -70,7 +70,7 @@ pub enum SystemError {
         /// The limit.
         limit: usize,
     },
-    /// Looking for initial states takes too long.
+    /// The search for initial states takes too long.
     #[error("more than {limit} valuations were tried to find the initial states")]
     InitialWork {
         /// The limit.
@@ -79,7 +79,7 @@ pub enum SystemError {
     /// There is no initial state.
     #[error("no initial state: no values of the variables satisfy every `init`")]
     NoInitial,
-    /// Commands of one name can happen together in too many ways.
+    /// Commands with the same name can be combined in too many ways.
     #[error("the commands of the components can be combined in more than {0} ways")]
     Commands(usize),
     /// A guard, an update or another expression has no value in a state.
@@ -92,7 +92,7 @@ pub enum SystemError {
         /// The cause.
         fault: Fault,
     },
-    /// In a system with probabilities, a state in which not exactly one command is enabled.
+    /// In a system with probabilities, more or fewer than one command is enabled in a state.
     #[error(
         "in a system with probabilities, exactly one command must be enabled in each \
                     state, but in state {state} {}",
@@ -121,7 +121,7 @@ pub enum SystemError {
         command: String,
         /// The variable.
         var: String,
-        /// The value, and which values the variable has: `10, where its values are 0..9,`.
+        /// The value, and the values of the variable: `10, where its values are 0..9,`.
         value: String,
         /// The state.
         state: String,

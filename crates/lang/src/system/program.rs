@@ -1,4 +1,4 @@
-//! The commands of a system, compiled: from a packed state to its successors.
+//! The compiled commands of a system: from a packed state to its successors.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -15,10 +15,10 @@ use super::code::{Compiler, Fault, Many, Number, Test};
 use super::exact::Exact;
 use super::layout::{Layout, Slot};
 
-/// The most commands that synchronisation may make.
+/// The greatest number of commands that synchronisation may produce.
 const MAX_COMMANDS: usize = 100_000;
 
-/// A system ready to be explored.
+/// A system compiled for exploration.
 pub struct Program {
     /// The layout of packed states.
     pub layout: Layout,
@@ -30,7 +30,7 @@ pub struct Program {
     pub(super) inits: Vec<ExprId>,
     /// The reward structures.
     pub(super) rewards: Vec<Reward>,
-    /// Whether commands have probabilities, so that each state has exactly one that is enabled.
+    /// Whether commands have probabilities; then exactly one command is enabled in each state.
     pub(super) has_chances: bool,
 }
 
@@ -44,7 +44,7 @@ struct Compiled {
 
 /// One branch.
 struct Branch {
-    /// Factors of its probability: one from each component that takes part.
+    /// The factors of its probability: one from each component that takes part.
     chance: Vec<Exact>,
     /// Bits that are cleared and set, by word.
     constant: Vec<(usize, u64, u64)>,
@@ -61,7 +61,7 @@ enum Choices {
     Computed(Many),
 }
 
-/// The commands to try, by the value of one variable that most guards test.
+/// The commands to try, for each value of the variable that most guards test.
 struct Dispatch {
     slot: Slot,
     commands: Vec<Vec<u32>>,
@@ -84,7 +84,7 @@ pub(super) enum Wrong {
     Range(usize, StateVarId, i64),
 }
 
-/// One way for a command to happen, before it is compiled: a branch of each component that takes part.
+/// One combination of branches of a command, before compilation: one branch of each component that takes part.
 #[derive(Clone)]
 struct Joint<'a> {
     guards: Vec<ExprId>,
@@ -108,13 +108,13 @@ impl std::fmt::Debug for Program {
 }
 
 impl Program {
-    /// Compiles a system, or a composition with the commands of one name happening together.
+    /// Compiles a system, or a composition in which commands with the same name happen together.
     ///
-    /// A component is *open* where there are others: at any step they may move instead, and change those of their variables
-    /// that it, or one of `about`, reads; also together with commands that another component has too.
+    /// A component is *open* if there are others: at any step the others may move instead and change those of their variables
+    /// that the component or an expression in `about` reads; they may also do so together with shared commands.
     ///
     /// # Errors
-    /// [`SystemError`], where synchronisation makes too many commands.
+    /// [`SystemError`], if synchronisation produces too many commands.
     pub fn new(spec: &Spec, id: SystemId, about: &[ExprId]) -> Result<Program, SystemError> {
         let declared = spec.system(id);
         let parts: Vec<SystemId> = match &declared.kind {
@@ -172,7 +172,8 @@ impl Program {
                 }
             }
         }
-        // Others move while this one rests, and may hold back the commands that they share, whether it reads them or not.
+        // Others may move while this component waits, and may refuse shared commands, whether or not the component
+        // reads their variables.
         let others = spec
             .systems
             .iter()
@@ -219,7 +220,7 @@ impl Program {
         });
     }
 
-    /// Returns the variable whose value most guards ask for, if that is of use.
+    /// Returns the variable that most guards test, if a dispatch on it is useful.
     fn dispatch(&self) -> Option<Dispatch> {
         const MAX_VALUES: u64 = 4096;
         let asks = |command: &Compiled, slot: &Slot| {
@@ -338,7 +339,7 @@ impl Program {
         state: &[u64],
     ) -> Result<Vec<f64>, Wrong> {
         let Compiled { chances, .. } = &self.compiled[number];
-        // Constant ones were seen to sum to one when the spec was checked.
+        // Constant probabilities were checked when the spec was checked.
         if let Some(chances) = chances {
             return Ok(chances.clone());
         }
@@ -347,7 +348,7 @@ impl Program {
         Ok(exact.iter().map(nearest).collect())
     }
 
-    /// Returns the same as exact fractions.
+    /// Returns the same probabilities as exact fractions.
     pub(super) fn exact_chances(
         &self,
         exprs: &Exprs,
@@ -454,7 +455,7 @@ fn choose(
     ControlFlow::Continue(())
 }
 
-/// Whether another component has a command of this name too.
+/// Whether another component has a command with this name.
 fn is_shared(spec: &Spec, id: SystemId, name: &str) -> bool {
     let others = spec
         .systems
@@ -466,7 +467,7 @@ fn is_shared(spec: &Spec, id: SystemId, name: &str) -> bool {
         .any(|(_, other)| other.commands.iter().any(|command| command.name == name))
 }
 
-/// Returns the ways in which the components fire their commands of one name together.
+/// Returns the combinations in which the components can fire their commands with the same name.
 fn joint<'a>(
     spec: &'a Spec,
     parts: &[SystemId],
@@ -498,7 +499,7 @@ fn joint<'a>(
 }
 
 impl<'a> Joint<'a> {
-    /// This, and a command of one more component.
+    /// Adds a command of one more component.
     fn with(&self, command: &'a Command) -> Joint<'a> {
         let mut guards = self.guards.clone();
         guards.extend(command.guard);

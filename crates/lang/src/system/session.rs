@@ -1,4 +1,4 @@
-//! One system under examination: its states, made once for all that is asked of it.
+//! The session of one system: its states, built once for all questions about it.
 
 use indexmap::IndexSet;
 use num_rational::BigRational;
@@ -16,8 +16,8 @@ use guard_automata::{self, Atom, Formulas, Interval, Node};
 use super::chance::decide;
 use super::{Explorer, Limits, Program, SystemError, VerifyError};
 
-/// Systems of at most this many states are explored completely, even if the answer needs less: their size and their
-/// deadlocks are then known.
+/// Systems of at most this many states are explored completely, even if the result needs fewer states, so that their
+/// size and deadlocks are known.
 const EXPLORED: usize = 1 << 17;
 
 /// A system, the conditions on its states, and the fairness of its runs.
@@ -29,27 +29,27 @@ pub(super) struct Session<'a> {
     exact: bool,
     /// The conditions on states that atoms denote.
     atoms: IndexSet<ExprId, FxBuildHasher>,
-    /// Runs count only where these recur.
+    /// Only runs on which these atoms recur count.
     fair: Vec<Atom>,
-    /// Runs count only where these hold.
+    /// Only runs on which these formulas hold count.
     assumed: Vec<FormulaId>,
     kripke: Option<Kripke>,
 }
 
-/// The answer to one question.
+/// The result of one question.
 pub(super) struct Answer {
     pub(super) holds: bool,
-    /// A run that shows it, and whether it is a counterexample.
+    /// A run that shows the result, and whether it is a counterexample.
     pub(super) run: Option<Run>,
-    /// The length of the shortest prefix of the run that violates the formula whatever follows.
+    /// The length of the shortest prefix of the run that violates the formula for every continuation.
     pub(super) bad_prefix: Option<usize>,
     /// The states in which a state formula holds.
     pub(super) satisfying: Option<Vec<u32>>,
     /// The number that a formula of probability compares or computes.
     pub(super) value: Option<[f64; 3]>,
-    /// The number as a fraction, where it was computed exactly.
+    /// The number as a fraction, if it was computed exactly.
     pub(super) exact: Option<String>,
-    /// Whether it holds or fails at all.
+    /// Whether the formula was decided.
     pub(super) decided: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
         None
     }
 
-    /// Reports where what is assumed leaves no run.
+    /// Reports an error if the assumptions exclude every run.
     pub(super) fn has_runs(&mut self) -> Result<(), VerifyError> {
         if self.fair.is_empty() && self.assumed.is_empty() {
             return Ok(());
@@ -140,13 +140,13 @@ impl<'a> Session<'a> {
         formulas.all(parts)
     }
 
-    /// Returns a path formula over the atoms of the session.
+    /// Translates a path formula to the atoms of the session.
     pub(super) fn linear(
         &self,
         formula: FormulaId,
         into: &mut Formulas,
     ) -> guard_automata::FormulaId {
-        // First over letters, then each letter as what it is made of.
+        // First over letters; then each letter is replaced by its conditions.
         let letters = self.spec.formulas.atoms_of(formula);
         let place = |letter| {
             letters
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// Returns a condition without quantifiers over paths.
+    /// Translates a condition without path quantifiers.
     fn condition(&self, id: ExprId, into: &mut Formulas) -> guard_automata::FormulaId {
         if let Some(atom) = self.atoms.get_index_of(&id) {
             return into.atom(Atom(atom as u32));
@@ -199,7 +199,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether all runs that count satisfy a path formula.
+    /// Whether all considered runs satisfy a path formula.
     pub(super) fn path(&mut self, formula: FormulaId) -> Result<Answer, VerifyError> {
         let mut formulas = Formulas::new();
         let goal = self.linear(formula, &mut formulas);
@@ -272,7 +272,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns a formula of probability, on the chain that the system is.
+    /// Evaluates a formula of probability on the system as a chain.
     pub(super) fn chance(&mut self, formula: ExprId) -> Result<Answer, VerifyError> {
         if !self.assumed.is_empty() || !self.fair.is_empty() {
             return Err(VerifyError::FairnessOfChance);
@@ -306,7 +306,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns a state formula with its quantifiers over paths.
+    /// Translates a state formula with its path quantifiers.
     fn branching(&self, id: ExprId, into: &mut StateFormulas) -> StateFormulaId {
         if let Some(atom) = self.atoms.get_index_of(&id) {
             return into.add(StateFormula::Atom(Atom(atom as u32)));
@@ -348,14 +348,14 @@ impl<'a> Session<'a> {
                         false => StateFormula::Exists(path),
                     })
                 }
-                // Of probability: another engine decides it, and this one is not asked.
+                // Formulas of probability are decided by another engine, so they do not occur here.
                 _ => never(into),
             },
             _ => never(into),
         }
     }
 
-    /// Returns a path formula whose atoms are state formulas.
+    /// Translates a path formula whose atoms are state formulas.
     fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> guard_automata::FormulaId {
         let mut states = Vec::new();
         for letter in self.spec.formulas.atoms_of(path) {
@@ -424,7 +424,7 @@ fn is_compound(spec: &Spec, id: ExprId) -> bool {
         .any(|id| matches!(spec.exprs.get(*id), Expr::Branching(_) | Expr::Label(_)))
 }
 
-/// Returns a formula with each atom replaced.
+/// Returns a formula with its atoms replaced.
 fn substitute(
     from: &Formulas,
     root: guard_automata::FormulaId,

@@ -1,4 +1,4 @@
-//! Packed states, numbered in the order in which they are met.
+//! Packed states, numbered in the order in which they are found.
 
 use hashbrown::HashTable;
 
@@ -29,7 +29,7 @@ impl States {
         &self.data[start..start + self.words]
     }
 
-    /// Returns the number of a state that was met.
+    /// Returns the number of a known state.
     pub(super) fn find(&self, state: &[u64]) -> Option<u32> {
         self.table
             .find(hash(state), |number| self.get(*number) == state)
@@ -44,7 +44,7 @@ impl States {
         let number = (data.len() / words) as u32;
         let at = |number: u32| &data[number as usize * words..(number as usize + 1) * words];
         let entry = match state {
-            // One word is compared as one word.
+            // States of one word are compared as numbers.
             [word] => table.entry(
                 hash(state),
                 |known| data[*known as usize] == *word,
@@ -67,7 +67,7 @@ impl States {
     }
 }
 
-/// Returns a multiplicative hash whose high and low bits both depend on all of the state.
+/// Returns a multiplicative hash whose high and low bits both depend on the whole state.
 #[inline]
 fn hash(state: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,4 +1,4 @@
-//! Questions about systems, and their answers.
+//! Questions about systems, and their results.
 
 use smol_str::SmolStr;
 
@@ -14,7 +14,7 @@ use super::agreement::Agreement;
 use super::session::{Answer, Session};
 use super::{Explorer, Limits, SystemError};
 
-/// Something that can be verified.
+/// A question that can be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// A property, query or requirement `on` a system.
@@ -53,13 +53,13 @@ pub enum VerifyError {
         /// The state.
         state: String,
     },
-    /// Branching time takes only `G F a` as fairness.
+    /// Branching-time formulas support only `G F a` as fairness.
     #[error(
         "branching-time formulas support only assumptions of the form `G F a`, where `a` is a \
          condition on the state; write the property in linear time, or declare a label for `a`"
     )]
     FairnessOfPaths,
-    /// Probabilities leave no run out.
+    /// Fairness has no effect on probabilities.
     #[error("formulas with probabilities are about all runs: the system cannot have assumptions")]
     FairnessOfChance,
     /// A formula of probability on a system without probabilities.
@@ -97,32 +97,33 @@ pub struct Step {
     pub commands: Vec<String>,
 }
 
-/// A run that shows something.
+/// A run that shows a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Whether it shows that the property fails, rather than that it holds.
+    /// Whether it shows that the property fails, instead of that it holds.
     pub is_counterexample: bool,
     /// States before the cycle.
     pub stem: Vec<Step>,
-    /// States that repeat; empty where it does not matter how the run goes on.
+    /// States that repeat; empty if the continuation of the run does not matter.
     pub cycle: Vec<Step>,
-    /// The number of the states that violate the property whatever comes after.
+    /// The number of states after which the property is violated for every continuation.
     pub bad_prefix: Option<usize>,
 }
 
 /// The method that found an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// On the states of the system.
+    /// By exploring the states of the system.
     Direct,
-    /// By reasoning about components one by one; what the proof stands on.
+    /// By reasoning about components one at a time; with the claims that the proof uses.
     Composed {
         /// The other promises and components that it uses.
         by: Vec<String>,
-        /// Whether the components rely on one another in a circle, each keeping its promise one step ahead.
+        /// Whether the components rely on one another in a circle, each keeping its guarantee one step longer than the
+        /// others.
         circular: bool,
     },
-    /// Nothing decides it; it is taken on trust.
+    /// Not decided: it is trusted.
     Trusted,
 }
 
@@ -133,29 +134,29 @@ pub struct Verdict {
     pub property: String,
     /// The formula as written.
     pub text: String,
-    /// Of which system.
+    /// The name of the system.
     pub system: String,
-    /// In which logic.
+    /// The logic of the formula.
     pub logic: Logic,
     /// Whether it holds; `None` if it is trusted, or if it has no threshold.
     pub holds: Option<bool>,
     /// The number at the root of a formula of probability in the first initial state, with a lower and an upper bound.
     pub value: Option<[f64; 3]>,
-    /// That number as a fraction, where it was computed exactly.
+    /// That number as a fraction, if it was computed exactly.
     pub exact: Option<String>,
-    /// The states that were met.
+    /// The number of states found.
     pub states: usize,
-    /// The transitions that were met.
+    /// The number of transitions found.
     pub transitions: usize,
     /// Whether these are all reachable states.
     pub complete: bool,
     /// The names of the variables, in order.
     pub variables: Vec<String>,
-    /// A run that shows it.
+    /// A run that shows the result.
     pub run: Option<Shown>,
     /// The states in which a formula of branching time holds, in order.
     pub satisfying: Option<Vec<Vec<Plain>>>,
-    /// States in which no command is enabled, and a run to the first; they stay as they are.
+    /// The number of states in which no command is enabled; they are their own successors.
     pub deadlocks: usize,
     /// A run to the first such state.
     pub deadlock: Option<Vec<Step>>,
@@ -171,7 +172,7 @@ pub struct Verdict {
 pub struct Verifier<'a> {
     spec: &'a Spec,
     limits: Limits,
-    /// The system that was examined last.
+    /// The session of the system that was examined last.
     session: Option<(SystemId, Session<'a>)>,
 }
 
@@ -183,7 +184,7 @@ impl std::fmt::Debug for Verifier<'_> {
     }
 }
 
-/// Returns all that can be verified in a spec, in order of declaration: claims first, then what systems promise.
+/// Returns all questions of a spec, in order of declaration: claims first, then guarantees of systems.
 pub fn questions(spec: &Spec) -> Vec<Question> {
     let mut questions: Vec<Question> = Vec::new();
     let mut asked: Vec<SystemId> = Vec::new();
@@ -210,7 +211,7 @@ pub fn questions(spec: &Spec) -> Vec<Question> {
                     questions.push(Question::Agreement(id));
                 }
             }
-            // What a component promises is a matter of its compositions.
+            // Guarantees of components are verified with their compositions.
             SystemKind::Component => continue,
         }
         if questions.len() == before && !asked.contains(&id) {
@@ -390,7 +391,7 @@ pub(super) fn trusted_events(spec: &Spec, system: SystemId) -> Vec<String> {
     trusted
 }
 
-/// `system.guarantee`, with a number where there are several.
+/// Returns `system.guarantee`, with a number if there are several.
 pub(super) fn guarantee_name(spec: &Spec, system: SystemId, at: usize) -> String {
     let system = spec.system(system);
     match system.guarantees.len() {
@@ -399,7 +400,7 @@ pub(super) fn guarantee_name(spec: &Spec, system: SystemId, at: usize) -> String
     }
 }
 
-/// `component.assume`, with a number where there are several.
+/// Returns `component.assume`, with a number if there are several.
 pub(super) fn assume_name(spec: &Spec, system: SystemId, at: usize) -> String {
     let system = spec.system(system);
     match system.assumes.len() {

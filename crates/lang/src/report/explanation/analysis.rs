@@ -1,5 +1,5 @@
-//! The facts about a property that its automaton gives: the minimal one, or if that is too large or does not exist, the one
-//! with counters.
+//! The facts about a property that follow from its automaton: the minimal one or, if that is too large or does not exist, the
+//! one with counters.
 
 use crate::hir::Spec;
 use crate::ids::FormulaId;
@@ -11,7 +11,7 @@ use guard_automata::{Dfa, Formulas, LazyDfa, Limits, Run, Survey, Verdict, Word,
 /// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;
 
-/// Examples of up to so many steps are written out step by step.
+/// Examples of up to this many steps are listed step by step.
 const WRITTEN: u64 = 1_000;
 
 /// The analysis of a property by its automaton. Undecided parts are `None`.
@@ -92,7 +92,7 @@ impl Analysis {
         Some(!self.reaches(Verdict::PresumablySatisfied)?)
     }
 
-    /// Returns the word of the class over traces that end.
+    /// Returns the name of the class over finite traces.
     pub(super) fn finite(&self) -> Option<&'static str> {
         Some(match (self.safety()?, self.cosafety()?) {
             (true, true) => "both",
@@ -145,7 +145,7 @@ impl Analysis {
         }
     }
 
-    /// Returns a short trace that violates it, for good where there is one.
+    /// Returns a short trace that violates the property, for good if there is one.
     pub(super) fn bad(&self, spec: &Spec) -> Vec<Run> {
         match self {
             Analysis::Plain(dfa) => {

@@ -1,4 +1,4 @@
-//! The explanation of a property: its formula, its words, its class, its automaton, and what it reads.
+//! The explanation of a property: its formula, wording, class and automaton, and the data that it reads.
 
 mod analysis;
 mod object;
@@ -29,17 +29,17 @@ pub struct Explanation<'s> {
     /// The formula as written, in one line.
     formula: String,
     automaton: Analysis,
-    /// Its class over infinite traces; `None` beyond the limits, and with bounds in time.
+    /// Its class over infinite traces; `None` beyond the limits and for bounds in time.
     infinite: Option<Infinite>,
     reads: Reads,
     against: Option<Against>,
 }
 
-/// A property over traces that never end.
+/// The class of a property over infinite traces.
 #[derive(Debug)]
 struct Infinite {
     class: omega::Class,
-    /// States of its Büchi automaton.
+    /// The number of states of its Büchi automaton.
     states: usize,
 }
 
@@ -48,25 +48,25 @@ struct Infinite {
 pub struct Against {
     /// The name of the other property, or its formula.
     pub name: String,
-    /// Over which traces.
+    /// The traces on which they are compared.
     pub semantics: Semantics,
     /// Their relation.
     pub comparison: Comparison,
 }
 
-/// The degree to which the property can be enforced.
+/// How far the property can be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforceable {
-    /// A bad step can be refused before it happens.
+    /// A violating step can be denied before it happens.
     Blocked,
-    /// Some violations show before the trace ends.
+    /// Some violations are final before the trace ends.
     Detected,
-    /// Only the whole trace decides.
+    /// Only the complete trace decides.
     Audited,
 }
 
 impl<'s> Explanation<'s> {
-    /// Explains a property; its automaton is built.
+    /// Explains a property; builds its automaton.
     pub fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
         let property = spec.property(id);
         let file = sources.get(property.formula_span.file);
@@ -99,7 +99,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// Returns the same, with how the property relates to another.
+    /// Adds the relation of the property to another one.
     #[must_use]
     pub fn against(self, against: Against) -> Explanation<'s> {
         Explanation {
@@ -272,7 +272,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// Returns, in words, the part of the property that can be enforced by refusing steps.
+    /// Returns a description of the part of the property that can be enforced by refusing steps.
     fn enforceable_part(&self) -> Option<String> {
         if self.automaton.safety()? {
             return Some("completely, by denying the violating steps".to_owned());
@@ -287,7 +287,7 @@ impl<'s> Explanation<'s> {
                 "not at all: after every step, a later one may still satisfy it".to_owned(),
             );
         }
-        // The part is often some of the conjuncts, and then it can be named.
+        // The part often consists of some of the conjuncts, which can then be named.
         let formulas = &self.spec.formulas;
         let parts: Vec<String> = match enforceable {
             Some(_) => conjuncts(formulas, self.property.formula)
@@ -386,7 +386,7 @@ fn conjuncts(formulas: &hir::Formulas, formula: FormulaId) -> Vec<FormulaId> {
 }
 
 impl Enforceable {
-    /// Returns the word of the explanation.
+    /// Returns the name used in the explanation.
     pub fn as_str(self) -> &'static str {
         match self {
             Enforceable::Blocked => "blocked",
@@ -410,14 +410,15 @@ pub fn finality(spec: &Spec, id: PropertyId) -> Finality {
     automaton.finality().unwrap_or_default()
 }
 
-/// A property in short: when its violations show, and how large its automaton is. What is beyond the limits is `None`.
+/// A short summary of a property: when its violations become final, and the size of its automaton. Values beyond the
+/// limits are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     pub enforceable: Option<Enforceable>,
     pub states: Option<usize>,
 }
 
-/// Returns a property in short. The time that it takes is bounded by the limits.
+/// Returns the summary of a property. The limits bound its time.
 pub fn summary(spec: &Spec, id: PropertyId, limits: &Limits) -> Summary {
     let automaton = Analysis::new(spec, spec.property(id).formula, limits);
     Summary {

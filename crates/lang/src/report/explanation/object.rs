@@ -12,7 +12,7 @@ use crate::report::automaton::{seconds, word_json};
 use crate::report::words;
 use guard_automata::Run;
 
-/// The keys of the JSON form, in order; what is not known is null.
+/// The keys of the JSON form, in order; unknown values are null.
 #[derive(Serialize)]
 struct Object<'a> {
     v: u8,
@@ -56,15 +56,15 @@ struct AgainstObject<'a> {
     against: &'a str,
     semantics: &'static str,
     relation: &'static str,
-    /// A trace of one of the two alone; empty where they are equivalent.
+    /// A trace of only one of the two; empty if they are equivalent.
     witness: Json,
     /// The start of the part that repeats forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     witness_repeats_from: Option<usize>,
-    /// When its steps are, in seconds since the first.
+    /// The times of its steps, in seconds since the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     witness_times: Vec<f64>,
-    /// The one of the two that it satisfies.
+    /// The property that it satisfies.
     #[serde(skip_serializing_if = "Option::is_none")]
     witness_satisfies: Option<&'a str>,
 }
@@ -98,12 +98,12 @@ struct CountedObject {
     complete: bool,
 }
 
-/// Equal steps in a row.
+/// A run of equal steps.
 #[derive(Serialize)]
 struct RunObject {
     step: Json,
     times: u64,
-    /// When, in seconds since the first step.
+    /// The time in seconds since the first step.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<f64>,
 }

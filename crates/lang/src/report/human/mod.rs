@@ -1,7 +1,7 @@
-//! A report that people understand at a glance: each violation with the clause and the steps that show it, then a table.
+//! The text report: each violation with its clause and the steps that show it, then a table.
 //!
-//! Made for 100 columns. Satisfied traces are only counted; of each property at most a given number of violations is
-//! shown in full, so that one noisy property does not hide the others.
+//! Formatted for 100 columns. Satisfied traces are only counted. At most a given number of violations of each property
+//! is shown in full, so that one property with many violations does not hide the others.
 
 mod steps;
 mod table;
@@ -21,24 +21,24 @@ use crate::inert::inert;
 use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-/// The width that reports are made for.
+/// The width of reports in columns.
 pub(crate) const COLUMNS: usize = 100;
 
-/// Source lines of a formula that are shown.
+/// The greatest number of source lines of a formula that are shown.
 const SOURCE_LINES: usize = 8;
 
-/// Writes text for people.
+/// Writes the text report.
 #[derive(Debug)]
 pub struct Human<'s, W> {
     headings: &'s Headings,
     out: W,
     paint: Paint,
     limit: u64,
-    /// The sentence that tells a reader where those beyond the limit are; `None` if nowhere.
+    /// The sentence that tells readers how to see the counterexamples beyond the limit; `None` if there is no way.
     hint: Option<&'static str>,
-    /// Per property: how many counterexamples were shown, how many were not.
+    /// For each property, the number of counterexamples that were shown, and of those that were not.
     shown: Vec<(u64, u64)>,
-    /// The same for verdicts that are open.
+    /// The same numbers for open verdicts.
     open: Vec<(u64, u64)>,
 }
 
@@ -57,7 +57,7 @@ impl<'s, W: Write> Human<'s, W> {
         }
     }
 
-    /// Says below counterexamples that were left out how a reader comes to see them.
+    /// Sets the sentence that tells readers how to see the counterexamples that were left out.
     pub fn with_hint(self, hint: &'static str) -> Self {
         Human {
             hint: Some(hint),
@@ -65,7 +65,7 @@ impl<'s, W: Write> Human<'s, W> {
         }
     }
 
-    /// Whether this verdict is still to be shown; counts it either way.
+    /// Returns whether this verdict is still shown; counts it in any case.
     fn takes(&mut self, verdict: &PropertyVerdict) -> bool {
         let counts = match verdict.verdict {
             Verdict::Violated => &mut self.shown,
@@ -126,7 +126,7 @@ impl<'s, W: Write> Human<'s, W> {
         )
     }
 
-    /// Returns the clause as written in the spec.
+    /// Writes the clause as in the spec.
     fn clause(&mut self, heading: &Heading) -> io::Result<()> {
         let paint = self.paint;
         let bar = paint.quiet("│");
@@ -145,7 +145,7 @@ impl<'s, W: Write> Human<'s, W> {
         Ok(())
     }
 
-    /// Returns one line for a verdict that is not final or not known.
+    /// Writes one line for a verdict that is not final or is unknown.
     fn open_verdict(&mut self, heading: &Heading, verdict: &PropertyVerdict) -> io::Result<()> {
         let word = verdict.verdict.as_str().replace('_', " ");
         let name = self.paint.name(&heading.name);
@@ -265,7 +265,7 @@ impl<W: Write> Reporter for Human<'_, W> {
     }
 }
 
-/// Returns the name and place of a trace, and how long it is.
+/// Returns the name, location and length of a trace.
 fn title(report: &TraceReport, paint: Paint) -> String {
     let place = match report.line {
         0 => report.file.to_string(),

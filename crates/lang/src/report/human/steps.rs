@@ -1,4 +1,4 @@
-//! The steps of a counterexample: a column per field, or a block per step where the columns do not fit.
+//! The steps of a counterexample: one column per field, or one block per step if the columns do not fit.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::report::Paint;
 use crate::report::text::{cut, pad, pad_left, width, wrap};
 use crate::verdict::Evidence;
 
-/// Columns of a single value in a table.
+/// The greatest width of a value in a table, in columns.
 pub(super) const VALUE: usize = 30;
 
-/// Writes steps as evidence, `margin` columns from the left, `…` where steps lie between.
+/// Writes steps as evidence, indented by `margin` columns, with `…` for omitted steps.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn write_steps(
     out: &mut impl Write,
     paint: Paint,
@@ -49,7 +49,7 @@ impl Table {
                 fields.push(field);
             }
         }
-        // Without letters there is nothing to say of them: the steps of a test.
+        // Without letters (as in steps of a test) there is no column for them.
         let lettered = evidence.iter().any(|step| !step.letters.is_empty());
         let head: Vec<String> = std::iter::once("step")
             .chain(fields.iter().map(|field| field.as_str()))
@@ -127,7 +127,7 @@ impl Table {
     }
 }
 
-/// Returns a few lines per step.
+/// Writes a few lines per step.
 fn blocks(
     out: &mut impl Write,
     paint: Paint,
@@ -172,7 +172,7 @@ fn letters(step: &Evidence) -> String {
     if step.letters.is_empty() {
         return "–".to_owned();
     }
-    // The text of a letter may run over several lines of the spec.
+    // The text of a letter may extend over several lines of the spec.
     let letters: Vec<String> = step
         .letters
         .iter()

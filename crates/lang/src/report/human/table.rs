@@ -1,4 +1,4 @@
-//! The closing table, and what was read.
+//! The closing table, and the counts of the input.
 
 use std::io::{self, Write};
 
@@ -6,10 +6,10 @@ use super::Paint;
 use crate::report::text::{cut, number, pad, pad_left, plural, width};
 use crate::report::{Counts, Headings, Summary};
 
-/// Columns of a property's name.
+/// The width of a property's name, in columns.
 const NAME: usize = 34;
 
-/// A column of counts: its head and what it shows.
+/// A column of counts: its heading and its value.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 pub(super) fn write(
@@ -31,7 +31,7 @@ pub(super) fn write(
         ("unknown", |counts| counts.unknown),
         ("vacuous", |counts| counts.vacuous),
     ];
-    // The two columns of incomplete traces only where there are any.
+    // The two columns for incomplete traces are shown only if there are any.
     let partial = rows
         .iter()
         .any(|(_, counts)| counts.presumably_satisfied + counts.presumably_violated > 0);
@@ -161,7 +161,7 @@ fn closing(out: &mut impl Write, paint: Paint, summary: &Summary) -> io::Result<
     Ok(())
 }
 
-/// `6.7 % [1.8, 21.3]`
+/// Formats the rate as `6.7 % [1.8, 21.3]`.
 fn rate(counts: &Counts) -> String {
     let Some(rate) = counts.rate() else {
         return "–".to_owned();

@@ -7,10 +7,11 @@ use crate::verdict::{Evidence, PropertyVerdict, Reason};
 
 use super::steps::VALUE;
 
-/// Sentences that are shown for one violation.
+/// The greatest number of sentences that are shown for one violation.
 const MOST: usize = 10;
 
-/// Returns the conditions that suffice to show a violation, one sentence each, without what a table of these steps shows.
+/// Returns the conditions that suffice to show a violation, one sentence each, without those that a table of these
+/// steps already shows.
 pub fn why(verdict: &PropertyVerdict, table: &[Evidence]) -> Vec<String> {
     let reasons = verdict.why.reasons.iter();
     let mut lines: Vec<String> = reasons
@@ -31,7 +32,7 @@ pub fn why(verdict: &PropertyVerdict, table: &[Evidence]) -> Vec<String> {
     lines.iter().map(|line| inert(line).into_owned()).collect()
 }
 
-/// One condition; `None` if the table says all of it.
+/// Returns the sentence for one condition; `None` if the table already shows it.
 fn sentence(reason: &Reason, table: &[Evidence]) -> Option<String> {
     let mut steps = table.iter();
     let row = steps.find(|step| reason.first == reason.last && step.step == reason.first);

@@ -9,7 +9,7 @@ use super::layers::layers;
 use super::{Picture, breadth, label, px, share, text};
 use crate::report::text::{number, wrap};
 
-/// A chain to be drawn.
+/// A chain for drawing.
 #[derive(Clone, Debug)]
 pub struct ChainDrawing {
     /// The names of the states.
@@ -18,7 +18,7 @@ pub struct ChainDrawing {
     pub start: u32,
     /// Transitions: from, to, probability.
     pub edges: Vec<(u32, u32, f64)>,
-    /// The event that the numbers are about: "the event" of the formula, or "the opposite".
+    /// The event of the numbers: "the event" of the formula, or "the opposite".
     pub event: &'static str,
     /// By state: the probability of the event from there, if it is finite.
     pub risk: Vec<Option<f64>>,
@@ -28,20 +28,21 @@ pub struct ChainDrawing {
     pub paths: Vec<(f64, Vec<u32>)>,
 }
 
-/// States that are drawn; of a larger chain, those that matter most for the risk.
+/// The greatest number of states that are drawn. Of a larger chain, the states that contribute most to the risk are
+/// drawn.
 const STATES: usize = 60;
-/// Steps of the walk that weighs states.
+/// The number of steps of the walk that weights states.
 const WALK: usize = 60;
 /// States with this risk or more, in which the event has not happened, are points of no return, as in `guard calibrate`.
 const NO_RETURN: f64 = 0.85;
-/// The columns of a line of a name, and the lines.
+/// The greatest width of a line of a name, in columns, and the greatest number of lines.
 const NAME: (usize, usize) = (24, 4);
 /// The lower ends of the classes of risk.
 const LEVELS: [f64; 4] = [0.05, 0.2, 0.5, NO_RETURN];
-/// Rows of the table of a large chain.
+/// The greatest number of rows of the table of a large chain.
 const ROWS: usize = 500;
 
-/// Draws a chain. Of a large one it draws the states of the likeliest paths to the event, and those with the most risk: visits
+/// Draws a chain. For a large one it draws the states of the likeliest paths to the event, and those with the most risk: visits
 /// within sixty steps, times the probability of the event from there. The picture says how many are left out.
 pub fn chain(title: &str, chain: &ChainDrawing) -> Picture {
     let kept = kept(chain);
@@ -61,7 +62,7 @@ pub fn chain(title: &str, chain: &ChainDrawing) -> Picture {
             Some((place(*from)?, place(*to)?, *probability, is_path))
         })
         .collect();
-    // Those of the paths, then the likeliest of each state, then all others.
+    // States on the paths first, then the likeliest transition of each state, then all others.
     let likeliest = |(from, _, p, _): &(usize, usize, f64, bool)| {
         edges.iter().all(|(other, _, q, _)| other != from || q <= p)
     };
@@ -145,7 +146,7 @@ fn is_point(chain: &ChainDrawing, state: u32) -> bool {
     !has_happened(chain, state) && risk(chain, state).is_some_and(|risk| risk >= NO_RETURN)
 }
 
-/// Returns what is special about a state, in words.
+/// Returns a description of a special state.
 fn mark(chain: &ChainDrawing, state: u32) -> &'static str {
     match (
         has_happened(chain, state),

@@ -29,9 +29,9 @@ pub enum Horizon {
 pub struct ReliabilityBin {
     /// The mean predicted risk.
     pub predicted: f64,
-    /// The share in which the event happened.
+    /// The proportion in which the event happened.
     pub observed: f64,
-    /// The interval of that share.
+    /// The interval of that proportion.
     pub interval: (f64, f64),
     /// The number of forecasts.
     pub forecasts: u64,
@@ -42,11 +42,11 @@ pub struct ReliabilityBin {
 pub struct RocPoint {
     /// The threshold.
     pub threshold: f64,
-    /// The share of good runs that are warned of.
+    /// The proportion of good runs with a warning.
     pub false_alarms: f64,
-    /// The share of bad runs that are warned of.
+    /// The proportion of bad runs with a warning.
     pub detected: f64,
-    /// The rule by which it was chosen, if it was.
+    /// The rule that selected it, if any.
     pub rule: Option<String>,
 }
 
@@ -55,9 +55,9 @@ pub struct RocPoint {
 pub struct DriftRow {
     /// The state.
     pub state: String,
-    /// The chance of so large a difference if nothing changed.
+    /// The probability of so large a difference if nothing changed.
     pub p: f64,
-    /// Whether it differs, with all states tested together.
+    /// Whether it differs, corrected for testing all states.
     pub differs: bool,
 }
 
@@ -72,7 +72,7 @@ struct Area {
 }
 
 impl Area {
-    /// Returns where a value lies in the picture.
+    /// Returns the position of a value in the picture.
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let part = |value: f64, end: f64| (value / end).clamp(0.0, 1.0);
         (
@@ -102,7 +102,7 @@ impl Area {
                 .map(move |n| f64::from(n) * each)
                 .filter(move |at| *at <= end)
         };
-        // Steps are whole.
+        // Steps are whole numbers.
         let across = if self.x > 1.0 {
             (self.x / 4.0).ceil()
         } else {
@@ -203,7 +203,7 @@ pub fn curve(of: &str, horizon: Horizon, points: &[CurvePoint]) -> Picture {
     }
 }
 
-/// Draws predicted risks against observed shares, with intervals.
+/// Draws predicted risks against observed proportions, with intervals.
 pub fn reliability(title: &str, bins: &[ReliabilityBin]) -> Picture {
     let area = unit();
     let most = bins
@@ -245,7 +245,7 @@ pub fn reliability(title: &str, bins: &[ReliabilityBin]) -> Picture {
     }
 }
 
-/// Draws the share of detected bad runs over that of false alarms, with numbers at chosen thresholds.
+/// Draws the proportion of detected bad runs over that of false alarms, with numbers at chosen thresholds.
 pub fn roc(title: &str, under: (f64, (f64, f64)), points: &[RocPoint]) -> Picture {
     let area = unit();
     let mut line: Vec<(f64, f64)> = points
@@ -325,11 +325,10 @@ pub fn roc(title: &str, under: (f64, (f64, f64)), points: &[RocPoint]) -> Pictur
     }
 }
 
-/// States of a drift chart.
+/// The greatest number of states in a drift chart.
 const DRIFT: usize = 20;
 
-/// Draws how surprising the next steps from each state are if nothing changed: the orders of magnitude of `p`, the most
-/// surprising states first.
+/// Draws the orders of magnitude of `p` for the next steps of each state, smallest `p` first.
 pub fn drift(title: &str, rows: &[DriftRow]) -> Picture {
     let mut order: Vec<&DriftRow> = rows.iter().collect();
     order.sort_by(|a, b| a.p.total_cmp(&b.p).then_with(|| a.state.cmp(&b.state)));

@@ -21,7 +21,7 @@ pub enum Shape {
     DoubleCircle,
 }
 
-/// A node as it is drawn.
+/// A node for drawing.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its outline.
@@ -30,16 +30,16 @@ pub struct Node {
     pub lines: Vec<String>,
     /// Its classes in `plot.css`.
     pub class: String,
-    /// The text that a pointer shows.
+    /// The tooltip text.
     pub title: String,
 }
 
-/// An edge as it is drawn.
+/// An edge for drawing.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The place of its source among the nodes.
+    /// The index of its source among the nodes.
     pub from: usize,
-    /// That of its target.
+    /// The index of its target among the nodes.
     pub to: usize,
     /// Its label.
     pub label: String,
@@ -50,7 +50,7 @@ pub struct Edge {
 }
 
 impl Node {
-    /// Returns the room that its text needs.
+    /// Returns the size that its text needs.
     pub(super) fn size(&self) -> (f64, f64) {
         let widest = self.lines.iter().map(|line| breadth(line));
         let tall = LINE * self.lines.len().max(1) as f64;
@@ -81,7 +81,7 @@ impl Node {
 }
 
 impl Edge {
-    /// Draws it along a path, with tips: where, and in which direction.
+    /// Draws it along a path, with arrow heads at these positions and in these directions.
     pub(super) fn draw(
         &self,
         path: &str,
@@ -105,13 +105,13 @@ impl Edge {
 
 /// The height of a line of text.
 const LINE: f64 = 15.0;
-/// The font size that `layout-rs` reserves room for: its letters are squares.
+/// The font size for which `layout-rs` reserves space: it assumes square letters.
 const FONT: usize = 8;
-/// The distance of nodes from what is around them.
+/// The distance of nodes from their surroundings.
 const HALO: f64 = 16.0;
 
-/// Returns the elements of a graph, with their width and height. Each label has room of its own. For graphs of some dozen
-/// nodes: edges that run backwards make larger ones very wide.
+/// Returns the elements of a graph, with their width and height. Labels do not overlap. Suitable for a few dozen nodes:
+/// backward edges make larger graphs very wide.
 pub(crate) fn graph(nodes: &[Node], edges: &[Edge]) -> (String, f64, f64) {
     let direction = Orientation::LeftToRight;
     let mut graph = VisualGraph::new(direction);
@@ -163,14 +163,14 @@ pub(crate) fn graph(nodes: &[Node], edges: &[Edge]) -> (String, f64, f64) {
     (lines + &shapes + &labels, width + 6.0, height + 6.0)
 }
 
-/// Collects what `layout-rs` draws. Nodes and edges come with their place as the property.
+/// Collects the drawing commands of `layout-rs`. Nodes and edges carry their index as the property.
 struct Canvas<'a> {
     nodes: &'a [Node],
     edges: &'a [Edge],
     lines: String,
     shapes: String,
     labels: String,
-    /// Whether the next text is that of a node, which is drawn already.
+    /// Whether the next text is that of a node, which was already drawn.
     is_node: bool,
     size: (f64, f64),
 }
@@ -242,7 +242,7 @@ impl RenderBackend for Canvas<'_> {
         let (Some(edge), [first, second, rest @ ..]) = (edge, path) else {
             return;
         };
-        // The first part leaves a point, all others enter one.
+        // The first part of the path leaves a point; all others enter one.
         let at = |point: &Point| format!("{} {}", px(point.x), px(point.y));
         let mut line = format!(
             "M{}C{} {} {}",

@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 use super::graph::{Edge, Node};
 use super::{px, text};
 
-/// Nodes of a column.
+/// The greatest number of nodes in a column.
 const COLUMN: usize = 10;
-/// The room between columns, and between the nodes of a column.
+/// The gap between columns, and between the nodes of a column.
 const GAP: (f64, f64) = (120.0, 26.0);
-/// Sweeps over the columns.
+/// The number of sweeps over the columns.
 const SWEEPS: usize = 12;
 
 /// A box: left, top, right, bottom.
@@ -29,8 +29,8 @@ enum Side {
     Right,
 }
 
-/// Returns the elements of a graph with their width and height, and how many labels found no room. No label lies on a node or
-/// on another label.
+/// Returns the elements of a graph with their width and height, and the number of labels for which there was no space. Labels
+/// do not overlap nodes or other labels.
 pub(super) fn layers(nodes: &[Node], edges: &[Edge]) -> (String, f64, f64, usize) {
     let columns = columns(nodes.len(), edges);
     let mut rooms: Vec<Room> = vec![(0.0, 0.0, 0.0, 0.0); nodes.len()];
@@ -139,7 +139,7 @@ fn columns(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
             let (sum, n) = near.fold((0.0, 0.0), |(sum, n), other| (sum + at(other), n + 1.0));
             if n > 0.0 { sum / n } else { at(node) }
         };
-        // Every second column moves, so that two neighbours do not change places for ever.
+        // Only every second column is reordered, so that two neighbours do not alternate forever.
         for column in columns.iter_mut().skip(sweep % 2).step_by(2) {
             let mut order: Vec<(f64, usize)> =
                 column.iter().map(|node| (mean(*node), *node)).collect();
@@ -150,7 +150,7 @@ fn columns(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     columns
 }
 
-/// Returns the curve of each edge. Edges at one side of a box are spread over it, in the order of where they lead to.
+/// Returns the curve of each edge. Edges at one side of a box are spread over it, in the order of their other ends.
 fn curves(rooms: &[Room], edges: &[Edge]) -> Vec<Curve> {
     let room = |node: usize| rooms.get(node).copied().unwrap_or_default();
     let middle = |node: usize| {
@@ -162,7 +162,8 @@ fn curves(rooms: &[Room], edges: &[Edge]) -> Vec<Curve> {
         Ordering::Equal => (Side::Right, Side::Right),
         Ordering::Greater => (Side::Left, Side::Right),
     };
-    // By end: its box and side, the height of the other end, the edge, and whether it is the first end.
+    // For each end of an edge: its box and side, the height of the other end, the edge, and whether it is the first
+    // end.
     let mut ends: Vec<(usize, Side, f64, usize, bool)> = Vec::new();
     for (idx, edge) in edges.iter().enumerate() {
         let (from, to) = sides(edge);
@@ -201,7 +202,7 @@ fn curves(rooms: &[Room], edges: &[Edge]) -> Vec<Curve> {
     curves
 }
 
-/// Returns a place for a label on or beside a curve that nothing has taken, and takes it.
+/// Finds a free position for a label on or beside a curve, and marks it as taken.
 fn free(curve: &Curve, label: &str, taken: &mut Vec<Room>) -> Option<(f64, f64)> {
     let half = super::breadth(label) / 2.0;
     let [a, b, c, d] = *curve;

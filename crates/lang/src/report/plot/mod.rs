@@ -1,9 +1,9 @@
 //! Pictures as SVG: graphs with states and labelled edges, curves, reliability diagrams, ROC curves, drift.
 //!
 //! Input: plain numbers and names; output: an SVG element with a title and a description, and its numbers as a table for
-//! readers that do not show pictures. Colours are classes of `plot.css`, which follow the theme of the browser or page; what
-//! a colour says is also said by text. Names are inert. Nothing depends on fonts, clocks or hash order: the same input gives
-//! the same bytes.
+//! programs that do not show pictures. Colours are classes of `plot.css`, which follow the theme of the browser or page;
+//! information shown by colour is also shown as text. Names are inert. Nothing depends on fonts, clocks or hash order: the same
+//! input gives the same bytes.
 
 mod chain;
 mod charts;
@@ -32,7 +32,7 @@ pub struct Picture {
     height: f64,
     body: String,
     title: String,
-    /// Sentences that say what it shows.
+    /// Sentences that describe the picture.
     description: String,
     /// Whether the picture itself contains the description.
     is_described: bool,
@@ -55,7 +55,7 @@ impl Picture {
         }
     }
 
-    /// Returns the picture as an SVG element that begins so far below the top of the element around it.
+    /// Returns the picture as an SVG element at this distance from the top of the enclosing element.
     fn svg(&self, top: f64) -> Markup {
         let [width, height, top] = [self.width, self.height, top].map(f64::ceil);
         html! {
@@ -90,7 +90,7 @@ impl Picture {
         }
     }
 
-    /// Returns the title, the description and the numbers as Markdown, which has no pictures.
+    /// Returns the title, the description and the numbers as Markdown, without the picture.
     pub fn markdown(&self) -> String {
         let (head, rows) = &self.table;
         let cells = |cells: &[String]| {
@@ -131,7 +131,7 @@ impl Picture {
         page.into_string()
     }
 
-    /// Returns pictures as a page that a browser opens: no scripts, nothing fetched.
+    /// Returns pictures as a page for a browser, without scripts or external resources.
     pub fn page(title: &str, pictures: &[Picture]) -> String {
         let page = html! {
             (DOCTYPE)
@@ -161,12 +161,12 @@ const PAGE: &str = "\
 h1{font-size:1.3rem}figure{margin:0 0 2rem}.scroll{overflow:auto}table{border-collapse:collapse}\
 th,td{border-bottom:1px solid var(--p-line);padding:.15rem .8rem .15rem 0;text-align:left}";
 
-/// The width of a text at 12 pixels, generously.
+/// An upper estimate of the width of a text at 12 pixels.
 fn breadth(text: &str) -> f64 {
     7.2 * width(text) as f64
 }
 
-/// Returns a text on one line of at most so many columns, of which no character acts.
+/// Returns a text on one line of at most this many columns, without characters that a page may interpret.
 fn label(text: &str, columns: usize) -> String {
     cut(&inert(text), columns)
 }

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0: properties are rules, violations are results at the line of their trace.
 //!
-//! Results are held until the end, because SARIF is one document.
+//! Results are kept until the end, because SARIF is a single document.
 
 mod diagnostics;
 
@@ -28,7 +28,7 @@ pub struct Sarif<'s, W> {
 }
 
 impl<'s, W: Write> Sarif<'s, W> {
-    /// Writes to `out`. Names of files below `base` become relative to it.
+    /// Creates a reporter that writes to `out`. Names of files below `base` become relative to it.
     pub fn new(headings: &'s Headings, out: W, base: Option<&str>) -> Sarif<'s, W> {
         Sarif {
             headings,
@@ -168,7 +168,7 @@ fn write_document(out: &mut impl Write, run: Value) -> io::Result<()> {
     out.flush()
 }
 
-/// Returns a `physicalLocation`: a line of a file, or the whole file if the line is 0. `base` is a prefix to take off.
+/// Returns a `physicalLocation`: a line of a file, or the whole file if the line is 0. `base` is a prefix to remove.
 fn place(base: Option<&str>, file: &str, line: u64) -> Value {
     let mut place = json!({"artifactLocation": {"uri": uri(base, file)}});
     if line > 0 {
@@ -216,7 +216,7 @@ fn rule(heading: &Heading) -> Value {
     })
 }
 
-/// `@id` where there is one: it outlives renaming.
+/// Returns `@id` if there is one, because it stays the same when the property is renamed.
 fn rule_id(heading: &Heading) -> &str {
     heading.id.as_ref().unwrap_or(&heading.name)
 }

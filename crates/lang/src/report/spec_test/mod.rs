@@ -1,4 +1,4 @@
-//! Tests of specs: what was expected, what came out, and the steps.
+//! Tests of specs: expected results, actual results, and the steps.
 
 mod write;
 
@@ -18,20 +18,20 @@ use crate::value::Cell;
 use crate::verdict::value_json;
 use crate::verdict::{Evidence, PropertyVerdict, TraceReport};
 
-/// Steps of a failed test that are shown.
+/// The greatest number of steps of a failed test that are shown.
 const STEPS: usize = 20;
 
-/// Steps with missing data that are listed for one verdict.
+/// The greatest number of steps with missing data that are listed for one verdict.
 const UNDECIDED: usize = 5;
 
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything that was expected came out.
+    /// All expectations were met.
     Pass,
-    /// Something else came out.
+    /// An expectation was not met.
     Fail,
-    /// It could not be judged.
+    /// The test could not be judged.
     Error,
 }
 
@@ -52,9 +52,9 @@ pub struct TestReport {
     pub error: Option<String>,
     /// The problems of its data.
     pub problems: Vec<String>,
-    /// The steps, where it failed.
+    /// The steps, if the test failed.
     pub steps: Vec<Evidence>,
-    /// Steps beyond those shown.
+    /// The number of steps beyond those shown.
     pub more_steps: usize,
     /// The time that judging took.
     pub took: Duration,
@@ -71,13 +71,13 @@ pub struct Failure {
     pub expected: (SmolStr, Option<u32>),
     /// The actual result.
     pub got: (SmolStr, Option<u32>),
-    /// The message of the property, where it was violated.
+    /// The message of the property, if it was violated.
     pub message: Option<String>,
     /// The reasons for the actual verdict, one sentence each: the values that decided it, or the missing data.
     pub why: Vec<String>,
 }
 
-/// Compares what came out with what the test expects.
+/// Compares the actual results with the expectations of the test.
 pub fn compare(
     spec: &Spec,
     sources: &SourceMap,
@@ -141,10 +141,10 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
         .iter()
         .filter(|found| found.property == expect.property && found.verdict == verdict)
         .collect();
-    // Of several violated instances, any may be the one that is meant.
+    // If several instances are violated, any of them may meet the expectation.
     let met = expect.verdict == verdict.as_str()
         && (expect.at.is_none() || same.iter().any(|found| found.at == expect.at));
-    // Of several violated instances the one at the expected step is compared, else the first.
+    // If several instances are violated, the one at the expected step is compared, otherwise the first.
     let shown = same.iter().find(|found| found.at == expect.at);
     let shown = shown.or(same.first());
     (!met).then(|| Failure {

@@ -20,10 +20,10 @@ fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
     }
 }
 
-/// Returns the text for people; `left` tests were left out by name.
+/// Writes the text report; `left` tests were not selected by name.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn human(
     out: &mut impl Write,
     paint: Paint,
@@ -118,10 +118,10 @@ pub fn human(
     )
 }
 
-/// Returns one line per test.
+/// Writes one line per test.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
     for report in reports {
         let mut failures: Vec<_> = report
@@ -214,10 +214,10 @@ pub fn first_failure(report: &TestReport) -> String {
     first.or_else(|| report.error.clone()).unwrap_or_default()
 }
 
-/// Returns a suite per spec, a case per test.
+/// Writes one suite per spec and one case per test.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
     let mut suites: Vec<Suite> = Vec::new();
     for report in reports {

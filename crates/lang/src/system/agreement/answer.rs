@@ -1,4 +1,4 @@
-//! The answer for each assumption and each guarantee of a composition.
+//! The result for each assumption and each guarantee of a composition.
 
 use super::{Agreement, Assumed, AssumptionStatus, Direct, Local, Promise, Proof, Support};
 use crate::hir::Logic;
@@ -47,7 +47,7 @@ impl<'a> Agreement<'a> {
         format!("{part} assumes {}", assumed.contract.text)
     }
 
-    /// Returns the assumptions on trust that a part relies on, through the parts that it relies on.
+    /// Returns the trusted assumptions on which a part relies, directly or through other parts.
     pub(super) fn trust(&self, part: usize, assumed: &[Assumed<'_>], proof: &Proof) -> Vec<String> {
         let mut reached = vec![part];
         let mut next = 0;
@@ -130,7 +130,7 @@ impl<'a> Agreement<'a> {
     }
 }
 
-/// Returns a verdict that was found without looking at the composition.
+/// Returns a verdict that was found without exploring the composition.
 fn blank(method: Method, holds: Option<bool>) -> Verdict {
     Verdict {
         property: String::new(),

@@ -12,7 +12,7 @@ use guard_automata::kripke::{Words, ltl};
 use guard_automata::{Atom, Formulas};
 
 impl<'a> Agreement<'a> {
-    /// Returns the assumptions about states, each with the least that it stands on.
+    /// Returns the assumptions about states, each with the smallest support that was found.
     pub(super) fn assumptions(&self) -> Result<Vec<Assumed<'a>>, VerifyError> {
         let mut found = Vec::new();
         for part in 0..self.parts.len() {
@@ -40,7 +40,7 @@ impl<'a> Agreement<'a> {
             promises.extend((0..self.contracts(other).len()).map(|at| (other, at)));
         }
         let formula = |(part, at): &(usize, usize)| self.contracts(*part)[*at].formula;
-        // One promise, then those of one component, then all.
+        // Try single guarantees first, then those of one component, then all.
         let mut attempts: Vec<Vec<(usize, usize)>> =
             promises.iter().map(|promise| vec![*promise]).collect();
         for other in 0..self.parts.len() {
@@ -75,7 +75,7 @@ impl<'a> Agreement<'a> {
         Ok(Support::None)
     }
 
-    /// Whether every word that satisfies the premises satisfies the conclusion, whatever a system does.
+    /// Whether every word that satisfies the premises satisfies the conclusion, for every system.
     pub(super) fn implies(
         &self,
         premises: &[FormulaId],
@@ -100,11 +100,12 @@ impl<'a> Agreement<'a> {
             &[],
             &ltl::Limits::default(),
         );
-        // Beyond a limit nothing is known, and nothing is claimed.
+        // If a limit is exceeded, the result is unknown and nothing is claimed.
         Ok(found.is_ok_and(|found| found.counterexample.is_none()))
     }
 
-    /// Returns all words over the letters that some valuation of the variables gives, or `None` if these are too many.
+    /// Returns all words over the letters that some valuation of the variables produces, or `None` if there are too
+    /// many.
     pub(super) fn words(&self, formulas: &[FormulaId]) -> Option<(Words, Vec<ExprId>)> {
         let mut atoms: Vec<ExprId> = Vec::new();
         for formula in formulas {
@@ -130,7 +131,8 @@ impl<'a> Agreement<'a> {
         'valuations: loop {
             let mut letter = 0u64;
             for (at, test) in tests.iter().enumerate() {
-                // Where a condition has no value, no run of a component comes by: its check reports that.
+                // If a condition has no value in a state, no run of a component reaches the state; its check reports
+                // that.
                 letter |= u64::from(test.eval(&state).unwrap_or(false)) << at;
             }
             letters.push(letter);

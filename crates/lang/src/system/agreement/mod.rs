@@ -1,18 +1,18 @@
-//! Assume-guarantee reasoning: what the components of a composition promise, proved one component at a time.
+//! Assume-guarantee reasoning: the guarantees of the components of a composition, proved one component at a time.
 //!
 //! A component is checked with the others as an environment that may do anything with its own variables: do its runs that
-//! satisfy its assumptions keep its guarantees? Each assumption is then *discharged*: the guarantees of the others imply it,
-//! or another component satisfies it as it is. Where the components rely on one another in no circle, that proves the
-//! guarantees, whatever the formulas (Pnueli 1985; Cobleigh, Giannakopoulou, Păsăreanu 2003).
+//! satisfy its assumptions keep its guarantees? Each assumption is then *discharged*: the guarantees of the others imply it, or
+//! another component satisfies it on its own. If the components do not rely on one another in a circle, that proves the
+//! guarantees, for all formulas (Pnueli 1985; Cobleigh, Giannakopoulou, Păsăreanu 2003).
 //!
-//! In a circle the plain rule is unsound: "I keep my word if you keep yours" holds of two liars. There the guarantees must be
-//! safety formulas, each about the variables of its own component only, and each component must keep its guarantee one step
-//! longer than the others keep theirs ([`guard_automata::kripke::prefix::keeps_ahead`]); then no first step can break any of them. That every
-//! guarantee is about variables of its own makes good prefixes of all of them good prefixes of their conjunction. Any other
-//! circle is refused.
+//! In a circle this rule is unsound: two components that both violate their guarantees would satisfy it. There the guarantees
+//! must be safety formulas, each about the variables of its own component only, and each component must keep its guarantee one
+//! step longer than the others keep theirs ([`guard_automata::kripke::prefix::keeps_ahead`]); then no first step can break any
+//! of them. Because every guarantee is about its own variables, a prefix that is good for each of them is good for their
+//! conjunction. Any other circle is rejected.
 //!
-//! What this cannot decide is looked at in the composition itself, state by state. What neither decides is trusted, and said
-//! to be.
+//! If this does not decide an assumption or guarantee, the composition itself is explored. If neither decides it, it is trusted
+//! and reported as such.
 
 mod answer;
 mod discharge;
@@ -26,13 +26,13 @@ use super::session::Session;
 use super::verify::{Verdict, verdict_of};
 use super::{Limits, SystemError, VerifyError};
 
-/// The number of valuations that are tried to find which conditions can hold together.
+/// The greatest number of valuations that are tried to find the conditions that can hold together.
 const MAX_VALUATIONS: u128 = 1 << 20;
 
-/// The most states of a composition that is looked at beside the proof.
+/// The greatest number of states of a composition that is explored in addition to the proof.
 const MAX_DIRECT: usize = 1_000_000;
 
-/// The contracts of a composition, under examination.
+/// The contracts of a composition to be proved.
 pub(super) struct Agreement<'a> {
     spec: &'a Spec,
     system: SystemId,
@@ -40,18 +40,18 @@ pub(super) struct Agreement<'a> {
     limits: Limits,
 }
 
-/// The support of an assumption.
+/// The support of an assumption: the claims that imply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Support {
     /// Guarantees of other parts, by part and position.
     Promises(Vec<(usize, usize)>),
     /// Another part satisfies it, under its own assumptions.
     Part(usize),
-    /// Nothing that was found.
+    /// No support was found.
     None,
 }
 
-/// An assumption of a part, with what it stands on.
+/// An assumption of a part, with its support.
 struct Assumed<'a> {
     part: usize,
     at: usize,
@@ -93,10 +93,10 @@ impl Proof {
     }
 }
 
-/// The composition itself, explored where the proof does not reach; made at first use.
+/// The composition itself, explored on demand for claims that the proof does not decide.
 struct Direct<'b, 'a> {
     agreement: &'b Agreement<'a>,
-    /// `None`: not tried yet. `Some(None)`: too large.
+    /// `None` if it was not tried yet; `Some(None)` if it is too large.
     session: Option<Option<Session<'a>>>,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Agreement<'a> {
         Ok(verdicts)
     }
 
-    /// Returns everything that the proof establishes: claims that rest only on established or trusted ones.
+    /// Returns everything that the proof establishes: claims that depend only on established or trusted ones.
     ///
     /// A greatest fixpoint: promises of a circle are established together, each having been proved one step ahead.
     fn proof(
@@ -194,7 +194,7 @@ impl<'a> Agreement<'a> {
                     Some(false) => AssumptionStatus::Open,
                     None => AssumptionStatus::Trusted,
                 },
-                // In a circle nobody may rest on what another does only under its own assumptions.
+                // In a circle no claim may depend on what another part guarantees only under its own assumptions.
                 Support::Part(on) if circles[assumption.part].contains(&on) => {
                     AssumptionStatus::Open
                 }
@@ -231,7 +231,7 @@ impl<'a> Agreement<'a> {
         &self.spec.system(self.parts[part]).guarantees
     }
 
-    /// Returns the composition itself, where it is small enough to be looked at.
+    /// Returns the composition itself, if it is small enough to be explored.
     fn product(&self) -> Result<Option<Session<'a>>, VerifyError> {
         let mut asked = Vec::new();
         for part in &self.parts {
@@ -268,7 +268,7 @@ impl Support {
     }
 }
 
-/// Returns the finding of a check, or `None` beyond the limits.
+/// Returns the result of a check, or `None` if it exceeds the limits.
 fn within<T>(result: Result<T, VerifyError>) -> Result<Option<T>, VerifyError> {
     match result {
         Ok(found) => Ok(Some(found)),

@@ -13,8 +13,8 @@ use guard_automata::kripke::ltl;
 use guard_automata::kripke::prefix::{Prefixes, is_safety, keeps_ahead};
 
 impl Agreement<'_> {
-    /// Returns, for each part, the parts that it relies on and that rely on it, including itself; empty if it is in no
-    /// circle.
+    /// Returns, for each part, the parts that it relies on and that rely on it, including itself; empty if the part is
+    /// not in a circle.
     pub(super) fn circles(&self, assumed: &[Assumed<'_>]) -> Vec<Vec<usize>> {
         let edges: Vec<(u32, u32)> = assumed
             .iter()
@@ -94,7 +94,7 @@ impl Agreement<'_> {
                 _ => Local::Fails,
             });
         }
-        // Assumptions from outside the circle hold of whole runs; leaving them out proves less, never more.
+        // Assumptions from outside the circle are about whole runs. Leaving them out is sound: it only proves less.
         let Some(mut session) = within(Session::new(self.spec, id, &asked, &[], self.limits))?
         else {
             return Ok(Local::Fails);
@@ -185,7 +185,7 @@ impl Agreement<'_> {
         };
         let mut formulas = Formulas::new();
         let made = self.over(formula, &atoms, &mut formulas);
-        // Beyond a limit it is not known to be one.
+        // Beyond a limit the formula is not known to be a safety formula.
         Ok(is_safety(&mut words, &mut formulas, made, &ltl::Limits::default()).unwrap_or(false))
     }
 }
