@@ -1,5 +1,5 @@
-//! Whether rows of counts are draws of one law: between categories, between halves of runs, between a model and what came
-//! after it.
+//! Tests whether rows of counts have the same distribution: between categories, between halves of runs, between a model and
+//! later traces.
 //!
 //! # Source
 //! T. Anderson, L. Goodman, "Statistical inference about Markov chains", Ann. Math. Stat. 28, 1957; P. Billingsley,
@@ -15,9 +15,9 @@ pub(crate) struct GTest {
     pub statistic: f64,
     /// Degrees of freedom.
     pub freedom: u64,
-    /// The chance of so large a statistic where all draws are of one law, by the chi-square approximation.
+    /// The probability of so large a statistic if all rows have the same distribution, by the chi-square approximation.
     pub p: f64,
-    /// The share of cells in which fewer than five are expected: where it is large, the approximation is poor.
+    /// The proportion of cells with an expected count below five; if it is large, the approximation is poor.
     pub sparse: f64,
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct RowTest {
     pub differs: bool,
 }
 
-/// The share of wrong findings that is allowed.
+/// The allowed proportion of false discoveries.
 const FALSE_DISCOVERIES: f64 = 0.05;
 
 impl GTest {
     fn of(statistic: f64, freedom: u64, (sparse, cells): (u64, u64)) -> GTest {
-        // Of no statistic, or no freedom, everything is larger.
+        // Without a statistic or degrees of freedom, p is 1.
         let p = checked_gamma_ur(freedom as f64 / 2.0, statistic / 2.0).unwrap_or(1.0);
         GTest {
             statistic: statistic.max(0.0),
@@ -48,7 +48,8 @@ impl GTest {
     }
 }
 
-/// Whether the rows of a table of counts are draws of one law; `None` if there is nothing to compare.
+/// Tests whether the rows of a table of counts have the same distribution; returns `None` if there is nothing to
+/// compare.
 pub(super) fn same_law(table: &[Vec<u64>]) -> Option<GTest> {
     let rows: Vec<(&Vec<u64>, f64)> = table
         .iter()

@@ -1,5 +1,5 @@
-//! The memory that a chain should have: whether one step more of the past predicts the next one, and whether it moves the
-//! risks of the queries. With enough traces every order is rejected, so that the second question is the one to decide by.
+//! The order that a chain should have: whether one more remembered step improves the prediction of the next one, and whether it
+//! changes the risks of the queries. With enough traces every order is rejected, so the second question should decide.
 //!
 //! # Source
 //! P. Billingsley, "Statistical methods in Markov chains", Ann. Math. Stat. 32, 1961; I. Csiszár, P. Shields, "The
@@ -19,13 +19,13 @@ use guard_markov::{ChainBuilder, Estimate};
 pub(crate) struct Order {
     /// The number of steps that it remembers.
     pub order: usize,
-    /// Free parameters: of each context that was seen, its successors less one.
+    /// Free parameters: for each context that occurred, the number of its successors minus one.
     pub parameters: u64,
     /// Akaike's criterion; smaller is better.
     pub aic: f64,
     /// Schwarz's criterion; smaller is better.
     pub bic: f64,
-    /// On runs that it was not learned from: the share of next states that are the most likely one.
+    /// On runs that were not used for learning: the proportion of steps at which the most likely state came next.
     pub accuracy: f64,
     /// On those runs: the mean of `-ln P(next)`, in nats; smaller is better.
     pub log_loss: f64,
@@ -36,11 +36,11 @@ pub(crate) struct Order {
 /// The change of a risk if the chain remembers one step more.
 #[derive(Clone, Debug)]
 pub(crate) struct RiskMove {
-    /// The number of steps that the chain remembers that is compared with one of a step more.
+    /// The order of the chain that is compared with the next higher order.
     pub order: usize,
-    /// The largest move, among memories that [`ENOUGH`] steps or more have had; `None` if there is no such.
+    /// The largest change among memories that occurred at [`ENOUGH`] steps or more; `None` if there is none.
     pub most: Option<LargestMove>,
-    /// The mean of all moves, each step counted once.
+    /// The mean of all changes, weighted by steps.
     pub mean: f64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct RiskMove {
 pub(crate) struct LargestMove {
     /// The remembered states, the last one last.
     pub memory: String,
-    /// The number of steps that had it.
+    /// The number of steps with this memory.
     pub visits: u64,
     /// The risk by the shorter memory, and by this one.
     pub risks: (f64, f64),
@@ -58,13 +58,13 @@ pub(crate) struct LargestMove {
 /// Memories that occurred at fewer steps are too rare to distinguish from chance.
 pub(crate) const ENOUGH: u64 = 30;
 
-/// The most steps that are tried.
+/// The greatest order that is tried.
 const MOST_REMEMBERED: usize = 3;
 
-/// Chains of more memories are not solved.
+/// Chains with more memories are not solved.
 const MOST_MEMORIES: usize = 200_000;
 
-/// The successors of contexts of one length; before its beginning a run had the symbol 0.
+/// The successors of contexts of one length; positions before the beginning of a run have the symbol 0.
 type Successors = BTreeMap<Vec<u32>, BTreeMap<u32, u64>>;
 
 fn successors<'a>(runs: impl IntoIterator<Item = &'a Vec<u32>>, order: usize) -> Successors {
@@ -85,8 +85,8 @@ fn context(run: &[u32], at: usize, order: usize) -> Vec<u32> {
     context
 }
 
-/// Measures how well chains of order 0 to 3 predict the next symbol. Runs are symbols from 1 on, including the end of a
-/// complete one.
+/// Measures how well chains of order 0 to 3 predict the next symbol. Runs are sequences of symbols from 1 on, including
+/// the end of a complete run.
 pub(super) fn orders(runs: &[Vec<u32>]) -> Vec<Order> {
     let n: usize = runs.iter().map(Vec::len).sum();
     if n == 0 {
@@ -124,7 +124,7 @@ pub(super) fn orders(runs: &[Vec<u32>]) -> Vec<Order> {
         .collect()
 }
 
-/// Whether one more remembered symbol changes what follows: of each short context, its longer ones as a table.
+/// Tests whether one more remembered symbol changes the next one: for each short context, its extensions form a table.
 fn one_more(short: &Successors, long: &Successors) -> Option<GTest> {
     let mut tables: BTreeMap<&[u32], Vec<&BTreeMap<u32, u64>>> = BTreeMap::new();
     for (context, next) in long {
@@ -147,8 +147,8 @@ fn one_more(short: &Successors, long: &Successors) -> Option<GTest> {
     together(&discoveries(tests))
 }
 
-/// Accuracy and log-loss, each half of the runs said by what was learned from the other. A context that was not seen is
-/// shortened until it was.
+/// Returns accuracy and log-loss by two-fold cross-validation: each half of the runs is predicted from the other. A
+/// context that did not occur is shortened until it did.
 fn held_out(runs: &[Vec<u32>], order: usize) -> (f64, f64) {
     let symbols: BTreeSet<u32> = runs.iter().flatten().copied().collect();
     let k = symbols.len() as f64;
@@ -167,7 +167,7 @@ fn held_out(runs: &[Vec<u32>], order: usize) -> (f64, f64) {
                     continue;
                 };
                 n += 1.0;
-                // Of equally likely symbols the first one is said.
+                // Of equally likely symbols the first one is predicted.
                 let said =
                     seen.iter().fold(
                         None,
@@ -190,14 +190,14 @@ fn held_out(runs: &[Vec<u32>], order: usize) -> (f64, f64) {
     }
 }
 
-/// The symbol of what is feared, the last one of a run.
+/// The symbol of the feared event, the last one of a run.
 pub(super) const FEARED: u32 = 1;
 
 /// The symbol of the end of a complete run.
 pub(super) const END: u32 = 2;
 
-/// Returns the change of the risk to meet [`FEARED`], within `horizon` steps or ever, with the length of memory. In runs,
-/// other symbols follow [`END`]; `name` gives their names.
+/// Returns the change of the risk of reaching [`FEARED`], within `horizon` steps or ever, for each additional remembered step.
+/// In runs, other symbols follow [`END`]; `name` gives their names.
 pub(super) fn moves<'n>(
     runs: &[Vec<u32>],
     horizon: Option<u32>,
@@ -246,7 +246,7 @@ pub(super) fn moves<'n>(
     found
 }
 
-/// Renders a memory; before its first state a run was at the start.
+/// Renders a memory; positions before the first state are the start.
 fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
     let before = memory.iter().take_while(|symbol| **symbol == 0).count();
     let names = memory[before.saturating_sub(1)..].iter();
@@ -256,8 +256,8 @@ fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
     words.join(" → ")
 }
 
-/// Returns the risk by memory, in the chain of that order. A memory that no run went on from goes on as its longest end that
-/// one did. `None` if the chain is too large.
+/// Returns the risk by memory, in the chain of that order. A memory that no run continued from has the successors of its
+/// longest suffix from which one did. Returns `None` if the chain is too large.
 fn risks(
     counts: &[Successors],
     order: usize,

@@ -1,4 +1,4 @@
-//! Predictions held against what happened: `guard calibrate`.
+//! Compares predictions with recorded outcomes: `guard calibrate`.
 //!
 //! ```text
 //! held-out traces ─Walker─▶ walks ─┬─ Forecast: what the model says after each step
@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Two questions are kept apart. *Are the probabilities right?* ([`Brier`], [`Bin`], [`StateCheck`]) and *do they warn in
-//! time?* ([`Area`], [`Point`], [`Choice`]): a model may rank runs well and say wrong probabilities, or the reverse. A third
-//! is whether a Markov chain of that kind describes the agent at all ([`Quality`]): whether it should remember more, whether
-//! categories may be pooled, whether the agent is still the one that was learned.
+//! time?* ([`Area`], [`Point`], [`Choice`]): a model may rank runs well and predict wrong probabilities, or the reverse. The
+//! third question is whether a Markov chain of that kind describes the agent ([`Quality`]): whether its order should be higher,
+//! whether categories may be pooled, whether the agent has changed since learning.
 //!
-//! It opens no files and draws no random numbers: intervals come from formulas, not from resampling.
+//! The module opens no files and uses no random numbers: intervals are computed by formulas, not by resampling.
 
 mod homogeneity;
 mod memory;
@@ -48,9 +48,9 @@ use score::Forecasted;
 /// The settings of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Thresholds that are reported whatever the data say.
+    /// Thresholds that are always reported.
     pub thresholds: Vec<f64>,
-    /// The share of false alarms that a chosen threshold may have.
+    /// The greatest proportion of false alarms of a chosen threshold.
     pub false_alarms: f64,
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct QueryCalibration {
     /// The traces in which the event happened, did not happen, and that ended before it was known; `None` if the formula
     /// names no event, and nothing else says which traces are bad.
     pub traces: Option<(u64, u64, u64)>,
-    /// Forecasts after steps whose state no training trace has visited, so that there is no number.
+    /// The number of forecasts in states that no training trace has visited, for which there is no number.
     pub unseen: u64,
-    /// Forecasts of which it is not known what happened.
+    /// The number of forecasts with unknown outcome.
     pub open: u64,
     /// The quality of the probabilities.
     pub brier: Option<Brier>,
@@ -94,11 +94,12 @@ pub(crate) struct StateCheck {
     pub risk: f64,
     /// Traces that visited it.
     pub traces: u64,
-    /// Of these, from their first visit on: how many it happened in, and of how many that is not known.
+    /// Of these, from their first visit on: the number in which the event happened, and the number in which that is
+    /// unknown.
     pub happened: u64,
-    /// See above.
+    /// The number of traces in which it is unknown.
     pub open: u64,
-    /// A 95 % interval of the share, those not known counted both ways (Clopper-Pearson).
+    /// A 95 % interval of the proportion, with unknown outcomes counted both ways (Clopper-Pearson).
     pub interval: (f64, f64),
 }
 
@@ -109,22 +110,22 @@ impl StateCheck {
     }
 }
 
-/// Whether a chain of this kind describes the agent.
+/// The tests of whether a chain of this kind describes the agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Quality {
     /// The comparison of chain orders.
     pub orders: Vec<Order>,
-    /// Whether late steps go as early ones.
+    /// Whether late steps have the same distribution as early ones.
     pub halves: Vec<RowTest>,
-    /// Whether categories go alike; empty without categories.
+    /// Whether categories have the same distribution; empty without categories.
     pub categories: Vec<RowTest>,
-    /// Whether the traces go as those that the model was learned from.
+    /// Whether the traces have the same distribution as the training traces.
     pub drift: Vec<RowTest>,
-    /// Steps that the abstraction declares impossible: each is a change for sure.
+    /// Observed steps that the abstraction declares impossible.
     pub impossible: Vec<String>,
 }
 
-/// A walk with what the chain makes of it.
+/// A walk with its positions on the chain.
 struct Followed {
     /// Before the first step, then after each.
     positions: Vec<Position>,
@@ -133,8 +134,8 @@ struct Followed {
     category: SmolStr,
 }
 
-/// Holds the queries of a forecast against walks. `queries` are those that it was made for, in their order; `labels` say of
-/// traces, by name, whether they are bad, where that is known from elsewhere.
+/// Compares the queries of a forecast with walks. `queries` are those of the forecast, in their order; `labels` give, by the
+/// name of a trace, whether it is bad, if that is known from another source.
 ///
 /// # Errors
 /// See [`QueryError`]; with the name of the query.
@@ -201,7 +202,7 @@ fn follow(forecast: &Forecast, walk: &Walk, absorbing: &mut dyn FnMut(Key) -> bo
     }
 }
 
-/// One query at work.
+/// The calibration of one query.
 struct One<'a> {
     forecast: &'a Forecast,
     spec: &'a Spec,
@@ -250,7 +251,7 @@ impl One<'_> {
                     .filter(|risk| risk.is_finite())
             };
             let risks: Vec<Option<f64>> = course.positions.iter().map(risk).collect();
-            // What is feared, and when it came.
+            // The feared event, and the step at which it happened.
             let at = match event {
                 Some(event) => {
                     let values = self.course(course, |course| course.path(event.of))?;
@@ -266,7 +267,7 @@ impl One<'_> {
                 (None, Tail::End | Tail::Stays) => Some(memory::END),
             };
             remembered.push((&course.keys[..at.unwrap_or(course.keys.len())], last));
-            // That something has happened is no forecast.
+            // After the event there is no forecast to compare.
             let up_to = at.map_or(risks.len(), |at| at + 1);
             let mut visited: Vec<Key> = Vec::new();
             for (at, (risk, outcome)) in risks
@@ -430,7 +431,7 @@ impl One<'_> {
 struct Event {
     /// The formula of the event.
     of: FormulaId,
-    /// Whether it comes by being true.
+    /// Whether the event happens when the formula becomes true.
     wanted: bool,
     /// Whether the formula of the query forbids it.
     turned: bool,
@@ -454,7 +455,7 @@ fn event(spec: &Spec, path: FormulaId) -> Option<Event> {
     Some(Event { of, wanted, turned })
 }
 
-/// Whether chains of this kind describe what is in the walks. `trained`: the counts of the model by category.
+/// Tests whether chains of this kind describe the walks. `trained` are the counts of the model by category.
 pub(crate) fn quality(
     forecast: &Forecast,
     trained: &BTreeMap<SmolStr, Counts>,
@@ -576,8 +577,7 @@ fn table(rows: &[Targets]) -> Vec<Vec<u64>> {
     rows.iter().map(cells).collect()
 }
 
-/// Returns the states of each walk, as far as the chain goes: nothing is left that is never left. And whether the run ended
-/// there.
+/// Returns the states of each walk up to the first absorbing state, and whether the run ended there.
 fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
     let subject = forecast.subject();
     let mut rules = subject.space.rules(&subject.rules);
@@ -591,8 +591,8 @@ fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
     walks.iter().map(&mut run).collect()
 }
 
-/// Returns the states of runs, by name and from `first` on by number: in the order of their names, so that no result depends
-/// on the order of traces.
+/// Numbers the states of runs from `first` on in the order of their names, so that results do not depend on the order of
+/// traces.
 fn numbered<T>(
     forecast: &Forecast,
     runs: &[(&[Key], T)],
@@ -606,7 +606,7 @@ fn numbered<T>(
     (names.into_keys().collect(), numbers)
 }
 
-/// Runs as symbols from 1 on, the end of complete ones after those of all states.
+/// Returns runs as symbols from 1 on; the symbol of the end follows those of all states.
 fn symbols(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<Vec<u32>> {
     let (names, of) = numbered(forecast, runs, 1);
     let end = names.len() as u32 + 1;

@@ -1,7 +1,7 @@
 //! The outcome of a recorded walk: a path formula of a query, true or false from each step on.
 //!
-//! A walk that was cut off is read with everything open after its last step; one that was caught in an absorbing state goes
-//! on there for ever; a complete one ends, and is read as LTLf reads traces.
+//! After the last step of a walk that was cut off, everything is unknown. A walk in an absorbing state stays there forever. A
+//! complete walk ends and is evaluated as in LTLf.
 
 use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
@@ -11,15 +11,15 @@ use crate::value::{Truth, Value};
 /// The continuation after the last step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// Nothing: the run is over.
+    /// The run has ended.
     End,
-    /// Nobody knows.
+    /// Unknown.
     Open,
-    /// The last state, for ever.
+    /// The last state, forever.
     Stays,
 }
 
-/// A walk as a formula reads it.
+/// A walk as formulas are evaluated on it.
 pub(super) struct Course<'a> {
     pub(super) spec: &'a Spec,
     /// Number of steps.
@@ -27,8 +27,8 @@ pub(super) struct Course<'a> {
     pub(super) tail: Tail,
     /// Whether a condition holds after a step.
     pub(super) holds: &'a dyn Fn(ExprId, usize) -> Truth,
-    /// Whether a property that a monitor follows is violated after a step; at `len`, when the run has ended. `None` if no
-    /// monitor follows it and the state itself records it.
+    /// Whether a monitored property is violated after a step or, at `len`, at the end of the run. `None` if no monitor tracks
+    /// the property because the state itself records it.
     pub(super) violated: &'a dyn Fn(PropertyId, usize) -> Option<Truth>,
 }
 
@@ -36,7 +36,7 @@ impl Course<'_> {
     /// Whether the formula holds before the first step (its outermost bound counts that step as 1), then from each step on.
     ///
     /// # Errors
-    /// Operators of the past and bounds in time, which no chain answers either; operators of branching time inside.
+    /// Operators of the past and bounds in time, which chains do not support either; nested operators of branching time.
     pub(super) fn outcomes(&self, path: FormulaId) -> Result<(Truth, Vec<Truth>), QueryError> {
         let mut values = self.path(path)?;
         let begin = match self.spec.formulas.get(path) {
@@ -175,8 +175,8 @@ impl Course<'_> {
         values
     }
 
-    /// Returns the value at a position that may lie in the tail. `weak`: what counts where there is no such position; `own`:
-    /// whether the end itself counts.
+    /// Returns the value at a position that may lie in the tail. `weak` is the value if there is no such position; `own` is
+    /// whether the end itself counts as a position.
     fn read(&self, of: &[Truth], at: usize, weak: bool, own: bool) -> Truth {
         if at < self.len {
             return of[at];
@@ -202,7 +202,7 @@ impl Course<'_> {
             let at = at.saturating_add(step as usize);
             let here = self.read(of, at, all, own);
             value = if all { value.and(here) } else { value.or(here) };
-            // Beyond the first position of the tail all are alike.
+            // All positions of the tail after the first have the same value.
             if at > self.len {
                 break;
             }
@@ -262,7 +262,8 @@ impl Course<'_> {
         })
     }
 
-    /// Returns a condition that the state decides: it keeps its value where the walk stays, and is false at the end.
+    /// Returns a condition that the state decides: it keeps its value if the walk stays in its last state, and is false
+    /// at the end.
     fn plain(&self, id: ExprId, at: usize) -> Truth {
         if at < self.len {
             return (self.holds)(id, at);
@@ -274,7 +275,7 @@ impl Course<'_> {
         }
     }
 
-    /// Whether a label, a monitor or an operator stands below.
+    /// Whether an expression contains a label, a monitor or an operator.
     fn is_composite(&self, id: ExprId) -> bool {
         match self.spec.exprs.get(id) {
             Expr::Violated(_) | Expr::Label(_) | Expr::Branching(_) => true,
@@ -287,7 +288,7 @@ impl Course<'_> {
         }
     }
 
-    /// Whether a formula may become true by the end alone: a pending obligation is then violated.
+    /// Whether the end alone can make a formula true: a pending obligation is then violated.
     fn counts_at_end(&self, id: FormulaId) -> bool {
         match self.spec.formulas.get(id) {
             Formula::Atom(letter) => self.is_composite(self.spec.atom(*letter).expr),

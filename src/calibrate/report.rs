@@ -1,4 +1,4 @@
-//! Calibrations for people and as JSON.
+//! Calibrations as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use super::{Quality, QueryCalibration, StateCheck};
 use crate::report::Paint;
 use crate::report::text::{number, plural};
 
-/// Lines of a table that are shown to people; JSON has all.
+/// The greatest number of lines of a table in text output; JSON contains all.
 const MOST_SHOWN: usize = 12;
 
 impl QueryCalibration {
-    /// Returns one object.
+    /// Returns the calibration as one JSON object.
     pub(crate) fn to_json(&self) -> Json {
         let traces = self
             .traces
@@ -76,10 +76,10 @@ impl QueryCalibration {
         })
     }
 
-    /// Returns the text for people.
+    /// Writes the calibration as text.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub(crate) fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         writeln!(out, "{}: {}", paint.name(&self.query), self.text)?;
         if let Some((bad, good, open)) = self.traces {
@@ -245,10 +245,10 @@ impl Quality {
         })
     }
 
-    /// Returns the text for people.
+    /// Writes the quality as text.
     ///
     /// # Errors
-    /// Where the sink cannot be written.
+    /// If writing fails.
     pub(crate) fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         writeln!(
             out,
@@ -330,7 +330,7 @@ pub(crate) fn drift_json(against: &str, rows: &[RowTest]) -> Json {
 /// Writes the differences between two models as text.
 ///
 /// # Errors
-/// Where the sink cannot be written.
+/// If writing fails.
 pub(crate) fn write_drift(
     out: &mut impl Write,
     paint: Paint,
@@ -351,7 +351,7 @@ fn more(out: &mut impl Write, of: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a readable number of entries, spread evenly over the whole.
+/// Returns a limited number of entries, spread evenly over the whole.
 fn shown<T>(all: &[T]) -> impl Iterator<Item = &T> {
     let every = all.len().div_ceil(MOST_SHOWN).max(1);
     all.iter().step_by(every)

@@ -1,6 +1,7 @@
-//! Warnings by a threshold: how many bad runs are warned of in time, and how many good ones are warned of in vain.
+//! Warnings by a threshold: the number of bad runs with a warning in time, and the number of good runs with a false
+//! alarm.
 //!
-//! A run is scored by its largest risk *before* what is feared happens; a score that only the event itself brings is no
+//! A run is scored by its largest risk *before* the feared event; a score that only the event itself causes is not a
 //! warning.
 //!
 //! # Source
@@ -14,20 +15,20 @@ use guard_markov::interval::confidence::wilson;
 /// A run as a series of risks.
 #[derive(Clone, Debug)]
 pub(super) struct Scored {
-    /// Whether what is feared happened.
+    /// Whether the feared event happened.
     pub(super) bad: bool,
     /// The risk before the first step, then after each step, up to the event; `None` if the state was not seen in training.
     pub(super) risks: Vec<Option<f64>>,
-    /// The step of the event among the steps of the chain, where it is known.
+    /// The index of the event among the steps of the chain, if known.
     pub(super) at: Option<usize>,
 }
 
 /// A frequency: a count out of a total.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    /// So often.
+    /// The count.
     pub hits: u64,
-    /// Out of.
+    /// The total.
     pub of: u64,
     /// Wilson's 95 % interval.
     pub wilson: (f64, f64),
@@ -36,17 +37,17 @@ pub(crate) struct Rate {
 /// The detections and false alarms of a threshold.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// Warn at this risk or more.
+    /// Warnings are given at this risk or more.
     pub threshold: f64,
-    /// Bad runs that are warned of before the event.
+    /// The proportion of bad runs with a warning before the event.
     pub detected: Rate,
-    /// Good runs that are warned of.
+    /// The proportion of good runs with a warning.
     pub false_alarms: Rate,
     /// The median number of steps between the first warning and the event, over the detected runs.
     pub lead: Option<f64>,
 }
 
-/// The area under the curve: the chance that a bad run scores higher than a good one.
+/// The area under the curve: the probability that a bad run scores higher than a good one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area {
     /// The area.
@@ -55,12 +56,12 @@ pub(crate) struct Area {
     pub interval: (f64, f64),
 }
 
-/// A threshold that was chosen on one half of the runs, and what it does on the other.
+/// A threshold that was chosen on one half of the runs, and its results on the other half.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    /// By which rule.
+    /// The rule by which it was chosen.
     pub rule: String,
-    /// Its results on the runs that did not choose it.
+    /// Its results on the runs that were not used to choose it.
     pub point: Point,
 }
 
@@ -73,7 +74,7 @@ impl Rate {
         }
     }
 
-    /// Returns the share.
+    /// Returns the proportion.
     pub(crate) fn share(&self) -> f64 {
         if self.of == 0 {
             0.0
@@ -187,8 +188,8 @@ pub(super) fn curve(runs: &[Scored]) -> Vec<Point> {
     thresholds.into_iter().map(|at| point(runs, at)).collect()
 }
 
-/// Chooses thresholds on every other run of each kind, and measures them on the rest, so that no threshold is measured on
-/// the runs that chose it. `most`: the largest allowed share of false alarms.
+/// Chooses thresholds on every other run of each kind, and measures them on the rest, so that no threshold is measured on the
+/// runs that chose it. `most` is the greatest allowed proportion of false alarms.
 pub(super) fn choices(runs: &[Scored], most: f64) -> Vec<Choice> {
     let (mut chosen_on, mut told_on) = (Vec::new(), Vec::new());
     let mut seen = [0usize; 2];

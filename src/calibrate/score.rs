@@ -11,25 +11,26 @@ use guard_markov::interval::confidence::wilson;
 /// The normal quantile of 95 %.
 pub(super) const Z95: f64 = 1.959_963_984_540_054;
 
-/// A forecast that was made, and what happened.
+/// A forecast and its outcome.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forecasted {
-    /// The trace that it was made for.
+    /// The trace of the forecast.
     pub(super) trace: usize,
     /// The probability.
     pub(super) risk: f64,
-    /// Whether it happened.
+    /// Whether the event happened.
     pub(super) happened: bool,
 }
 
-/// Brier's score: the mean square of what forecasts missed by; smaller is better, 0 is perfect.
+/// Brier's score: the mean squared error of the forecasts; smaller is better, 0 is perfect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Brier {
     /// The number of forecasts.
     pub forecasts: usize,
     /// The score: `reliability - resolution + uncertainty`.
     pub score: f64,
-    /// Half the width of its 95 % interval; forecasts for one trace are taken as one draw, since they share what happens.
+    /// Half the width of its 95 % interval; forecasts for one trace count as one observation, because they share the
+    /// outcome.
     pub half_width: f64,
     /// The mean squared distance of frequencies from the predicted probabilities: 0 is calibrated.
     pub reliability: f64,
@@ -43,16 +44,16 @@ pub(crate) struct Brier {
     pub observed: f64,
 }
 
-/// Forecasts of about the same probability.
+/// Forecasts with similar probabilities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bin {
-    /// From.
+    /// The lower bound of the probabilities.
     pub from: f64,
-    /// To.
+    /// The upper bound of the probabilities.
     pub to: f64,
     /// The number of forecasts.
     pub forecasts: u64,
-    /// The number of them that happened.
+    /// The number of them for which the event happened.
     pub happened: u64,
     /// Their mean probability.
     pub predicted: f64,
@@ -72,7 +73,7 @@ pub(super) fn brier(forecasts: &[Forecasted]) -> Option<Brier> {
     let miss = |one: &Forecasted| (one.risk - f64::from(u8::from(one.happened))).powi(2);
     let score = forecasts.iter().map(miss).sum::<f64>() / n;
     let observed = forecasts.iter().filter(|one| one.happened).count() as f64 / n;
-    // By probability: Murphy's partition is exact where one group is one probability.
+    // Grouped by probability, because Murphy's partition is exact only if each group has one probability.
     let mut groups: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     let mut traces: BTreeMap<usize, f64> = BTreeMap::new();
     for one in forecasts {

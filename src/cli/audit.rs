@@ -116,11 +116,11 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     spares(args.output.as_deref(), read.chain([args.spec.as_path()]))?;
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
-    // In JSON Lines the problems stand in the report itself.
+    // In JSON Lines output the problems are part of the report.
     let told = args.format != AuditFormat::Json;
     let mut tell = |problem: &Problem| {
         if told {
-            // That the error output cannot be written is no reason to fail.
+            // An error on standard error does not make the audit fail.
             let _ = match &redaction {
                 Some(redaction) => log.write(&redaction.problem(problem)),
                 None => log.write(problem),
@@ -201,14 +201,14 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         .map_err(Failure::Output)
         .and_then(|()| output.close())
     {
-        // Whoever reads the report has seen enough; what was found so far still counts.
+        // The reader of the report has closed the pipe; the results so far still count.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
     }
     Ok(outcome(&args, &summary))
 }
 
-/// Reads `--redact`.
+/// Parses `--redact`.
 pub(super) fn redaction(spec: &Spec, fields: Option<&str>) -> Result<Option<Redaction>, Failure> {
     let redaction = fields.map(|fields| Redaction::new(spec, fields));
     redaction.transpose().map_err(Failure::Usage)

@@ -215,13 +215,13 @@ fn measure(args: CalibrateArgs, progress: &Progress) -> Result<Outcome, Failure>
     })
 }
 
-/// The traces that were read.
+/// The walks and labels that were read.
 struct Read {
     walks: Vec<Walk>,
     errors: u64,
 }
 
-/// Keeps walks as they come.
+/// Collects walks.
 struct Keeping<'a> {
     read: Read,
     progress: &'a Progress,
@@ -264,7 +264,7 @@ fn walks(
         },
         progress,
         tell: &mut |problem| {
-            // That the error output cannot be written is no reason to fail.
+            // An error on standard error does not make the command fail.
             let _ = log.write(problem);
         },
     };
@@ -285,7 +285,7 @@ fn walks(
     Ok(read)
 }
 
-/// Returns the model of the spec that the file holds.
+/// Returns the model of the spec that belongs to the file.
 fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> {
     let name = &file.header.model;
     let loads =
@@ -300,7 +300,7 @@ fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> 
         })
 }
 
-/// Returns the queries of a model that are meant: those named, or all that ask for a probability.
+/// Returns the selected queries of a model: those named, or all that compute a probability.
 fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>, Failure> {
     let of_model = || {
         (0..spec.claims.len())

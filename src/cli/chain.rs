@@ -47,7 +47,7 @@ impl Default for ChainArgs {
     }
 }
 
-/// A chain and what names mean on it.
+/// A chain with the meaning of names on it.
 pub(super) struct LoadedChain<V> {
     pub(super) chain: Chain<V>,
     pub(super) scope: Scope<V>,
@@ -203,7 +203,7 @@ type RewardPair = (Option<PathBuf>, Option<PathBuf>);
 
 type RewardFiles = Vec<RewardPair>;
 
-/// `<stem>.srew`, `<stem>.trew`, `<stem>1.srew`, … as far as they go.
+/// Finds `<stem>.srew`, `<stem>.trew`, `<stem>1.srew`, … up to the first missing number.
 fn rewards_beside(path: &Path) -> RewardFiles {
     let stem = path.with_extension("");
     let mut found = Vec::new();

@@ -43,7 +43,7 @@ enum Deny {
 pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let mut checked: Vec<Loaded> = Vec::new();
-    // One file that cannot be read does not hide what is wrong with the others.
+    // If one file cannot be read, the others are still checked.
     let mut unread = false;
     let mut compared = 0;
     for file in &args.files {

@@ -1,4 +1,4 @@
-//! The answer to a claim as `guard query SPEC` prints it, for people and for programs.
+//! The answer to a claim as `guard query SPEC` prints it, as text and as JSON.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub(super) struct ClaimView<'a> {
 }
 
 impl ClaimView<'_> {
-    /// Returns the name of the claim; a formula of the command has none.
+    /// Returns the name of the claim; a formula from the command line has none.
     fn name(&self) -> Option<&str> {
         let name = self.claim.name.as_str();
         (!name.starts_with(FORMULA)).then_some(name)
@@ -122,7 +122,7 @@ impl ClaimView<'_> {
             put("per_state", json!(values));
             put("state_names", json!(names));
             if let Some(interval) = &answer.interval {
-                // With all that is declared there may be more states than those above.
+                // With all declared transitions there may be more states than above.
                 let range = |(name, range): &(String, Range)| json!({"state": name, "lower": range.lower, "upper": range.upper});
                 let ranges: Vec<Value> = interval.per_state.iter().map(range).collect();
                 put("intervals", json!(ranges));

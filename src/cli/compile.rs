@@ -144,7 +144,7 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Solves the models that clauses ask about, if they are given or loaded by the spec.
+/// Solves the models that clauses use, if they are given or loaded by the spec.
 fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, Failure> {
     if !args.models.is_given() && checked.models.is_empty() {
         return Ok(Vec::new());

@@ -97,14 +97,14 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
         let pairs = diff.pairs(&old, &new);
         let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
         let mut on_problem = |problem: &crate::problem::Problem| {
-            // That the error output cannot be written is no reason to fail.
+            // An error on standard error does not make the command fail.
             let _ = log.write(problem);
         };
         missing.iter().for_each(&mut on_problem);
         let mut runs = progress::during("", |progress| {
             let [old, new] = &judges;
             let before = diff::collect(old, &files, progress, &mut on_problem, &|| false);
-            // The same data was read before: its problems are known.
+            // The same data was read before, so its problems were already reported.
             let after = diff::collect(new, &files, progress, &mut |_| {}, &|| false);
             diff::compare_runs(&before, after, &pairs)
         });

@@ -124,7 +124,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
         DraftFormat::Guard => {
             let spec = document.to_guard(&source);
             let spec = syntax::format(&spec).unwrap_or(spec);
-            // A model or a document may have put characters into comments that are not shown as they are.
+            // A model or a document may have put invisible characters into comments.
             let mut inert = String::with_capacity(spec.len());
             push_lines(&mut inert, &spec, Colours::None);
             output.write_all(inert.as_bytes())?;
@@ -140,7 +140,8 @@ fn tools(path: &Path) -> Result<Grounding, Failure> {
         .map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))
 }
 
-/// Returns the text, its name, and its path if it is a file. An argument that names no file is a requirement itself.
+/// Returns the text, its name, and its path if it is a file. An argument that is not a file name is a requirement
+/// itself.
 fn read(input: &str) -> Result<(String, String, Option<PathBuf>), Failure> {
     let path = Path::new(input);
     if input == "-" {
@@ -159,8 +160,8 @@ fn read(input: &str) -> Result<(String, String, Option<PathBuf>), Failure> {
     Ok((input.to_owned(), "a sentence".to_owned(), None))
 }
 
-/// Goes through the drafts one by one on the terminal: shows what each may mean with traces that tell the proposals apart, and asks for
-/// a choice or another wording, which is drafted in place of the line. Returns the drafts without those that were skipped.
+/// Goes through the drafts one by one on the terminal: shows its possible meanings with traces that distinguish the proposals,
+/// and asks for a choice or another wording, which replaces the line. Returns the drafts without those that were skipped.
 fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Vec<Draft>, Failure> {
     let stdin = std::io::stdin();
     let mut lines = stdin.lock().lines();
@@ -185,7 +186,7 @@ fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Ve
             push_lines(&mut text, &String::from_utf8_lossy(&shown), Colours::None);
             let _ = write!(err, "{text}  {prompt}> ");
             let _ = err.flush();
-            // At the end of the input all that is left stays as it is.
+            // At the end of the input all remaining drafts stay unchanged.
             let answer = match lines.next() {
                 Some(Ok(answer)) => answer.trim().to_owned(),
                 Some(Err(_)) | None => String::new(),

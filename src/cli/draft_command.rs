@@ -1,4 +1,4 @@
-//! A command as a language model: the prompt on its standard input, the answer on its standard output.
+//! A command as a language model: it reads the prompt from standard input and writes the answer to standard output.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use guard_english::language_model::{ANSWER_BYTES, Question};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The time between two looks at a running command.
+/// The polling interval for a running command.
 const POLL: Duration = Duration::from_millis(10);
-/// The part of the error output that a message repeats, in bytes.
+/// The greatest number of bytes of the error output that a message repeats.
 const ERROR_BYTES: usize = 400;
-/// The time in which the output of a command that has ended must be complete.
+/// The time within which the output must be complete after the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A command line for `sh -c`.
@@ -50,7 +50,7 @@ impl Command {
     /// Runs the command with a prompt.
     ///
     /// # Errors
-    /// It cannot be started, fails, is late, or prints too much.
+    /// The command cannot be started, fails, exceeds the time limit, or prints too much.
     pub(super) fn answer(
         &self,
         question: &Question<'_>,
@@ -70,7 +70,7 @@ impl Command {
         let mut running = Running(child);
         let prompt = format!("{}\n{}", question.instructions, question.text);
         if let Some(mut stdin) = running.0.stdin.take() {
-            // A command may answer without reading all of its input, so errors of writing say nothing.
+            // A command may answer without reading all of its input, so write errors are ignored.
             thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         }
         let output = read(running.0.stdout.take(), ANSWER_BYTES + 1);

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use url::{Host, Url};
 
-/// Bytes of a response that are read: the answer is escaped, and is not alone.
+/// The greatest number of bytes of a response: the answer is escaped and surrounded by other data.
 const RESPONSE_BYTES: u64 = 4 * ANSWER_BYTES as u64;
-/// Tokens of an answer, which Anthropic's interface requires.
+/// The greatest number of tokens of an answer, which Anthropic's interface requires.
 const ANSWER_TOKENS: u32 = 4_000;
-/// Characters of an error of the server that a message repeats.
+/// The greatest number of characters of a server error that a message repeats.
 const ERROR_CHARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Endpoint {
     url: Url,
     dialect: Dialect,
     model: String,
-    /// Never printed, and never logged.
+    /// The key, which is never printed or logged.
     key: Option<String>,
     /// The certificate authorities whose servers are trusted.
     #[cfg(feature = "https")]
@@ -54,13 +54,13 @@ fn roots(path: &str) -> Result<RootCerts, String> {
 }
 
 impl Endpoint {
-    /// Reads an address. Without a path to an interface, the usual one is added. The key comes from `GUARD_MODEL_KEY`, or at the hosts of
-    /// the two companies from their own variables; no other host is sent those. Servers are trusted by the authorities of Mozilla, or those
-    /// of the file that `SSL_CERT_FILE` names.
+    /// Reads an address. Without a path to an interface, the usual one is added. The key comes from `GUARD_MODEL_KEY`, or, for
+    /// the hosts of the two companies, from their own variables, which are never sent to other hosts. Servers are trusted by
+    /// the authorities of Mozilla, or those of the file that `SSL_CERT_FILE` names.
     ///
     /// # Errors
-    /// The address is not one of HTTP, or of HTTPS in a build without it; it has a password or a query; it would take the key over the
-    /// network without encryption; or the file of authorities cannot be read.
+    /// The address is not one of HTTP, or of HTTPS in a build without it; it has a password or a query; the key would be sent
+    /// over the network without encryption; or the file of authorities cannot be read.
     pub(super) fn new(address: &str, model: &str) -> Result<Endpoint, String> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let endpoint = Endpoint::with_keys(address, model, &variable)?;
@@ -142,14 +142,14 @@ impl Endpoint {
     /// Sends a question and returns the text of the answer.
     ///
     /// # Errors
-    /// The endpoint is not reached, is late, refuses, or answers with something else.
+    /// The endpoint cannot be reached, exceeds the time limit, returns an error, or returns an invalid response.
     pub(super) fn answer(
         &self,
         question: &Question<'_>,
         patience: Duration,
     ) -> Result<String, String> {
         let said = self.send(question, patience);
-        // A server may repeat the key in its complaint.
+        // A server may repeat the key in its error message.
         said.map_err(|error| match &self.key {
             Some(key) => error.replace(key.as_str(), "[key]"),
             None => error,
@@ -224,7 +224,7 @@ impl Endpoint {
                     {"role": "user", "content": question.text},
                 ],
             }),
-            // The instructions are the same for every question: the server may keep what it computed for them.
+            // The instructions are the same for every question, so the server may cache them.
             Dialect::Anthropic => json!({
                 "model": self.model,
                 "max_tokens": ANSWER_TOKENS,
@@ -261,7 +261,7 @@ impl Endpoint {
 /// Returns the message for a request that was not answered.
 fn refused(error: &ureq::Error) -> String {
     let text = error.to_string();
-    // The error of a failed handshake reaches this place as one of input and output.
+    // The error of a failed TLS handshake arrives here as an input or output error.
     match text.split_once("certificate: ") {
         Some((_, reason)) => format!(
             "the certificate of the endpoint is not trusted: {reason}: if an authority of your own signed it, name the file of that \

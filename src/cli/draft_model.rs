@@ -1,4 +1,4 @@
-//! The language model of `guard draft`: where it is asked, its budget, and the log from which its answers are replayed.
+//! The language model of `guard draft`: its source, its budget, and the log from which its answers are replayed.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -56,11 +56,11 @@ pub(super) struct ModelArgs {
     jobs: u16,
 }
 
-/// The place where answers come from.
+/// The source of answers.
 enum Source {
     Command(Command),
     Http(Endpoint),
-    /// The log alone.
+    /// Only the log.
     Log,
 }
 
@@ -85,7 +85,7 @@ struct Entry {
 /// A language model with a budget and a log.
 pub(super) struct LoggedModel {
     source: Source,
-    /// The name that the log has for the model; empty for any.
+    /// The name of the model in the log; empty for any model.
     name: String,
     log: Mutex<Log>,
     questions: AtomicU32,
@@ -154,7 +154,8 @@ impl ModelArgs {
 }
 
 impl Log {
-    /// Reads the answers of a log, and opens it for more. A line that is not an entry, such as one that was cut off, is passed over.
+    /// Reads the answers of a log, and opens it for more. A line that is not an entry, such as one that was cut off, is
+    /// ignored.
     fn open(path: Option<&Path>, only_read: bool) -> Result<Log, Failure> {
         let mut log = Log {
             answers: HashMap::new(),
@@ -266,11 +267,11 @@ impl LanguageModel for LoggedModel {
     }
 }
 
-/// The version of the protocol: answers to questions of another one are not reused.
+/// The version of the protocol: answers to questions of another version are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Returns the hash that an answer is kept under: it depends on the question and the number of the sample, and not on the instructions, so
-/// that answers are still found after a change of their words.
+/// Returns the hash that an answer is kept under: it depends on the question and the number of the sample, but not on the
+/// instructions, so that a change of their wording does not invalidate answers.
 fn key(question: &Question<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&PROTOCOL.to_le_bytes());

@@ -144,7 +144,8 @@ impl<F: FnMut(&Problem)> Listener<Counts> for Sums<F> {
     }
 }
 
-/// Returns for each condition, by its name, how often it is true on the traces, in words. The conditions speak of what `preamble` declares.
+/// Returns, for each condition by name, a text with the number of steps at which it is true on the traces. The conditions refer
+/// to the declarations of `preamble`.
 ///
 /// # Errors
 /// The traces cannot be found.
@@ -172,7 +173,7 @@ pub(super) fn count(
     let mut sums = Sums {
         traces: 0,
         conditions: vec![[(0, 0); 2]; conditions.len()],
-        // That the error output cannot be written is no reason to fail.
+        // An error on standard error does not make the command fail.
         on_problem: |problem: &Problem| drop(log.write(problem)),
     };
     for problem in &missing {
@@ -193,7 +194,7 @@ pub(super) fn count(
         .collect())
 }
 
-/// A spec, expressions to be observed, and the places of those of each condition.
+/// A spec, expressions to be observed, and the range of those of each condition.
 type Probes = (Arc<Spec>, Vec<ExprId>, Vec<Range<usize>>);
 
 /// Returns a spec with a property for each condition, and the expressions of the conditions: the parts of a conjunction are separate

@@ -18,18 +18,18 @@ use crate::monitor::lenient::Outline;
 use crate::monitor::{Cause, Decision, Identity, Monitor, MonitorError, Options, Request, Speaker};
 use crate::value::Instant;
 
-/// A monitor, what it keeps, and the time.
+/// A monitor with its files and its clock.
 pub(super) struct DurableMonitor {
     pub(super) monitor: Monitor,
     state: DurableState,
     time: Time,
     /// Decisions about deadlines that passed between two lines, not yet written.
     pub(super) late: Vec<Decision>,
-    /// Whether it goes on from what an earlier process left.
+    /// Whether it continues the state of an earlier process.
     pub(super) resumed: bool,
 }
 
-/// The source of a monitor.
+/// The options for creating a monitor.
 pub(super) struct Setup<'a> {
     /// The spec.
     pub(super) spec: &'a Path,
@@ -37,7 +37,7 @@ pub(super) struct Setup<'a> {
     pub(super) limits: &'a LimitArgs,
     pub(super) files: Files,
     pub(super) clock: Clock,
-    /// Whether to warn about tiers that no state of the models reaches.
+    /// Whether to warn about arms that no state of the models reaches.
     pub(super) warns: bool,
     /// Further changes of the defaults.
     pub(super) options: &'a dyn Fn(&mut Options),
@@ -71,8 +71,8 @@ pub(super) enum Clock {
     None,
 }
 
-/// The time that the monitor is given: that of the system when the process began, and what has passed since. It never
-/// runs back, neither here nor against what an earlier process was given.
+/// The time for the monitor: the system time at the start of the process plus the time elapsed since. It never runs
+/// back, even relative to the times of an earlier process.
 struct Time {
     clock: Clock,
     start: i128,
@@ -174,11 +174,11 @@ impl FileArgs {
 }
 
 impl DurableMonitor {
-    /// Opens the spec, the models and the files, and goes on from where they end.
+    /// Opens the spec, the models and the files, and continues from their state.
     ///
     /// # Errors
-    /// The spec is wrong or beyond the limits; a model is missing or of another spec; the files cannot be used or are of
-    /// another spec or model.
+    /// The spec has errors or exceeds the limits; a model is missing or belongs to another spec; the files cannot be
+    /// used or belong to another spec or model.
     pub(super) fn open(setup: Setup<'_>) -> Result<DurableMonitor, Failure> {
         let path = setup.spec;
         let (spec, checked) = spec::usable(path)?;
@@ -202,10 +202,10 @@ impl DurableMonitor {
         DurableMonitor::resume(&spec, monitor, setup.files, setup.clock)
     }
 
-    /// Opens the files of a new monitor, and goes on from where they end.
+    /// Opens the files of a new monitor, and continues from their state.
     ///
     /// # Errors
-    /// The files cannot be used or are of another spec or model.
+    /// The files cannot be used or belong to another spec or model.
     pub(super) fn resume(
         spec: &hir::Spec,
         mut monitor: Monitor,
@@ -225,14 +225,14 @@ impl DurableMonitor {
         })
     }
 
-    /// Sets who makes the following requests, and for which client.
+    /// Sets the speaker and the client of the following requests.
     pub(super) fn speak_as(&mut self, speaker: Speaker, client: u32) {
         self.monitor.speak_as(speaker);
         self.monitor.set_client(client);
         self.state.client = client;
     }
 
-    /// Returns the time that the monitor is given.
+    /// Returns the time for the monitor.
     pub(super) fn now(&self) -> Option<Instant> {
         self.time.now()
     }
@@ -240,7 +240,7 @@ impl DurableMonitor {
     /// Decides about deadlines that have passed; the decisions wait in `late`.
     ///
     /// # Errors
-    /// They cannot be kept.
+    /// They cannot be recorded.
     pub(super) fn deadlines(&mut self) -> Result<(), Failure> {
         let Some(now) = self.time.now() else {
             return Ok(());
@@ -257,7 +257,7 @@ impl DurableMonitor {
         Ok(())
     }
 
-    /// Returns the decision on the rest of a line that is too long, before [keeping](Self::keep) it: an event that happened is
+    /// Returns the decision on the rest of a line that is too long, before it is [kept](Self::keep): an event that happened is
     /// recorded, and a question is denied.
     pub(super) fn take_cut(&mut self, kept: Option<&Outline>, why: &str) -> Decision {
         match kept.map(|kept| kept.as_text().as_bytes()) {
@@ -266,10 +266,10 @@ impl DurableMonitor {
         }
     }
 
-    /// Returns the decision on a line, after keeping it.
+    /// Records a line and returns the decision on it.
     ///
     /// # Errors
-    /// It cannot be kept, so it must not be told.
+    /// It cannot be recorded, so the decision must not be reported.
     pub(super) fn decide(&mut self, line: &[u8]) -> Result<Decision, Failure> {
         self.deadlines()?;
         let decision = self.take(Ok(line));
@@ -277,10 +277,10 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// Returns the decision on a request, after keeping it. The journal holds the line of the request.
+    /// Records a request and returns the decision on it. The journal contains the line of the request.
     ///
     /// # Errors
-    /// It cannot be kept, so it must not be told.
+    /// It cannot be recorded, so the decision must not be reported.
     pub(super) fn decide_request(
         &mut self,
         request: Request,
@@ -304,8 +304,8 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// Returns the decision on a line, or on one that cannot be read for a reason. The caller must [keep](Self::keep) it
-    /// before writing it.
+    /// Returns the decision on a line, or on a line that cannot be read, with the reason. The caller must
+    /// [keep](Self::keep) it before writing it.
     pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         self.take_noted(line, None)
     }
@@ -328,23 +328,23 @@ impl DurableMonitor {
         decision
     }
 
-    /// Makes sure that what was decided is kept, and that the state is written where it is time for that.
+    /// Writes the inputs and decisions so far to the files, and the state if it is due.
     ///
     /// # Errors
-    /// It cannot be kept, so it must not be told.
+    /// They cannot be written, so the decisions must not be reported.
     pub(super) fn keep(&mut self) -> Result<(), Failure> {
         self.state.commit()?;
         self.state.snapshot(&self.monitor, false);
         Ok(())
     }
 
-    /// Writes the state, where one is kept.
+    /// Writes the state, if there is a file for it.
     pub(super) fn close(&mut self) {
         self.state.snapshot(&self.monitor, true);
     }
 }
 
-/// Returns the journal entry of a line: a line that its sender may not write changes nothing, whoever replays it.
+/// Returns the journal entry of a line. A line that its sender may not write changes nothing, also when it is replayed.
 fn input_of<'l>(line: Pieces<'l>, decision: &'l Decision) -> Input<'l> {
     match (decision.cause, decision.errors.first()) {
         (Cause::Forbidden, Some(why)) => Input::Refused(why),
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn the_time_never_runs_back() {
         let wall = Time::start(Clock::Wall, None).now().unwrap_or(Instant(0));
-        // The clock of the system was set back by an hour since an earlier process was given this time.
+        // The system clock was set back by an hour since an earlier process used this time.
         let before = Instant(wall.0 + 3600 * Instant::SECOND);
         let time = Time::start(Clock::Wall, Some(before));
         let first = time.now().unwrap_or(Instant(0));

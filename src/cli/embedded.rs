@@ -12,7 +12,7 @@ use crate::learn::Model;
 use crate::monitor::{Decision, Identity, Monitor, Options, Request};
 use crate::source::FileId;
 
-/// The files of an embedded monitor, and what it asks models.
+/// The files and models of an embedded monitor.
 #[derive(Debug, Default)]
 pub struct EmbeddedOptions {
     /// The models for `enforce on QUERY` clauses, with the names of their files for messages.
@@ -25,7 +25,7 @@ pub struct EmbeddedOptions {
     pub log: Option<PathBuf>,
     /// The Ed25519 key (PEM) that signs the log.
     pub key: Option<PathBuf>,
-    /// Whether the system, rather than the monitor, decides when journal and log are on disk.
+    /// Whether the operating system, instead of the monitor, decides when journal and log are flushed to disk.
     pub relaxed: bool,
     /// Whether contents of events are left out of the log.
     pub redact: bool,
@@ -46,10 +46,10 @@ impl std::fmt::Debug for Embedded {
 }
 
 impl Embedded {
-    /// Opens the files, and goes on from where they end.
+    /// Opens the files, and continues from their state.
     ///
     /// # Errors
-    /// The spec cannot be monitored, a model is missing or of another spec, or the files cannot be used.
+    /// The spec cannot be monitored, a model is missing or belongs to another spec, or the files cannot be used.
     pub fn open(spec: &Spec, options: EmbeddedOptions) -> Result<Embedded, String> {
         Embedded::opened(spec, options).map_err(|failure| failure.to_string())
     }
@@ -100,10 +100,10 @@ impl Embedded {
         })
     }
 
-    /// Returns the decision on a request, after keeping it. `event` is a JSON object; it is empty for [`Request::Abandon`].
+    /// Records a request and returns the decision on it. `event` is a JSON object; it is empty for [`Request::Abandon`].
     ///
     /// # Errors
-    /// The decision cannot be kept, so it must not be acted upon.
+    /// The request cannot be recorded, so the decision must not be used.
     pub fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         let decided = self.monitor.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())
@@ -133,17 +133,17 @@ impl Embedded {
     /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///
     /// # Errors
-    /// The monitor has files, which then would not agree with the state; or the state is too large.
+    /// The monitor has files, which would then differ from the state; or the state is too large.
     pub fn state(&self) -> Result<Vec<u8>, String> {
         self.without_files()?;
         let state = self.monitor.monitor.snapshot();
         state.map_err(|error| error.to_string())
     }
 
-    /// Goes on from a state of a monitor of the same spec; what this monitor had of its own is forgotten.
+    /// Replaces the monitor's state by a state of a monitor of the same spec.
     ///
     /// # Errors
-    /// As [`Embedded::state`], and if the bytes are damaged or of another spec; the monitor is then as it was.
+    /// As [`Embedded::state`], and if the bytes are damaged or belong to another spec; the monitor is then unchanged.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), String> {
         self.without_files()?;
         let resumed = self.monitor.monitor.resume(state);
@@ -162,12 +162,12 @@ impl Embedded {
         }
     }
 
-    /// Saves the state, where a file for it was given.
+    /// Saves the state, if a file for it was given.
     pub fn close(&mut self) {
         self.monitor.close();
     }
 
-    /// Whether it goes on from what an earlier process left.
+    /// Whether it continues the state of an earlier process.
     pub fn resumed(&self) -> bool {
         self.monitor.resumed
     }

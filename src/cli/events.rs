@@ -62,7 +62,7 @@ fn print(args: EventsArgs, progress: &Progress) -> Result<Outcome, Failure> {
         output: Output::open(args.output.as_deref())?,
         progress,
         on_problem: |problem: &Problem| {
-            // That the error output cannot be written is no reason to fail.
+            // An error on standard error does not make the command fail.
             let _ = log.write(problem);
         },
         n_traces: 0,
@@ -83,7 +83,7 @@ fn print(args: EventsArgs, progress: &Progress) -> Result<Outcome, Failure> {
     } = writing;
     let _ = log.finish();
     match failed {
-        // Whoever reads the traces has seen enough.
+        // The reader has closed the pipe.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Some(error) => return Err(error.into()),
         None => output.close()?,
@@ -123,7 +123,8 @@ struct Line {
     problems: Vec<Problem>,
 }
 
-/// Returns a record as JSON that is read as a native record: its other members, its name, whether it is complete, its events.
+/// Returns a record as JSON that can be read as a native record: its other members, its name, whether it is complete,
+/// its events.
 fn line(record: Record) -> Line {
     let mut members = Vec::new();
     if let Some(Cell::Known(Value::Object(own))) = record.meta.first() {
@@ -137,7 +138,7 @@ fn line(record: Record) -> Line {
     }
     let events = record.steps.iter().map(|step| match step.cells.first() {
         Some(Cell::Known(event)) => value_json(event, &[]),
-        // A key that stands twice: nothing of the event is known, which is what an event without members says.
+        // A duplicate key: nothing of the event is known, which an event without members expresses.
         _ => "{}".to_owned(),
     });
     let events: Vec<String> = events.collect();
@@ -152,7 +153,7 @@ fn line(record: Record) -> Line {
     }
 }
 
-/// The members of a native record that are not read by the paths of a spec alone.
+/// The members of a native record that have a fixed meaning.
 const OWN: [&str; 3] = ["id", "complete", "events"];
 
 /// Writes traces in order.

@@ -85,7 +85,7 @@ fn property(args: &ExplainArgs, name: &str) -> Result<Outcome, Failure> {
                 return Err(Failure::Usage(not_found(&spec, against)));
             }
             let formula = elsewhere(against)?;
-            // A formula is one more property of the spec, so that its names mean the same.
+            // The formula is added to the spec as a property, so that names are resolved as in the spec.
             let item = format!(
                 "property {AGAINST} = {}\n",
                 formula.as_ref().unwrap_or(against)
@@ -201,7 +201,7 @@ fn write_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an object in JSON with the clauses as one more member, where there are some.
+/// Adds the clauses to a JSON object as one more member, if there are any.
 fn with_clauses(told: &str, clauses: &[Clause]) -> String {
     match told.strip_suffix('}') {
         Some(open) if !clauses.is_empty() => {

@@ -1,4 +1,4 @@
-//! The end of a verb: exit codes, and failures that end it early.
+//! The exit codes of commands, and failures that end a command early.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -14,16 +14,16 @@ pub(super) mod code {
     pub(in crate::cli) const USAGE: u8 = 2;
     pub(in crate::cli) const UNREADABLE: u8 = 3;
     pub(in crate::cli) const INTERNAL: u8 = 70;
-    /// Of a hook: what was asked is denied.
+    /// A hook denies the requested action.
     pub(in crate::cli) const HOOK_DENIES: u8 = 2;
-    /// Of a hook that has nothing to deny: something went wrong.
+    /// A hook that has nothing to deny reports an error.
     pub(in crate::cli) const HOOK_TELLS: u8 = 1;
 }
 
-/// The outcome of a verb that did its work.
+/// The outcome of a command that completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All holds.
+    /// No violation or error was found.
     Holds,
     /// A property is violated, a test fails, a file is not formatted.
     Violated,
@@ -44,23 +44,23 @@ impl Outcome {
     }
 }
 
-/// The reason why a verb could not do its work.
+/// The reason why a command could not complete.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The arguments ask for what cannot be done.
+    /// The arguments are invalid.
     Usage(String),
     /// The files of a monitor cannot be continued, or do not belong together.
     Files(String),
-    /// It was already reported.
+    /// The error was already reported.
     AlreadyReported(u8),
     /// The output cannot be written.
     Output(io::Error),
 }
 
 impl Failure {
-    /// Tells the failure on the error output; gives the exit code.
+    /// Prints the failure to standard error and returns the exit code.
     ///
-    /// A reader that closed the output early has what it wanted: no error.
+    /// A closed output pipe is not an error.
     pub(super) fn report(&self) -> u8 {
         match self {
             Failure::Usage(message) | Failure::Files(message) => {
@@ -94,23 +94,23 @@ impl std::fmt::Display for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// For errors of writing; readers make messages that name the file.
+    /// Converts errors of writing. Errors of reading have messages with the file name.
     fn from(error: io::Error) -> Failure {
         Failure::Output(error)
     }
 }
 
-/// Writes one line to standard error, whatever the message contains. Errors of writing are ignored.
+/// Writes one line to standard error, with control characters escaped. Errors of writing are ignored.
 pub(super) fn complain(message: &str) {
     let _ = writeln!(Clearing(io::stderr()), "error: {}", inert(message));
 }
 
-/// Writes one line of warning to the error output, whatever the message holds.
+/// Writes one line of warning to standard error, with control characters escaped.
 pub(super) fn warn(message: &str) {
     let _ = writeln!(Clearing(io::stderr()), "warning: {}", inert(message));
 }
 
-/// The message and the place of the first panic.
+/// The message and the location of the first panic.
 static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps the message of a panic until [`internal_fault`] prints it; a worker's panic is passed on without its message.
@@ -130,7 +130,7 @@ pub(super) fn quiet_panics() {
     }));
 }
 
-/// Tells of a panic: what to report, and where.
+/// Reports a panic as an internal error, with instructions for a bug report.
 pub(super) fn internal_fault() {
     let first = FIRST_PANIC
         .lock()

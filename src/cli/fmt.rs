@@ -26,7 +26,7 @@ pub(super) fn run(args: FmtArgs) -> Result<Outcome, Failure> {
     for path in &args.files {
         let text = text_of(path)?;
         let Some(formatted) = formatted(path, &text) else {
-            // The others are still formatted; the worst outcome stays.
+            // The other files are still formatted; the worst outcome is kept.
             outcome = Outcome::WrongSpec;
             continue;
         };

@@ -1,4 +1,4 @@
-//! Automata from elsewhere, in the Hanoi format, over the conditions of a spec.
+//! Automata from other tools, in the Hanoi format, over the conditions of a spec.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use crate::translate::{atom, atom_text};
 use guard_automata::omega::hoa::{self, Automaton};
 use guard_automata::{Atom, Limits};
 
-/// A file in the Hanoi format, as it was named.
+/// A file in the Hanoi format, as given.
 pub(super) struct File {
     path: String,
-    /// The automaton that is meant, from `FILE.hoa:NAME`.
+    /// The name of the selected automaton, from `FILE.hoa:NAME`.
     name: Option<String>,
     text: String,
 }
 
-/// Returns the file that `against` names, if it is one that ends in `.hoa` or begins like an automaton; `FILE.hoa:NAME` is
-/// one of several in it.
+/// Returns the file that `against` names, if it is one that ends in `.hoa` or begins like an automaton; `FILE.hoa:NAME` selects
+/// one of several automata.
 ///
 /// # Errors
 /// A file that ends in `.hoa` cannot be read.
@@ -51,7 +51,7 @@ impl File {
         Failure::Usage(format!("`{}`: {reason}", self.path))
     }
 
-    /// Returns the automaton that is meant: the only one, the one that was named, or the one with the name of the property.
+    /// Returns the selected automaton: the only one, the named one, or the one with the name of the property.
     fn automaton(&self, property: &str, limits: &Limits) -> Result<Automaton, Failure> {
         let mut all = hoa::parse_all(&self.text, limits).map_err(|error| self.wrong(error))?;
         if all.len() == 1 && self.name.is_none() {
@@ -82,9 +82,9 @@ impl File {
     }
 }
 
-/// An automaton that was read, over the letters of a spec.
+/// A parsed automaton over the letters of a spec.
 pub(super) struct Read {
-    /// The spec, with what the automaton reads.
+    /// The spec, extended by the conditions that the automaton reads.
     pub(super) spec: Spec,
     pub(super) checked: Loaded,
     pub(super) automaton: Foreign,
@@ -136,7 +136,7 @@ pub(super) fn read(
         true => (spec, checked),
         false => spec::with_item(&checked, &items)?,
     };
-    // The letters of the property are the same ones, and may have other numbers now.
+    // The letters of the property are the same, but may have other numbers now.
     let letters = spec.formulas.atoms_of(spec.property(property).formula);
     let by_text = |name: &str| {
         let place = texts.iter().position(|text| *text == one_line(name))?;
@@ -177,14 +177,14 @@ pub(super) fn read(
     })
 }
 
-/// The names of the properties that hold what an automaton reads begin so.
+/// The prefix of the names of properties that hold the conditions of an automaton.
 const ATOM: &str = "_against_";
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the letter that a proposition has become, if it is one.
+/// Returns the letter of a proposition, if it is one.
 fn letter(spec: &Spec, index: usize) -> Option<AtomId> {
     let property = spec.property(spec.find_property(&format!("{ATOM}{index}"))?);
     let Formula::Unary(Unary::Always, _, inner) = spec.formulas.get(property.formula) else {

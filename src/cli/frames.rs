@@ -1,4 +1,4 @@
-//! Messages with their length before them, as the Language Server Protocol and the Debug Adapter Protocol send them.
+//! Messages prefixed by their length, as in the Language Server Protocol and the Debug Adapter Protocol.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -8,7 +8,7 @@ const MESSAGE: u64 = 64 << 20;
 /// The longest line of a header, in bytes.
 const HEADER: u64 = 8 << 10;
 
-/// Reads the next message: its bytes, or why it was skipped. Returns `None` at the end of the input.
+/// Reads the next message: its bytes, or the reason why it was skipped. Returns `None` at the end of the input.
 ///
 /// # Errors
 /// The input cannot be read.

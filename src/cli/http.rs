@@ -1,12 +1,11 @@
 //! A small HTTP/1.1 server over TCP or a Unix socket, for clients that may be hostile.
 //!
-//! Every connection has a thread. What a client can make of it is bounded: how many connections there are, how long a head
-//! and a body are, and how long a request takes to arrive, however slowly its bytes come. A body is read only if the head
-//! is admitted. If all places are taken, a new connection takes the place of the one that has waited longest without an
-//! admitted request, so that clients that only connect hold up nobody.
+//! Every connection has a thread. Resources are bounded: the number of connections, the sizes of head and body, and the time
+//! for a request to arrive. A body is read only if the head is admitted. If all slots are taken, a new connection replaces the
+//! one that has waited longest without an admitted request, so that idle clients cannot block others.
 //!
-//! `integrations/http.rs` reads requests and writes answers. A body that is too long or cut off goes to the service as it
-//! arrives: what it reports has happened.
+//! `integrations/http.rs` reads requests and writes answers. A body that is too long or cut off is still passed to the service,
+//! because it may report an event that happened.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,7 +19,7 @@ use crate::integrations::http::{Framing, Received, RequestHead, Response};
 /// The time that a connection may be idle between requests.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// The time for which the input of a refused client is still read, so that it receives the response.
+/// The time for which the input of a rejected client is still read, so that the client receives the response.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// The limits of a server on its clients.
@@ -28,7 +27,7 @@ const LINGER: Duration = Duration::from_millis(500);
 pub(super) struct ConnectionLimits {
     /// The longest body, in bytes.
     pub(super) body: usize,
-    /// Connections at once; more are refused.
+    /// The greatest number of simultaneous connections.
     pub(super) clients: usize,
     /// The time within which a request must arrive, and its response be taken.
     pub(super) patience: Duration,
@@ -45,17 +44,17 @@ pub(super) trait Service: Send + Sync + 'static {
     /// The permission that a request receives.
     type Grant: Copy;
 
-    /// Decides by the head whether the body is read.
+    /// Decides from the head whether the body is read.
     ///
     /// # Errors
-    /// The refusal.
+    /// The response to a rejected request.
     fn admit(&self, head: &RequestHead) -> Result<Self::Grant, Response>;
 
-    /// Returns the answer to an admitted request.
+    /// Returns the response to an admitted request.
     fn answer(&self, head: &RequestHead, grant: Self::Grant, body: Vec<u8>) -> Response;
 
-    /// Returns the answer to an admitted request whose body is longer than the limit, or does not arrive completely, which is why it
-    /// is refused. `body` is what arrives of it.
+    /// Returns the response to an admitted request whose body is longer than the limit or incomplete, and which is therefore
+    /// rejected. `body` yields the part that arrives.
     fn answer_cut(
         &self,
         head: &RequestHead,
@@ -77,7 +76,7 @@ impl Listener {
     /// Answers clients for as long as connections can be taken.
     ///
     /// # Errors
-    /// None can be taken any more.
+    /// No further connection can be accepted.
     pub(super) fn serve(
         self,
         service: &Arc<impl Service>,
@@ -87,7 +86,7 @@ impl Listener {
         loop {
             let taken = match &self {
                 Listener::Tcp(listener) => listener.accept().map(|(stream, _)| {
-                    // That packets are put together only costs time.
+                    // Combining packets would only add latency.
                     let _ = stream.set_nodelay(true);
                     Connection::Tcp(stream)
                 }),
@@ -97,7 +96,7 @@ impl Listener {
             };
             let connection = match taken {
                 Ok(connection) => connection,
-                // The client has gone already, or there is room again when others have.
+                // The client has already disconnected, or there will be room after others have.
                 Err(error) if is_passing(&error) => {
                     std::thread::sleep(Duration::from_millis(5));
                     continue;
@@ -107,7 +106,7 @@ impl Listener {
             let slot = ConnectionSlot::take(&open, &connection, limits.clients);
             let service = Arc::clone(service);
             let thread = std::thread::Builder::new().name("client".to_owned());
-            // Without a thread the connection is closed, which a client must take for a refusal.
+            // Without a thread the connection is closed; clients must treat that as a denial.
             let _ = thread.spawn(move || {
                 let mut client = Client::new(connection, limits);
                 match slot {
@@ -143,7 +142,7 @@ struct OpenConnections {
 
 struct OpenConnection {
     handle: Connection,
-    /// Since when it has no admitted request.
+    /// The time since which it has no admitted request.
     waits_since: Option<Instant>,
 }
 
@@ -153,14 +152,14 @@ impl Connections {
     }
 }
 
-/// One of the connections that there may be at once.
+/// The slot of an open connection.
 struct ConnectionSlot {
     all: Arc<Connections>,
     number: u64,
 }
 
 impl ConnectionSlot {
-    /// Takes a place. If all are taken, the connection that has waited longest is closed and gives its own.
+    /// Takes a slot. If all are taken, closes the connection that has waited longest and takes its slot.
     fn take(
         all: &Arc<Connections>,
         connection: &Connection,
@@ -189,7 +188,7 @@ impl ConnectionSlot {
         })
     }
 
-    /// Notes whether the connection has an admitted request.
+    /// Records whether the connection has an admitted request.
     fn set_admitted(&self, admitted: bool) {
         if let Some(open) = self.all.lock().open.get_mut(&self.number) {
             open.waits_since = (!admitted).then(Instant::now);
@@ -261,9 +260,9 @@ impl Write for Connection {
 
 /// The reason why no further request is read from a connection.
 enum ConnectionEnd {
-    /// The client has gone.
+    /// The client has disconnected.
     Away,
-    /// It is refused, and the connection ends.
+    /// The request is rejected, and the connection ends.
     Refused(Response),
 }
 
@@ -278,7 +277,7 @@ impl From<io::Error> for ConnectionEnd {
     }
 }
 
-/// A connection, and what was read of it that belongs to no request yet.
+/// A connection, with the bytes that were read and do not belong to a request yet.
 struct Client {
     connection: Connection,
     limits: ConnectionLimits,
@@ -294,7 +293,7 @@ impl Client {
         }
     }
 
-    /// Answers request after request.
+    /// Handles requests one after the other.
     fn converse(&mut self, service: &impl Service, slot: &ConnectionSlot) {
         let mut idle = self.limits.patience;
         loop {
@@ -308,7 +307,7 @@ impl Client {
         }
     }
 
-    /// Reads and answers one request, which must begin within `idle`. Returns whether the connection is kept.
+    /// Reads and answers one request, which must begin within `idle`. Returns whether the connection stays open.
     fn request(
         &mut self,
         service: &impl Service,
@@ -316,7 +315,7 @@ impl Client {
         idle: Duration,
     ) -> Result<bool, ConnectionEnd> {
         if self.received.is_empty() {
-            // Nothing of a request has come: there is nothing to answer.
+            // If no byte of a request has arrived, there is nothing to answer.
             let begun = self.more(Instant::now() + idle);
             if !begun.map_err(|_| ConnectionEnd::Away)? {
                 return Ok(false);
@@ -337,7 +336,8 @@ impl Client {
         let mut framing = head.framing().map_err(ConnectionEnd::Refused)?;
         let mut body = Vec::new();
         let most = self.limits.body;
-        // At once: growing needs room for two copies of a long body. What does not arrive takes no memory.
+        // Reserved at once, because growing needs room for two copies of a long body. Unused reserved memory is not
+        // allocated by the system.
         let _ = body.try_reserve_exact(framing.missing().min(most));
         let waits = head
             .field("Expect")
@@ -379,14 +379,14 @@ impl Client {
             return Err(ConnectionEnd::Refused(answer));
         }
         let answer = service.answer(&head, grant, body);
-        // One write: one packet.
+        // A single write, so that it is sent as one packet.
         self.connection
             .write_all(&answer.to_bytes(head.keeps, head.method != "HEAD"))
             .map_err(|_| ConnectionEnd::Away)?;
         Ok(head.keeps)
     }
 
-    /// Reads on until a deadline; false at the end of what the client sends.
+    /// Reads more input until a deadline; returns false at the end of the input.
     fn more(&mut self, deadline: Instant) -> Result<bool, ConnectionEnd> {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = left.max(Duration::from_millis(1));
@@ -407,7 +407,8 @@ impl Client {
         }
     }
 
-    /// Answers and ends the connection, so that the client sees the answer although it may still be sending.
+    /// Sends a response and ends the connection in such a way that the client receives the response even if it is still
+    /// sending.
     fn refuse(&mut self, answer: &Response) {
         let deadline = Instant::now() + LINGER;
         let sent = self
@@ -425,7 +426,8 @@ impl Client {
     }
 }
 
-/// A body of which not all is kept: what was taken of it, and what arrives until it ends, the client goes, or a deadline.
+/// A body that is not kept completely: the part received so far, and the rest as it arrives until its end, a disconnect
+/// or a deadline.
 struct Body<'c> {
     taken: io::Cursor<Vec<u8>>,
     client: &'c mut Client,

@@ -1,19 +1,20 @@
-//! `--jobs`: how many threads read and judge.
+//! `--jobs`: the number of threads that read and judge.
 
 use super::failure::Failure;
 
 /// The greatest useful number of threads.
 const MOST: usize = 1024;
 
-/// Values and expressions are walked by recursion, as deep as their limits allow.
+/// Values and expressions are walked recursively up to the limits on their depth.
 const STACK: usize = 16 << 20;
 
 /// Does `work` with this many threads; without a number, as many as there are cores.
 ///
-/// The work itself is done by one of them: what it makes it also drops, and a single thread waits for no other.
+/// The work itself runs on one of these threads, so its values are dropped there and a single thread never waits for
+/// another.
 ///
 /// # Errors
-/// What `work` fails with, no thread at all, or a system that has none to give.
+/// The error of `work`, zero threads, or a system that cannot start threads.
 pub(super) fn with<T: Send>(
     jobs: Option<usize>,
     work: impl FnOnce() -> Result<T, Failure> + Send,
@@ -26,7 +27,7 @@ pub(super) fn with<T: Send>(
     let done = std::thread::scope(|scope| {
         let first = std::thread::Builder::new().stack_size(STACK);
         let first = first.spawn_scoped(scope, || {
-            // Where a pool exists already (tests within one process), it is used as it is: results do not depend on it.
+            // An existing pool (tests within one process) is used; results do not depend on it.
             let _ = rayon::ThreadPoolBuilder::new()
                 .num_threads(jobs)
                 .stack_size(STACK)

@@ -117,7 +117,7 @@ fn count(args: LearnArgs, progress: &Progress) -> Result<Outcome, Failure> {
         .map_err(|error| Failure::Usage(format!("cannot evaluate `by`: {}", explain(&error))))?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     let mut counting = Collector::new(subject.counter(policy), progress, |problem| {
-        // That the error output cannot be written is no reason to fail.
+        // An error on standard error does not make the command fail.
         let _ = log.write(problem);
     });
     for problem in &missing {
@@ -144,7 +144,7 @@ fn count(args: LearnArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let pac = guarantees(&subject, &counts, args.limits.rows())?;
     let summary = Summary::new(&subject, &counts, &invalid, pac, args.limits.rows())
         .map_err(|error| Failure::Usage(explain_space(&error)))?;
-    // The model itself may go to the standard output.
+    // The model itself may be written to standard output.
     let taken = args.output.as_deref() == Some(Path::new("-"));
     let mut output = Output::open(taken.then_some(Path::new("/dev/stderr")))?;
     let paint = output.paint;
@@ -200,7 +200,7 @@ fn guarantees(
     Ok(found)
 }
 
-/// Returns the model that is meant: the one named, or the only one that is learned.
+/// Returns the selected model: the named one, or the only one that is learned.
 fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
     let learned: Vec<&str> = spec
         .models

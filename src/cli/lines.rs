@@ -4,16 +4,16 @@ use std::io::{self, BufRead, Read};
 
 use crate::monitor::lenient::{Intake, Outline};
 
-/// The bytes from which on an input is long: memory for all that may follow is reserved at once, since growing needs room for two
-/// copies. What is not used takes no memory.
+/// The bytes from which on an input is long: memory up to the limit is reserved at once, because growing needs room for two
+/// copies. Unused reserved memory is not allocated by the system.
 pub(super) const LONG: usize = 1 << 20;
 
-/// Has memory taken in small pages from here on, also by processes that are started later. In pages of 2 MB each of the few copies of
-/// a large message takes up to two of them more than it needs: 4.2 times a message of 50 MB rather than 3.9.
+/// Disables large memory pages from here on, also for processes that are started later. In pages of 2 MB each of the few copies
+/// of a large message takes up to two of them more than it needs: 4.2 times a message of 50 MB instead of 3.9.
 pub(super) fn take_small_pages() {
     #[cfg(target_os = "linux")]
     {
-        // where it is not permitted, more memory is all that is lost
+        // if this is not permitted, the only effect is more memory
         let _ = rustix::thread::disable_transparent_huge_pages(true);
     }
 }
@@ -22,9 +22,10 @@ pub(super) fn take_small_pages() {
 pub(super) enum Line {
     /// A line without its end and the white space before that; never empty.
     Whole(Vec<u8>),
-    /// It is longer than the limit. What is left of it if it is an object: the values that are too long are unknown.
+    /// The line is longer than the limit. If it is an object, its outline, in which the values that are too long are
+    /// unknown.
     TooLong(Option<Outline>),
-    /// The stream cannot be read on.
+    /// Reading from the stream failed.
     Failed(io::Error),
 }
 
@@ -41,7 +42,7 @@ impl Line {
 
 /// Returns the next line of at most so many bytes that is not blank, or `None` at the end of the stream.
 ///
-/// No more than three times the limit is held, however long a line is.
+/// At most three times the limit is in memory, for lines of any length.
 pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
     loop {
         let mut line = Vec::new();
@@ -52,7 +53,7 @@ pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
         };
         let mut some = read(&mut line, limit.min(LONG));
         if some.is_ok() && line.len() == LONG && line.last() != Some(&b'\n') {
-            // If there is not so much room, it grows.
+            // If this much memory is not available, the buffer grows on demand.
             let _ = line.try_reserve_exact(limit.saturating_sub(LONG));
             some = read(&mut line, limit.saturating_sub(LONG)).map(|more| LONG + more);
         }

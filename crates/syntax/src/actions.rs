@@ -1,5 +1,5 @@
-//! The functions that the grammar's actions call: they build nodes and check the few things that a grammar of
-//! tokens cannot say.
+//! The functions called by the grammar's actions: they build nodes and check the rules that a grammar of tokens cannot
+//! express.
 
 use super::ast::*;
 use super::limits::Limits;
@@ -20,10 +20,10 @@ pub(super) enum Parsed {
     Expr(Box<Expr>),
 }
 
-/// Documentation that waits for the node that begins at an offset.
+/// Documentation for the node that begins at an offset.
 pub(super) type Docs = FxHashMap<u32, Vec<Doc>>;
 
-/// The state of a parse: the text, pending documentation and what was found to be wrong.
+/// The state of a parse: the text, pending documentation and the errors found.
 #[derive(Debug)]
 pub(super) struct Builder<'t> {
     pub(super) text: &'t str,
@@ -176,7 +176,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Returns a field of `meta`, whose documentation stands before `meta`.
+    /// Returns a field of `meta`, whose documentation is before `meta`.
     pub(super) fn meta(&self, l: u32, mut field: Field) -> Field {
         let mut docs = self.docs(l);
         docs.append(&mut field.docs);
@@ -598,8 +598,8 @@ impl<'t> Builder<'t> {
 
     // ------------------------------------------------------------ what reads two ways
 
-    /// Reports a left operand that begins with a temporal word, or ends in a formula that does: it looks as if it extended
-    /// to the end, and does not. It needs parentheses, as in `not eventually a and b`.
+    /// Reports a left operand that begins with a temporal word, or ends in a formula that does: it looks as if it extended to
+    /// the end, but does not, so it needs parentheses, as in `not eventually a and b`.
     fn left_operand(&self, x: &Expr, operator: &str, end: u32) {
         let mut last = Some(x);
         while let Some(x) = last.filter(|x| *x.parens == 0) {

@@ -1,7 +1,7 @@
-//! Tokens to items: where each item begins, before anything is parsed.
+//! Splits tokens into items before parsing.
 //!
-//! An item begins in column 0. Because of that, an item that cannot be read costs nothing but
-//! itself: the next one begins where its word stands in column 0, whatever is still open.
+//! An item begins in column 0. Therefore an item with a syntax error does not affect others: the next item begins at
+//! the next keyword in column 0, even if brackets are still open.
 
 use super::lexer::Lexeme;
 use super::token::Token;
@@ -77,7 +77,7 @@ fn begins(
     let same_line = rest.first().is_some_and(|after| !after.first_on_line);
     let after = rest.first().map(|after| after.token);
     if after == Some(Token::Colon) && token != Token::At {
-        return Begin::Nothing; // a field that bears the name of an item word
+        return Begin::Nothing; // a field whose name is an item keyword
     }
     // attributes belong to the item that follows
     let only_attributes = index > start && word.is_none();
@@ -109,7 +109,7 @@ fn begins(
     Begin::Nothing
 }
 
-/// Whether an item word is followed by what only an item has.
+/// Whether an item keyword is followed by text that only items have.
 fn heads_item(word: Token, rest: &[Lexeme]) -> bool {
     let at = |index: usize| rest.get(index).map(|lexeme| lexeme.token);
     let named = at(0).is_some_and(Token::is_name);

@@ -1,13 +1,13 @@
 //! Text to raw tokens.
 //!
-//! The lexer knows one thing beyond characters: whether the last token ended an operand. If it did,
-//! `/` divides; if not, `/` begins a regular expression, in which a `/` inside `[…]` is an ordinary
-//! character. Comments and documentation are kept apart from the tokens.
+//! The lexer tracks one piece of context: whether the last token ended an operand. If it did, `/` is a division;
+//! otherwise `/` begins a regular expression, in which a `/` inside `[…]` is an ordinary character. Comments and
+//! documentation are kept apart from the tokens.
 
 use super::token::Token;
 use logos::Logos;
 
-/// A token with its place, and whether a line break stands before it.
+/// A token with its position, and whether a line break precedes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexeme {
     /// The kind of token.
@@ -31,7 +31,7 @@ pub struct Trivia {
     pub start: u32,
     /// Offset one past its last byte.
     pub end: u32,
-    /// Whether a token stands before it on its line.
+    /// Whether a token precedes it on its line.
     pub trailing: bool,
     /// Index of the token that follows, in the list of tokens.
     pub next: usize,
@@ -48,7 +48,7 @@ pub enum TriviaKind {
     FileDoc,
 }
 
-/// A text that is not a token.
+/// A text that is not a token, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexError {
     /// The fault.
@@ -57,11 +57,11 @@ pub struct LexError {
     pub start: u32,
     /// Offset one past its last byte.
     pub end: u32,
-    /// Index of the token that stands for it.
+    /// Index of the token that represents it.
     pub index: usize,
 }
 
-/// The faults of characters.
+/// The kinds of lexical errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexErrorKind {
     /// A character that begins no token.
@@ -74,16 +74,16 @@ pub enum LexErrorKind {
     UnterminatedComment,
     /// `5in`, `0x10`, `2mins`.
     NumberTouchesLetters,
-    /// `%` away from a number.
+    /// `%` that does not follow a number.
     PercentOperator,
     /// A string in single quotes.
     SingleQuoted,
 }
 
-/// All there is in a text.
+/// The result of lexing a text.
 #[derive(Clone, Debug, Default)]
 pub struct Lexed {
-    /// The tokens, in order; a wrong piece of text is a [`Token::Unknown`].
+    /// The tokens, in order; invalid text is a [`Token::Unknown`].
     pub tokens: Vec<Lexeme>,
     /// Comments and documentation, in order.
     pub trivia: Vec<Trivia>,
@@ -293,7 +293,7 @@ pub fn lex(text: &str, base: u32) -> Lexed {
                 index: out.tokens.len(),
             });
         }
-        // Only the first token of a line looks back to where it begins.
+        // Only the first token of a line checks the column.
         let column_zero = broken && {
             let before = text.get(..start).unwrap_or_default();
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -1,7 +1,7 @@
 //! Text to syntax tree.
 //!
-//! [`parse`] reads a whole file and always gives a tree: an item that cannot be read is reported
-//! once and left as [`ast::ItemKind::Broken`]. [`parse_formula`] reads a single expression.
+//! [`parse`] parses a whole file and always returns a tree: an item with a syntax error is reported once and becomes
+//! [`ast::ItemKind::Broken`]. [`parse_formula`] parses a single expression.
 //!
 //! ```text
 //! text ─▶ lexer ─▶ chunk ─▶ prepare ─▶ parser (generated from grammar/guard.lalrpop) ─▶ ast
@@ -34,7 +34,7 @@ use crate::source::SourceFile;
 
 /// Parses a file with the default limits.
 ///
-/// The tree is always given; it lacks what the errors among the diagnostics name.
+/// Always returns a tree, without the parts for which errors are reported.
 #[must_use]
 pub fn parse(file: &SourceFile) -> (ast::File, Vec<Diagnostic>) {
     parser::file(file, Limits::default())

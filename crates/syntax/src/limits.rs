@@ -1,4 +1,4 @@
-//! Limits on what a text may ask of the compiler.
+//! Limits on the size of a spec's text.
 
 /// The default nesting of brackets and operators; see [`Limits`].
 pub const NESTING_LIMIT: usize = 500;

@@ -1,7 +1,7 @@
-//! Prepared tokens to the tree: the only user of the generated parser.
+//! Builds the tree from prepared tokens; the only user of the generated parser.
 //!
-//! Each item is parsed by itself (see [`super::item_split`]), so an item that cannot be read gives
-//! exactly one report and the items after it are whole.
+//! Each item is parsed by itself (see [`super::item_split`]), so an item with a syntax error gives exactly one
+//! diagnostic and does not affect later items.
 
 use super::actions::{Builder, Docs, Parsed};
 use super::ast::{Broken, Comment, Doc, Expr, File, Ignored, Item, ItemKind, Name};
@@ -58,7 +58,7 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
         .iter()
         .filter(|error| error.index >= lexed.tokens.len())
     {
-        b.report(parse_errors::characters(&b, error)); // after the last token: an open comment
+        b.report(parse_errors::characters(&b, error)); // after the last token: an unterminated comment
     }
     stray_docs(&b, &mut file);
     hidden_characters(&b);
@@ -67,7 +67,7 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
     (file, diagnostics)
 }
 
-/// Reports characters that make a text look different from what it says.
+/// Reports invisible characters and those that change the display order of text.
 fn hidden_characters(b: &Builder<'_>) {
     let hides = |c: char| match c {
         '\n' | '\t' | '\r' => false,
@@ -142,7 +142,7 @@ fn tokens(
 
 type GrammarError = ParseError<u32, Token, ()>;
 
-/// Runs the generated parser over the tokens and one more.
+/// Runs the generated parser over the tokens followed by an optional extra token.
 fn run(
     b: &Builder<'_>,
     prepared: &[Lexeme],
@@ -161,7 +161,7 @@ fn run(
     generated::EntryParser::new().parse(b, input)
 }
 
-/// Returns the index of the token that the grammar does not take; the number of tokens at the end.
+/// Returns the index of the token that the grammar rejects; the number of tokens at the end.
 fn error_index(prepared: &[Lexeme], error: &GrammarError) -> usize {
     match error {
         ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => prepared
@@ -174,9 +174,9 @@ fn error_index(prepared: &[Lexeme], error: &GrammarError) -> usize {
 
 /// Returns the tokens that the grammar accepts at the error.
 ///
-/// The error's own list is taken after reductions that the wrong token caused, so it lacks the
-/// operators. A token that the grammar has nowhere causes none: the tokens before the error are
-/// parsed once more, with that token behind them.
+/// The error's own list is taken after reductions that the wrong token caused, so it lacks the operators. A token that
+/// the grammar never accepts causes no reductions, so the tokens before the error are parsed again, followed by that
+/// token.
 fn expected(
     b: &Builder<'_>,
     prepared: &[Lexeme],
@@ -254,7 +254,7 @@ fn broken(b: &Builder<'_>, lexemes: &[Lexeme]) -> Broken {
     }
 }
 
-/// Sorts comments from documentation; documentation waits under the offset of the next token.
+/// Separates comments from documentation; documentation is stored under the offset of the next token.
 fn collect_trivia(file: &mut File, lexed: &Lexed, text: &str, id: FileId) -> Docs {
     let mut docs = Docs::default();
     for trivia in &lexed.trivia {

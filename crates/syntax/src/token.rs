@@ -1,8 +1,8 @@
 //! Tokens, and the one table of words.
 //!
-//! Words are of two kinds here. *Reserved* words are never names (except after `.` and before `:`,
-//! a second pass over the tokens sees to that). *Contextual* words are tokens that the grammar's rule `Name` also takes.
-//! `any`, `all` and `count` are names that look-ahead turns into keywords.
+//! There are two kinds of words. *Reserved* words are never names (except after `.` and before `:`, which a second pass
+//! over the tokens handles). *Contextual* words are tokens that the grammar's rule `Name` also accepts. `any`, `all`
+//! and `count` are names that become keywords by look-ahead.
 
 use std::sync::LazyLock;
 
@@ -163,7 +163,7 @@ pub const ITEM_WORDS: &[&str] = &[
     "test",
 ];
 
-/// Words that look-ahead makes keywords.
+/// Words that become keywords by look-ahead.
 pub const LOOK_AHEAD_WORDS: &[&str] = &["any", "all", "count"];
 
 /// Returns the temporal words with their letters: operators with one operand, then those with two.
@@ -233,10 +233,10 @@ impl Token {
         self.takes_bound() || self.refuses_bound()
     }
 
-    /// Returns the temporal operator that it stands for, as a letter or as a word.
+    /// Returns the temporal operator of this token, spelled as a letter or as a word.
     #[must_use]
     pub fn operator(self) -> Option<&'static Operator> {
-        // Looked up by number: a search by text was a sixth of the time to parse a spec.
+        // Looked up by number: a search by text took a sixth of the time of parsing a spec.
         static OPERATORS: LazyLock<Vec<Option<&Operator>>> = LazyLock::new(|| {
             let all = Token::ALL.iter();
             all.map(|token| operator(token.text())).collect()

@@ -1,17 +1,17 @@
-//! The second pass over the tokens of one item: what a token is by its neighbours.
+//! The second pass over the tokens of one item, which reclassifies tokens by their neighbours.
 //!
-//! - a word after `.` or before `:` is a plain name, whatever it means elsewhere;
+//! - a word after `.` or before `:` is a plain name, even if it is a keyword elsewhere;
 //! - `not in`, `leads to`, `steps when` become one token each;
 //! - `any`, `all`, `count` become keywords before `name in` (`count` also before `[`);
 //! - `[` after a temporal operator opens a bound, not a list;
-//! - inside `cases { }` a line break ends an arm, unless an operator ends the line or begins the
-//!   next one: a comma is put there, so that the grammar need not know of lines;
+//! - inside `cases { }` a line break ends an arm, unless an operator ends the line or begins the next one: a comma is
+//!   inserted there, so that the grammar does not depend on lines;
 //! - `step` and `steps` are units after `within 5` and `for 3`;
 //! - brackets are matched and nesting is counted.
 //!
-//! INVARIANT (depth): a text that passes here makes a tree whose depth is bounded by the limit; so
-//! the passes after this one may recurse. Counting is by the token: each open bracket, and within it
-//! each operator since the last place where every expression had ended.
+//! INVARIANT (depth): the tree of a text that passes here has a depth bounded by the limit, so later passes may use
+//! recursion. The count includes each open bracket and, within it, each operator since the last position at which all
+//! expressions had ended.
 
 use super::lexer::Lexeme;
 use super::token::Token;
@@ -23,11 +23,11 @@ pub(super) enum PrepareError {
     Unopened { at: Lexeme },
     /// A closing bracket of another kind than the opening one.
     Mismatched { open: Lexeme, at: Lexeme },
-    /// An opening bracket that nothing closes; `end` is the offset after the last token.
+    /// An opening bracket that is never closed; `end` is the offset after the last token.
     Unclosed { open: Lexeme, end: u32 },
     /// More nesting than the limit.
     TooDeep { at: Lexeme },
-    /// `X[0,1]`; `list` when what follows shows that a list was meant.
+    /// `X[0,1]`; `list` is true if the following tokens show that a list was intended.
     NoBound {
         operator: Lexeme,
         open: Lexeme,
@@ -42,9 +42,9 @@ struct Frame {
     cases: bool,
     /// Nesting outside of it.
     base: usize,
-    /// Operators that may still enclose what follows, whatever `and` or `or` comes.
+    /// Operators that may still enclose the following tokens, even after `and` or `or`.
     loose: usize,
-    /// Operators that an `and` or `or` ends.
+    /// Operators whose operand ends at an `and` or `or`.
     tight: usize,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn prepare(
 }
 
 impl Preparer<'_> {
-    /// Handles one token; the answer is how many raw tokens were used.
+    /// Processes one token; returns the number of raw tokens consumed.
     fn step(
         &mut self,
         raw: Lexeme,
@@ -185,7 +185,7 @@ impl Preparer<'_> {
         if is_word && before.is_some_and(|b| b.token == Token::Dot) {
             return (as_token(Token::Name), 1);
         }
-        // `or end` closes a window, also where a colon follows: no field is named after `or`.
+        // `or end` closes a window, even before a colon: no field is named after `or`.
         let or_end = raw.token == Token::End && before.is_some_and(|b| b.token == Token::Or);
         if is_word && next_token == Some(Token::Colon) && !or_end {
             return (as_token(Token::Name), 1);
@@ -240,7 +240,7 @@ impl Preparer<'_> {
         (raw, 1)
     }
 
-    /// Puts a comma between two arms of `cases` that a line break separates.
+    /// Inserts a comma between two arms of `cases` that a line break separates.
     fn separate_arms(&mut self, lexeme: &Lexeme, next: Option<&Lexeme>) {
         let in_cases = self.frames.last().is_some_and(|frame| frame.cases);
         if !in_cases || !lexeme.first_on_line || !self.ends_operand {
@@ -263,7 +263,7 @@ impl Preparer<'_> {
         self.push(comma);
     }
 
-    /// Counts nesting; false when the limit is passed.
+    /// Counts nesting; returns false if the limit is exceeded.
     fn count(&mut self, lexeme: &Lexeme) -> bool {
         let ends_operand = self.ends_operand;
         let (base, loose, tight) = match self.frames.last_mut() {
@@ -327,7 +327,7 @@ impl Preparer<'_> {
                         at: *lexeme,
                     });
                 }
-                // calls and indices lean to the left: each is one level
+                // calls and indices are left-associative: each is one level
                 Some(_) => {
                     let tight = match self.frames.last_mut() {
                         Some(frame) => &mut frame.tight,
@@ -340,7 +340,7 @@ impl Preparer<'_> {
         }
     }
 
-    /// Whether `F<=` or `P<=` stands before, after which a name is a number.
+    /// Whether the token follows `F<=` or `P<=`, after which a name is a number.
     fn after_threshold(&self) -> bool {
         let mut back = self.out.iter().rev().map(|l| l.token);
         let compares = matches!(
@@ -353,8 +353,8 @@ impl Preparer<'_> {
                 .is_some_and(|t| t.is_temporal() || t == Token::LetterP)
     }
 
-    /// Whether `within 5`, `within 1..5` or `for 3` stands before: then `steps` is their unit, and
-    /// not the next clause of an abstraction or system.
+    /// Whether the token follows `within 5`, `within 1..5` or `for 3`: then `steps` is their unit, and not the next
+    /// clause of an abstraction or system.
     fn after_amount(&self, lexeme: &Lexeme) -> bool {
         let mut back = self.out.iter().rev().map(|l| l.token);
         let unit = match back.next() {
@@ -380,7 +380,7 @@ impl Preparer<'_> {
     }
 }
 
-/// Returns the bracket that closes.
+/// Returns the closing bracket for an opening one.
 pub(super) fn closer(open: Token) -> Token {
     match open {
         Token::LParen => Token::RParen,
@@ -399,17 +399,17 @@ enum Weight {
     None,
     /// All expressions before it have ended.
     Ends,
-    /// `and`, `or`: operands lie side by side in one node.
+    /// `and`, `or`: the operands are siblings in one node.
     Chain,
     /// An operator that binds tighter than `and`.
     Tight,
-    /// An operator that reaches as far right as it can.
+    /// An operator that extends as far right as possible.
     Loose,
 }
 
 fn weight(token: Token, after_operand: bool) -> Weight {
     match token {
-        // a name cannot follow an expression: something new begins
+        // a name cannot follow an expression, so a new expression begins
         _ if token.is_name() && after_operand => Weight::Ends,
         Token::Comma | Token::FatArrow => Weight::Ends,
         Token::And | Token::Amp | Token::AmpAmp => Weight::Chain,

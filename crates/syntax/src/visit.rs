@@ -105,7 +105,7 @@ pub fn walk<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// Calls `f` on each expression that a message holds.
+/// Calls `f` on each expression in a message.
 pub fn message_expressions<'a>(message: &'a Message, f: &mut dyn FnMut(&'a Expr)) {
     for part in &message.parts {
         if let MessagePart::Value { expr, .. } = part {

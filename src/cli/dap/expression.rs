@@ -1,4 +1,4 @@
-//! Expressions that a user asks for: the spec is checked with one more item, so they mean what they would mean in it.
+//! Expressions entered by the user: the spec is checked with one more item, so that names are resolved as in the spec.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::replay::{Replay, Timeline};
 use crate::value::{Cell, Value};
 use crate::verdict::Verdict;
 
-/// The most expressions that are kept.
+/// The greatest number of expressions that are cached.
 const KEPT: usize = 200;
 
 /// The expressions so far, with their values at every moment.
@@ -44,11 +44,11 @@ impl Expressions {
         }
     }
 
-    /// Returns the value of an expression at a moment; at the end that at the last step. Of a formula or the name of a property
-    /// it is the verdict so far, as of a property of the whole trace.
+    /// Returns the value of an expression at a moment; at the end, the value at the last step. For a formula or the name of a
+    /// property it is the current verdict on the trace.
     ///
     /// # Errors
-    /// A text for people: the expression is wrong, or the trace has no step.
+    /// A message: the expression has errors, or the trace has no step.
     pub(super) fn evaluate(
         &mut self,
         recording: &Recording,
@@ -85,7 +85,7 @@ impl Expressions {
     /// Whether a condition holds at a moment.
     ///
     /// # Errors
-    /// As [`Expressions::evaluate`], and the expression is no condition.
+    /// As [`Expressions::evaluate`], and if the expression is not a condition.
     pub(super) fn holds(
         &mut self,
         recording: &Recording,

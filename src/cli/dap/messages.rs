@@ -22,7 +22,7 @@ pub(super) struct Request {
     pub(super) arguments: Json,
 }
 
-/// A message of the adapter.
+/// A message to the client.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Outgoing<'a> {
@@ -61,7 +61,7 @@ impl Default for InitializeArguments {
     }
 }
 
-/// The abilities of the adapter.
+/// The capabilities of the adapter.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Capabilities {

@@ -5,9 +5,9 @@
 //! stdout ◀── messages ◀──┴──▶ stops, variables, expressions
 //! ```
 //!
-//! The program that is debugged is a recorded trace: it has happened, so a session can step back as well as forward. Values
-//! come from [`replay`](crate::replay), as those of the page of an audit do. A message that cannot be read is reported and
-//! skipped; a request that cannot be answered is answered with the reason.
+//! The debugged program is a recorded trace, so a session can step back as well as forward. Values come from
+//! [`replay`](crate::replay), as on the HTML page of an audit. A message that cannot be read is reported and skipped; a request
+//! that fails is answered with the reason.
 
 mod expression;
 mod messages;

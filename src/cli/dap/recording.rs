@@ -1,4 +1,4 @@
-//! The spec and the trace that are stepped through.
+//! The spec and the trace of a debug session.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::replay::{self, Timeline, Watch};
 use crate::source::Span;
 use crate::verdict::Verdict;
 
-/// The most steps that are shown, and the longest value.
+/// The greatest number of steps that are shown, and the greatest length of a value.
 pub(super) const SHOWN: replay::Limits = replay::Limits {
     steps: 20_000,
     value: 4_000,
@@ -39,7 +39,7 @@ impl Recording {
     /// Reads the spec, finds the trace and steps through it.
     ///
     /// # Errors
-    /// A text for people, of one or more lines.
+    /// A message of one or more lines.
     pub(super) fn open(asked: &LaunchArguments, limits: &LimitArgs) -> Result<Recording, String> {
         let path = absolute(&asked.spec)?;
         let mut loaded = Loaded::from_path(&path).map_err(|error| error.to_string())?;
@@ -111,7 +111,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Returns the property that is shown if none was requested: the first violated one, of a test the first expected one.
+    /// Returns the property that is shown if none was requested: the first violated one or, for a test, the first
+    /// expected one.
     fn first_subject(&self) -> Option<PropertyId> {
         let timeline = &self.timeline;
         let expected = self.test.as_ref().and_then(|test| test.expects.first());
@@ -121,7 +122,7 @@ impl Recording {
                 Watch::Property(id) if *span == expected.span => Some(*id),
                 _ => None,
             });
-            // Conditions stand where they are expected; other properties keep their place before all conditions.
+            // Conditions are shown at their expectations; other properties come before all conditions.
             return own.or(Some(expected.property));
         }
         let end = timeline.end();
@@ -130,7 +131,7 @@ impl Recording {
         all.clone().find(violated).or(all.clone().next())
     }
 
-    /// Returns everything that can be watched, with its name and its place: also the steps of the test.
+    /// Returns everything that can be watched, with its name and span, including the steps of the test.
     pub(super) fn watches(&self) -> Vec<(Watch, SmolStr, Span)> {
         let steps = self.test.iter().flat_map(|test| &test.step_spans);
         let steps = steps.enumerate().map(|(place, span)| {

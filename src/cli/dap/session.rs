@@ -1,4 +1,4 @@
-//! One session: requests in, answers and events out.
+//! One debug session: requests in, responses and events out.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,16 +24,16 @@ use crate::source::Span;
 use crate::value::Cell;
 use crate::verdict::Verdict;
 
-/// The only thread: the trace.
+/// The number of the only thread, which represents the trace.
 const THREAD: i64 = 1;
 
 /// The number of the first frame.
 const FIRST: i64 = 1;
 
-/// The longest value in the name of a frame, in bytes.
+/// The greatest length in bytes of a value in the name of a frame.
 const FRAME: usize = 60;
 
-/// The exit code of a debugged trace that violates no property, and of one that does: as of `guard audit`.
+/// The exit codes of a debugged trace without and with a violated property, as of `guard audit`.
 const EXIT: [i64; 2] = [0, 1];
 
 /// A session with one client.
@@ -56,11 +56,11 @@ struct Debuggee {
     containers: Containers,
     stop_on_entry: bool,
     at: usize,
-    /// The reason for standing there; `None` before the start.
+    /// The reason why the session is stopped; `None` before the start.
     stopped: Option<Stop>,
 }
 
-/// An answer, and the events after it.
+/// A response, and the events after it.
 struct Reply {
     body: Json,
     events: Vec<(&'static str, Json)>,
@@ -82,7 +82,7 @@ impl Reply {
     }
 }
 
-/// A way to move.
+/// A direction to move in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     Next,
@@ -111,13 +111,13 @@ impl<W: Write> Session<W> {
     /// Handles a message.
     ///
     /// # Errors
-    /// The output cannot be written.
+    /// If the output cannot be written.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
         match serde_json::from_slice(bytes) {
             Ok(Incoming::Request(request)) => self.respond(&request),
             Ok(Incoming::Response {}) => Ok(()),
             Err(error) => {
-                // A request that says at least which one it is gets an answer.
+                // A request is answered if at least its number can be read.
                 let parts: Json = serde_json::from_slice(bytes).unwrap_or_default();
                 match parts["seq"].as_i64() {
                     Some(seq) if parts["type"] == "request" => {
@@ -213,7 +213,7 @@ impl<W: Write> Session<W> {
         }
     }
 
-    /// Loads what is stepped through. The client sets breakpoints after that.
+    /// Loads the spec and the trace. The client sets breakpoints after that.
     fn launch(&mut self, asked: &LaunchArguments) -> Result<Reply, String> {
         let recording = Recording::open(asked, &self.limits)?;
         let timeline = &recording.timeline;
@@ -271,7 +271,7 @@ impl Debuggee {
             "stepBack" => Ok(self.go(Move::Back, Json::Null)),
             "continue" => Ok(self.go(Move::Continue, json!({"allThreadsContinued": true}))),
             "reverseContinue" => Ok(self.go(Move::ReverseContinue, Json::Null)),
-            // It stands already.
+            // The session is already stopped.
             "pause" => Reply::with(vec![self.stopped_event("pause")]),
             other => Err(format!("unsupported command `{other}`")),
         }
@@ -321,7 +321,7 @@ impl Debuggee {
         Reply::of(json!({"breakpoints": lines}))
     }
 
-    /// Stands at the first step, or runs from there.
+    /// Stops at the first step, or runs from there.
     fn start(&mut self) -> Vec<(&'static str, Json)> {
         self.containers.clear();
         let stop = match self.stop_on_entry {
@@ -339,7 +339,7 @@ impl Debuggee {
         }
     }
 
-    /// Moves, and says where it stands then; beyond the end the session is over.
+    /// Moves and returns the resulting event; at the end the session is over.
     fn go(&mut self, way: Move, body: Json) -> Reply {
         self.containers.clear();
         let end = self.recording.timeline.end();
@@ -377,7 +377,7 @@ impl Debuggee {
         }
     }
 
-    /// Returns the event that says where the session stands.
+    /// Returns the event that reports that the session is stopped.
     fn stopped_event(&self, reason: &'static str) -> (&'static str, Json) {
         let stop = self.stopped.clone();
         let stop = stop.unwrap_or_else(|| Stop::new(reason, self.moment()));
@@ -439,7 +439,8 @@ impl Debuggee {
         frames
     }
 
-    /// Returns the place of the first frame: the event of the test, what the session stopped for, or the property that is shown.
+    /// Returns the location of the first frame: the event of the test, the reason for the stop, or the property that is
+    /// shown.
     fn place(&self) -> Option<Span> {
         let recording = &self.recording;
         let timeline = &recording.timeline;
@@ -454,7 +455,7 @@ impl Debuggee {
             .or(focus.map(|property| property.formula_span))
     }
 
-    /// Returns the value of a name of the module in which the first frame stands: in the spec it would mean something else.
+    /// Returns the value of a name in the module of the first frame; in the spec it may have another meaning.
     fn in_module(&self, name: &str) -> Option<Answer> {
         let file = self.place()?.file;
         let timeline = &self.recording.timeline;
@@ -469,7 +470,7 @@ impl Debuggee {
         Some(Answer::Cell(cell.clone()))
     }
 
-    /// Returns the moment with the first recorded value, which is mostly the kind of the event.
+    /// Returns the name of the moment with the first recorded value, which usually is the kind of the event.
     fn summary(&self) -> String {
         let timeline = &self.recording.timeline;
         let fields = &timeline.spec().schema.fields;
@@ -501,7 +502,7 @@ impl Debuggee {
         };
         let file = self.recording.loaded.sources.get(span.file);
         let path = Path::new(file.name());
-        // The library is in no file.
+        // The standard library is not in a file.
         if path.is_absolute() {
             let at = |offset| {
                 let (line, column) = file.lines().utf16_position(file.text(), offset);

@@ -1,4 +1,4 @@
-//! Breakpoints: what of the spec stands at a line, and at which moments a session stops.
+//! Breakpoints: the declarations at a line, and the moments at which a session stops.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,17 @@ use crate::replay::Watch;
 use crate::source::{FileId, SourceFile, Span};
 use crate::verdict::Verdict;
 
-/// The name of the filter that stops where a violation begins.
+/// The name of the filter that stops at the start of a violation.
 pub(super) const VIOLATED: &str = "violated";
 
 /// The reason for a stop.
 #[derive(Clone, Debug)]
 pub(super) struct Stop {
-    /// A word of the protocol.
+    /// The reason in the words of the protocol.
     pub(super) reason: &'static str,
-    /// A text for people.
+    /// A description for the user.
     pub(super) description: String,
-    /// The declaration that it is about.
+    /// The declaration that caused the stop.
     pub(super) place: Option<Span>,
     /// The breakpoints that were hit.
     pub(super) hit: Vec<i64>,
@@ -67,7 +67,7 @@ impl Stops {
         self.at_violations = filters.iter().any(|filter| filter == VIOLATED);
     }
 
-    /// Replaces the breakpoints of a file. Lines count from 1, in the answer too.
+    /// Replaces the breakpoints of a file. Lines count from 1, also in the result.
     pub(super) fn set(
         &mut self,
         recording: &Recording,
@@ -136,7 +136,7 @@ impl Stops {
         lines
     }
 
-    /// Returns why the session stops at a moment, if it does.
+    /// Returns the reason why the session stops at a moment, if it does.
     pub(super) fn at(
         &self,
         recording: &Recording,
@@ -147,7 +147,7 @@ impl Stops {
         let mut hit: Vec<&Placed> = Vec::new();
         for placed in &self.placed {
             let holds = |expressions: &mut Expressions| match &placed.condition {
-                // Values that cannot be computed do not hide the stop.
+                // If a condition cannot be evaluated, the session stops.
                 Some(condition) => expressions.holds(recording, condition, at).unwrap_or(true),
                 None => true,
             };
@@ -189,7 +189,7 @@ impl Stops {
     }
 }
 
-/// Returns a verdict in words.
+/// Returns a verdict as text.
 pub(super) fn words(verdict: Verdict) -> String {
     verdict.as_str().replace('_', " ")
 }
@@ -198,13 +198,13 @@ fn file_of(recording: &Recording, path: &std::path::Path) -> Option<FileId> {
     let mut files = recording.loaded.sources.iter();
     let found = files.find(|source| {
         let own = std::path::Path::new(source.name());
-        // The library is in no file.
+        // The standard library is not in a file.
         own.is_absolute() && is_same_file(own, path)
     });
     found.map(SourceFile::id)
 }
 
-/// Returns what stands at a line: of several the innermost.
+/// Returns the declaration at a line; if several are nested, the innermost.
 fn at_line(recording: &Recording, file: FileId, line: i64) -> Option<(Watch, String, Span)> {
     let source = recording.loaded.sources.get(file);
     let is_there = |span: &Span| {

@@ -37,14 +37,14 @@ const SCOPES: [(Container, &str, Option<&str>); 7] = [
     (Container::Record, "Record", None),
 ];
 
-/// The containers that the client may ask for.
+/// The containers that the client may request.
 #[derive(Debug, Default)]
 pub(super) struct Containers {
     all: Vec<Container>,
 }
 
 impl Containers {
-    /// Forgets all: the session moved.
+    /// Removes all containers after the session has moved.
     pub(super) fn clear(&mut self) {
         self.all.clear();
     }
@@ -110,8 +110,8 @@ impl Containers {
         }
     }
 
-    /// Returns a declared value as a variable. One of the spec can be asked for by its name; one of a module is shown with the
-    /// name of its file, and how the spec calls it depends on what the spec imports.
+    /// Returns a declared value as a variable. A value of the spec can be evaluated by its name. A value of a module is shown
+    /// with the name of its file, because its name in the spec depends on the imports.
     fn named(
         &mut self,
         recording: &Recording,
@@ -268,7 +268,7 @@ fn about_property(recording: &Recording, property: PropertyId, at: usize) -> Vec
     all
 }
 
-/// Returns the time of a moment, and the time since others.
+/// Returns the time of a moment, and the differences to other times.
 fn clock(recording: &Recording, at: usize) -> Vec<Variable> {
     let timeline = &recording.timeline;
     let fields = &timeline.spec().schema;

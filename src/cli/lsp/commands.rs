@@ -1,6 +1,6 @@
-//! `workspace/executeCommand`: tests, audits, and values of a step, for lenses and for clients that show them in other ways.
+//! `workspace/executeCommand`: tests, audits, and values of a step, for lenses and for clients that display them differently.
 //!
-//! Work is done on a thread of its own with the spec as it was analysed, so that it delays no other answer.
+//! Commands run on a separate thread with the analysed spec, so that they do not delay responses.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub(super) const ALL: [&str; 3] = [RUN_TEST, AUDIT_TRACES, SHOW_VALUES];
 /// The endings of files of traces beside a spec.
 const ENDINGS: [&str; 3] = ["jsonl", "json", "csv"];
 
-/// The most steps of a trace whose values are shown, and the longest value.
+/// The greatest number of steps of a trace whose values are shown, and the greatest length of a value.
 const SHOWN: replay::Limits = replay::Limits {
     steps: 20_000,
     value: 400,
@@ -49,20 +49,20 @@ const SHOWN: replay::Limits = replay::Limits {
 /// The result of a command.
 pub(super) struct Done {
     pub(super) result: Json,
-    /// A line for people.
+    /// A message for the user.
     pub(super) message: Option<(MessageType, String)>,
     /// Whether hints changed.
     pub(super) refreshes: bool,
 }
 
-/// A command that was understood, to be carried out on any thread.
+/// A parsed command that can run on any thread.
 pub(super) type Work = Box<dyn FnOnce() -> Result<Done, String> + Send>;
 
 /// The step whose values are shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     shown: Arc<Mutex<Option<Shown>>>,
-    /// One trace is read at a time.
+    /// Only one trace is read at a time.
     turn: Arc<Mutex<()>>,
 }
 
@@ -96,10 +96,10 @@ impl Values {
     }
 }
 
-/// Understands a command.
+/// Parses a command.
 ///
 /// # Errors
-/// A text for people: the command is unknown, or its arguments are wrong.
+/// A message: the command is unknown, or its arguments are invalid.
 pub(super) fn prepare(
     documents: &mut Documents,
     values: &Values,
@@ -116,7 +116,7 @@ pub(super) fn prepare(
         }
         AUDIT_TRACES => {
             let mut given = given;
-            // The paths may be left out.
+            // The paths are optional.
             if let Some(list) = given.as_array_mut().filter(|list| list.len() == 2) {
                 list.push(json!([]));
             }
@@ -326,7 +326,7 @@ impl Reporter for First {
     }
 }
 
-/// Shows the values of a step; the trace that is shown already is not read again.
+/// Shows the values of a step; a trace that is already shown is not read again.
 fn show_values(
     values: &Values,
     path: &Path,
@@ -337,7 +337,7 @@ fn show_values(
     step: Option<u32>,
 ) -> Result<Done, String> {
     let _turn = values.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    // Hints do not wait for a trace that is read.
+    // Hints do not wait while a trace is read.
     let known = values.lock().take().filter(|shown| {
         shown.path == path
             && shown.analyses == analyses

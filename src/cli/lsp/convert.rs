@@ -1,4 +1,5 @@
-//! Places, kinds and severities in the words of the protocol. Columns count UTF-16 units, which every client speaks.
+//! Conversion of positions, kinds and severities to the protocol. Columns count UTF-16 units, which every client
+//! supports.
 
 use std::path::{Path, PathBuf};
 
@@ -107,7 +108,7 @@ pub(super) fn range(file: &SourceFile, span: Span) -> Range {
     Range::new(position(file, span.start), position(file, span.end))
 }
 
-/// Returns the offset of a position; past the end of a line is its end, past the last line the end of the text.
+/// Returns the offset of a position, clamped to the end of its line and of the text.
 pub(super) fn offset(file: &SourceFile, position: Position) -> u32 {
     file.lines()
         .offset_of_utf16(file.text(), position.line, position.character)
@@ -134,7 +135,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// Returns the path of a `file:` address on this machine. A text that is in no file, as one that was never saved, has its
+/// Returns the path of a `file:` address on this machine. A text without a file, such as one that was never saved, has its
 /// address as its path, which is not absolute.
 pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
     let Some(rest) = uri.as_str().strip_prefix("file://") else {
@@ -142,7 +143,7 @@ pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
     };
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
     let path = percent_decode_str(rest).decode_utf8().ok()?;
-    // On Windows the drive stands behind a slash.
+    // On Windows a slash precedes the drive.
     let path = match path.strip_prefix('/') {
         Some(drive) if cfg!(windows) => drive,
         _ => &path,

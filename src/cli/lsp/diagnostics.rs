@@ -1,4 +1,4 @@
-//! Findings in the words of the protocol, and which of them the client does not know yet.
+//! Conversion of diagnostics to the protocol, and tracking of those that the client already has.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Published {
     /// Returns the message about a file, if the client does not have it.
     fn publish(&mut self, file: &Path, documents: &Documents) -> Option<PublishDiagnosticsParams> {
         let open = documents.get(file).map(|(document, _)| document);
-        // An open text publishes its own findings; in others, what the texts that import them find.
+        // An open text publishes its own diagnostics; other files get those found by the texts that import them.
         let mut all = Vec::new();
         for (path, found) in &self.found {
             if open.is_none() || path == file {
@@ -93,7 +93,7 @@ impl Published {
     }
 }
 
-/// Returns the findings of an analysis by file. Those in another open text are left to that one.
+/// Returns the findings of an analysis by file. Diagnostics in another open text are published with that text.
 pub(super) fn by_file(analysis: &Analysis, path: &Path, documents: &Documents) -> ByFile {
     let mut all = ByFile::from([(path.to_owned(), Vec::new())]);
     for found in analysis.diagnostics() {
@@ -130,7 +130,7 @@ pub(super) fn result_id(document: &Document) -> String {
     document.analyses.to_string()
 }
 
-/// Returns a finding in the words of the protocol.
+/// Converts a diagnostic to the protocol.
 pub(super) fn lsp_diagnostic(
     found: &diagnostic::Diagnostic,
     sources: &SourceMap,
@@ -175,7 +175,7 @@ fn description(code: Code) -> Option<CodeDescription> {
     Some(CodeDescription { href })
 }
 
-/// Returns a place as the editor can open it.
+/// Returns a location that the editor can open.
 pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<Location> {
     let file = sources.get(span.file);
     let path = match file_of(sources, span.file, spec) {

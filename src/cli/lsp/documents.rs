@@ -16,16 +16,16 @@ use crate::source::SourceFile;
 /// The number of parent folders in which the imports of a file are searched.
 const FOLDERS_UP: usize = 8;
 
-/// The greatest number of specs of a workspace that are looked at.
+/// The greatest number of specs of a workspace that are considered.
 const FILES: usize = 10_000;
 
 /// The open documents, by path.
 #[derive(Debug)]
 pub(super) struct Documents {
     open: BTreeMap<PathBuf, Document>,
-    /// The folders that the editor has open; imports are not looked for above them.
+    /// The folders that are open in the editor; imports are not searched above them.
     roots: Vec<PathBuf>,
-    /// The specs below the roots; `None` if they were not listed since files came or went.
+    /// The specs below the roots; `None` if files came or went since they were listed.
     listed: RefCell<Option<Vec<PathBuf>>>,
     /// The path that changed last.
     latest: PathBuf,
@@ -45,7 +45,7 @@ pub(super) struct Document {
     imports: Vec<String>,
     /// The files that the analysis read.
     asked: BTreeSet<PathBuf>,
-    /// The spec whose event the conditions of this module are about, once that was looked for.
+    /// The spec whose event the conditions of this module are about, once it was searched.
     importer: Option<Option<PathBuf>>,
     /// Whether its findings were published since it changed.
     pub(super) told: bool,
@@ -64,7 +64,7 @@ impl Documents {
         }
     }
 
-    /// Opens a text, or replaces it; the meaning of texts that import it may change.
+    /// Opens a text, or replaces it; this may change the meaning of texts that import it.
     pub(super) fn open(&mut self, uri: Uri, version: i32, text: String) {
         let Some(path) = convert::path(&uri) else {
             return;
@@ -125,7 +125,7 @@ impl Documents {
         }
     }
 
-    /// Discards the analyses that a file took part in. Returns whether there are others than its own.
+    /// Discards the analyses that used a file. Returns whether there are any besides the file's own.
     pub(super) fn changed(&mut self, path: &Path) -> bool {
         let mut others = false;
         for (own, document) in &mut self.open {
@@ -137,7 +137,7 @@ impl Documents {
         others
     }
 
-    /// Discards the analyses that a file may take part in that was opened, closed, created or deleted.
+    /// Discards the analyses that may use a file that was opened, closed, created or deleted.
     pub(super) fn came_or_went(&mut self, path: &Path) {
         self.listed.replace(None);
         for (own, document) in &mut self.open {
@@ -220,7 +220,7 @@ impl Documents {
         Some(())
     }
 
-    /// Discards the analyses of modules without an event: another spec may import them now.
+    /// Discards the analyses of modules without an event, because another spec may import them now.
     fn modules_moved(&mut self, by: &Path) {
         let others = self.open.iter_mut().filter(|(path, _)| *path != by);
         for (_, document) in others {
@@ -231,7 +231,7 @@ impl Documents {
         }
     }
 
-    /// Calls a function with what the latest analysis of an open text reads its imports from.
+    /// Calls a function with the loader that the latest analysis of an open text used for its imports.
     pub(super) fn reader<T>(&self, path: &Path, run: impl FnOnce(&dyn Loader) -> T) -> Option<T> {
         let document = self.open.get(path)?;
         let importer = document.importer.as_ref().and_then(Option::as_ref);
@@ -243,7 +243,7 @@ impl Documents {
         Some(run(&Reader::new(self, root, importer)))
     }
 
-    /// Returns the text of a file: the open one, else that of the disk.
+    /// Returns the text of a file: the open text, otherwise the text on disk.
     fn text(&self, path: &Path) -> Option<String> {
         match self.open.get(path) {
             Some(document) => Some(document.text.clone()),
@@ -309,7 +309,7 @@ impl Documents {
 }
 
 impl Document {
-    /// Whether it was found to have no event of its own.
+    /// Whether the last analysis found no `event` block.
     fn is_bare(&self) -> bool {
         let analysis = self.analysis.as_ref();
         analysis.is_some_and(|analysis| !analysis.has_event())
@@ -321,14 +321,14 @@ impl Document {
     }
 }
 
-/// Whether a folder holds no specs of the project: hidden, or what tools make and download.
+/// Whether a folder contains no specs of the project: hidden folders, build output and downloaded packages.
 fn is_foreign(entry: &walkdir::DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
     entry.file_type().is_dir()
         && (name.starts_with('.') || name == "target" || name == "node_modules")
 }
 
-/// Imports from the open texts, and from the disk where a file is not open.
+/// Loads imports from the open texts, or from disk if a file is not open.
 struct Reader<'d> {
     documents: &'d Documents,
     root: PathBuf,
@@ -370,7 +370,7 @@ impl Loader for Reader<'_> {
     }
 }
 
-/// The project as it is now: what was read is not read again.
+/// The current project; files that were read are not read again.
 pub(super) struct Snapshot<'d> {
     documents: &'d Documents,
     texts: RefCell<HashMap<String, Option<String>>>,

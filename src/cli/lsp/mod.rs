@@ -7,8 +7,8 @@
 //!            cancellations) after another)          nothing that they read changes)
 //! ```
 //!
-//! A text that changed is analysed when no other message waits, or when a question about it is asked, so fast typing costs
-//! one analysis a pause. Requests that were cancelled while they waited are not computed.
+//! A text that changed is analysed when no other message waits, or when a question about it is asked, so fast typing causes one
+//! analysis per pause. Requests that were cancelled while they waited are not computed.
 
 mod answer;
 mod commands;
@@ -42,7 +42,7 @@ pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
         .map_err(Failure::Output)?;
     match ended {
         End::Orderly => Ok(Outcome::Holds),
-        // The exit code 1 is what the protocol asks for.
+        // The protocol requires exit code 1.
         End::WithoutShutdown => Err(Failure::AlreadyReported(1)),
     }
 }

@@ -1,4 +1,4 @@
-//! The session with one client: which message is answered by what.
+//! The session with one client: dispatch of messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -32,19 +32,19 @@ use super::{convert, documents};
 use crate::audit::Progress;
 use crate::cli::failure::warn;
 
-/// The stack of a thread that carries out a command: as large as that of the main thread.
+/// The stack size of a thread that runs a command: that of the main thread.
 const STACK: usize = 8 << 20;
 
 /// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// After `shutdown`, or by the end of the input.
+    /// After `shutdown`, or at the end of the input.
     Orderly,
     /// By `exit` without `shutdown` before it.
     WithoutShutdown,
 }
 
-/// The abilities of the client that answers depend on.
+/// The capabilities of the client that responses depend on.
 #[derive(Clone, Debug)]
 struct Client {
     /// Definitions with their whole extent.

@@ -1,10 +1,10 @@
-//! Names, places, docs: what every part of the tree uses.
+//! Names, spans and documentation, used in every part of the tree.
 
 use crate::source::Span;
 use smol_str::SmolStr;
 use std::ops::Deref;
 
-/// A value that equality does not look at.
+/// A value that equality ignores.
 #[derive(Clone, Copy, Default)]
 pub struct Ignored<T>(pub T);
 
@@ -109,6 +109,6 @@ pub struct Comment {
     pub text: SmolStr,
     /// Its span in the source.
     pub span: Span,
-    /// Whether something else stands before it on its line.
+    /// Whether other text precedes it on its line.
     pub trailing: bool,
 }

@@ -37,9 +37,9 @@ pub enum AbstractionClauseKind {
     Terminal(Expr),
     /// `reward name = e`.
     Reward {
-        /// Its name; `None` for the one that `R=?` means.
+        /// Its name; `None` for the reward of `R=?`.
         name: Option<Name>,
-        /// Per step.
+        /// The reward per step.
         value: Expr,
     },
 }
@@ -49,7 +49,7 @@ pub enum AbstractionClauseKind {
 pub enum OverEntry {
     /// A name, `meta.m`, `violated(rule)`.
     Expr(Expr),
-    /// `n: int 0..3 = e`; without `= e` the name is that of a value.
+    /// `n: int 0..3 = e`; without `= e` the value is that of `n` itself.
     Declared {
         /// Its name.
         name: Name,
@@ -105,9 +105,9 @@ pub enum LearnSettingKind {
     Order(Expr),
     /// `pac epsilon 0.05 delta 0.01`.
     Pac {
-        /// The error allowed.
+        /// The allowed error.
         epsilon: Expr,
-        /// The chance to exceed it.
+        /// The allowed probability of exceeding it.
         delta: Expr,
     },
 }
@@ -171,7 +171,7 @@ pub enum EnforceKind {
 pub enum Arm {
     /// `TRIGGER => ACTION`.
     Act {
-        /// When.
+        /// The trigger.
         trigger: ArmTrigger,
         /// The action.
         action: Action,
@@ -256,7 +256,7 @@ pub enum ActionKind {
     Invoke {
         /// The name of the invoked handler.
         name: Name,
-        /// With what.
+        /// The arguments.
         args: Vec<super::Arg>,
     },
     /// `block`.
@@ -294,7 +294,7 @@ pub enum SystemMemberKind {
         name: Name,
         /// Its type.
         ty: Type,
-        /// Its first value.
+        /// Its initial value.
         init: Option<Expr>,
     },
     /// `init n in { 0, 2 }`.
@@ -303,7 +303,7 @@ pub enum SystemMemberKind {
     Step {
         /// Its name.
         name: Name,
-        /// When it may happen.
+        /// The condition that enables it.
         when: Option<Expr>,
         /// The effects; more than one only with probabilities.
         branches: Vec<Branch>,
@@ -317,9 +317,9 @@ pub enum SystemMemberKind {
     },
     /// `reward name = e`.
     Reward {
-        /// Its name; `None` for the one that `R=?` means.
+        /// Its name; `None` for the reward of `R=?`.
         name: Option<Name>,
-        /// Per step.
+        /// The reward per step.
         value: Expr,
     },
     /// `assume e`.
@@ -393,9 +393,9 @@ pub enum TestClause {
 pub struct Expect {
     /// A property, or a condition if there is no outcome.
     pub subject: Expr,
-    /// The verdict expected of the property.
+    /// The expected verdict on the property.
     pub outcome: Option<OutcomeKind>,
-    /// The step: where it became final, or where the condition is asked.
+    /// The step at which the verdict becomes final or the condition is evaluated.
     pub at: Option<Expr>,
     /// Its span.
     pub span: Loc,

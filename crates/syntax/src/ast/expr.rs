@@ -103,8 +103,8 @@ pub enum ExprKind {
     },
     /// A chain of two or more operands joined by one of `and`, `or`.
     ///
-    /// Kept flat so that a long chain is not a deep tree. A direct operand that is a chain of the
-    /// same operator was in parentheses.
+    /// Kept flat so that a long chain is not a deep tree. A direct operand that is a chain of the same operator was
+    /// written in parentheses.
     Chain {
         /// `and` or `or`.
         op: ChainOp,
@@ -188,7 +188,7 @@ pub enum ExprKind {
         /// Right operand.
         rhs: Box<Expr>,
     },
-    /// `AG p` and its five sisters.
+    /// `AG p` and the other five operators.
     Ctl {
         /// The operator.
         op: CtlOp,
@@ -243,7 +243,7 @@ pub enum ExprKind {
         /// The condition that must not come before it.
         rhs: Box<Expr>,
     },
-    /// Stands where the text was wrong; it has been reported.
+    /// A placeholder for text with a syntax error, which was reported.
     Error,
 }
 
@@ -505,7 +505,7 @@ pub struct Window {
     pub steps: bool,
     /// `step` or `steps`, as written.
     pub spelling: Spelling,
-    /// Whether `or end` forgives a window that the end of the trace cuts off.
+    /// Whether `or end` accepts a window that the end of the trace cuts off.
     pub or_end: bool,
     /// Its span, `within` included.
     pub span: Loc,

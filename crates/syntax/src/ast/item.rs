@@ -66,7 +66,7 @@ pub enum ItemKind {
     Compose(Compose),
     /// `test`.
     Test(Test),
-    /// An item that could not be read; it has been reported. Its name still counts as declared.
+    /// An item that could not be parsed; the error was reported. Its name still counts as declared.
     Broken(Broken),
 }
 
@@ -126,7 +126,7 @@ pub struct Const {
 pub struct Enum {
     /// Its name.
     pub name: Name,
-    /// Whether `ordered` was written.
+    /// Whether it was declared `ordered`.
     pub ordered: bool,
     /// Its values, lowest first.
     pub values: Vec<EnumValue>,
@@ -166,7 +166,7 @@ pub struct RecordField {
 pub struct Param {
     /// Its name.
     pub name: Name,
-    /// Its type; rules write none.
+    /// Its type; parameters of rules have none.
     pub ty: Option<Type>,
     /// Its default.
     pub default: Option<Expr>,
@@ -241,7 +241,7 @@ pub struct Join {
     pub name: Name,
     /// The expression that is equal at the two steps.
     pub key: Expr,
-    /// Holds at the steps that others are joined with.
+    /// The condition on the earlier steps.
     pub condition: Expr,
 }
 
@@ -322,7 +322,8 @@ pub struct Track {
     pub ty: Option<Type>,
     /// Its value before the first event.
     pub init: Expr,
-    /// Its value after an event: that of the first arm whose condition holds; without one, it keeps its value.
+    /// Its value after an event: the value of the first arm whose condition holds; if there is none, the value does not
+    /// change.
     pub arms: Vec<TrackArm>,
 }
 
@@ -353,7 +354,7 @@ pub struct Unsafe {
 pub struct Property {
     /// Its name.
     pub name: Name,
-    /// The logic it is asserted to be in.
+    /// The declared logic.
     pub logic: Option<(Logic, Loc)>,
     /// The formula.
     pub formula: Expr,
@@ -402,7 +403,7 @@ pub struct Template {
     pub name: Name,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// The logic it is asserted to be in.
+    /// The declared logic.
     pub logic: Option<(Logic, Loc)>,
     /// The formula.
     pub formula: Expr,
@@ -411,7 +412,7 @@ pub struct Template {
 /// `requirement R1 "…" { formal T(a, b) on m }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
-    /// Its name, that of its property too.
+    /// Its name, which is also the name of its property.
     pub name: Name,
     /// The sentence.
     pub text: StringLit,
@@ -451,7 +452,7 @@ impl ItemKind {
         }
     }
 
-    /// Returns the word with which the item begins; empty for a broken item without one.
+    /// Returns the keyword with which the item begins; empty for a broken item without one.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

@@ -1,12 +1,10 @@
-//! The syntax tree: what the text says, with a span on everything.
+//! The syntax tree of a file, with spans on all nodes.
 //!
-//! The tree mirrors the text: sugar, templates and unresolved names are all still there. Values,
-//! state formulas, path formulas and quantified formulas share one expression type
-//! ([`Expr`]); the checker sorts them.
+//! The tree mirrors the text: it contains sugar, templates and unresolved names. Values, state formulas, path formulas
+//! and quantified formulas share one expression type ([`Expr`]); the checker separates them.
 //!
-//! Equality is that of meaning: spans, the author's spelling of an operator (`and` or `&&`, `always`
-//! or `G`) and redundant parentheses are kept, in fields of type [`Ignored`], but two trees that
-//! differ only there are equal.
+//! Spans, the spelling of operators (`and` or `&&`, `always` or `G`) and redundant parentheses are kept in fields of
+//! type [`Ignored`]; two trees that differ only there are equal.
 //!
 //! INVARIANT (depth): a tree made by the parser is at most a small multiple of the nesting limit
 //! deep (see `syntax::Limits`), so it may be walked and dropped by recursion.

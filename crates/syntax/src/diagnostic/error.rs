@@ -1,4 +1,4 @@
-//! The library's error for a spec that is wrong, in miette's protocol.
+//! The error of the library for a spec with errors, as a `miette` diagnostic.
 
 use super::{Diagnostic, RenderOptions, Severity, json_lines, render};
 use crate::source::{SourceMap, Span};
@@ -6,7 +6,7 @@ use miette::{LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::sync::Arc;
 
-/// A spec that is wrong: one or more diagnostics and the text they are about.
+/// A spec with errors: one or more diagnostics, and the text that they refer to.
 #[derive(Clone, Debug)]
 pub struct SpecError {
     reports: Vec<Report>,
@@ -21,7 +21,7 @@ struct Report {
 }
 
 impl SpecError {
-    /// Joins diagnostics and the files they are about.
+    /// Combines diagnostics with the files that they refer to.
     #[must_use]
     pub fn new(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Self {
         let reports = diagnostics
@@ -43,14 +43,14 @@ impl SpecError {
         self.reports.iter().map(|report| &report.diagnostic)
     }
 
-    /// Returns the diagnostics as `guard check` draws them, without colours.
+    /// Returns the diagnostics as `guard check` prints them, without colours.
     #[must_use]
     pub fn rendered(&self) -> String {
         let diagnostics: Vec<Diagnostic> = self.diagnostics().cloned().collect();
         render(&diagnostics, &self.sources, RenderOptions { color: false })
     }
 
-    /// Returns the diagnostics as `guard check --format json` writes them: one JSON object a line.
+    /// Returns the diagnostics as `guard check --format json` writes them: one JSON object per line.
     #[must_use]
     pub fn json_lines(&self) -> String {
         let diagnostics: Vec<Diagnostic> = self.diagnostics().cloned().collect();

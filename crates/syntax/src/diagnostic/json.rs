@@ -1,10 +1,10 @@
-//! Diagnostics for programs: one JSON object on a line, as the command line documents it.
+//! Diagnostics as JSON: one object per line, as the command-line documentation describes it.
 
 use super::Diagnostic;
 use crate::source::{SourceMap, Span};
 use serde::Serialize;
 
-/// The version of the form.
+/// The version of the format.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]

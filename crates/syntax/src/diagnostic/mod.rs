@@ -1,9 +1,8 @@
 //! Diagnostics of a spec: messages with a code, labelled spans, notes and fixes.
 //!
-//! A [`Diagnostic`] is data until the last moment. Passes build and collect them; [`render`] draws
-//! them for a terminal, [`json`](json()) writes a line for a program, and [`SpecError`] carries them
-//! through the library's error protocol. Every [`Code`] is declared once in [`registry`], with a page
-//! that explains it.
+//! A [`Diagnostic`] is plain data. Passes build and collect diagnostics; [`render`] draws them for a terminal,
+//! [`json`](json()) writes one line of JSON, and [`SpecError`] carries them through the library's error protocol. Every
+//! [`Code`] is declared once in [`registry`], with a page that explains it.
 //!
 //! ```
 //! use guard_syntax::diagnostic::{Code, Diagnostic};
@@ -35,11 +34,11 @@ use crate::source::Span;
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
-    /// The spec is wrong and nothing can be run.
+    /// The spec has an error and cannot be run.
     Error,
-    /// The spec is accepted, but probably does not say what was meant.
+    /// The spec is accepted, but its meaning is probably not the intended one.
     Warning,
-    /// Could be said better.
+    /// The spec could be written better.
     Hint,
 }
 
@@ -64,10 +63,10 @@ pub struct Label {
     pub message: String,
 }
 
-/// An edit that we believe in: replaces each span by its text.
+/// An edit that replaces each span by its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The title of the edit, for a menu.
+    /// The title of the edit for a menu.
     pub message: String,
     /// Spans and their new text; spans do not overlap.
     pub edits: Vec<(Span, String)>,
@@ -84,13 +83,13 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The message.
     pub message: String,
-    /// The primary place.
+    /// The primary location.
     pub primary: Label,
-    /// The other half of a conflict.
+    /// Further locations that are part of the problem.
     pub secondary: Vec<Label>,
-    /// Background, a sentence each.
+    /// Background information, one sentence each.
     pub notes: Vec<String>,
-    /// Edits to choose from.
+    /// Alternative edits.
     pub fixes: Vec<Fix>,
 }
 
@@ -111,14 +110,14 @@ impl Diagnostic {
         }
     }
 
-    /// Sets the text at the primary span.
+    /// Sets the label of the primary span.
     #[must_use]
     pub fn label(mut self, message: impl Into<String>) -> Self {
         self.primary.message = message.into();
         self
     }
 
-    /// Returns a further labelled span.
+    /// Adds a further labelled span.
     #[must_use]
     pub fn also(mut self, span: impl Into<Span>, message: impl Into<String>) -> Self {
         self.secondary.push(Label {
@@ -128,14 +127,14 @@ impl Diagnostic {
         self
     }
 
-    /// Returns a sentence of background.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// Returns an edit that replaces one span.
+    /// Adds an edit that replaces one span.
     #[must_use]
     pub fn fix(
         self,
@@ -146,7 +145,7 @@ impl Diagnostic {
         self.fix_all(message, vec![(span.into(), replacement.into())])
     }
 
-    /// Returns an edit of several spans.
+    /// Adds an edit of several spans.
     #[must_use]
     pub fn fix_all(mut self, message: impl Into<String>, edits: Vec<(Span, String)>) -> Self {
         self.fixes.push(Fix {
@@ -156,7 +155,7 @@ impl Diagnostic {
         self
     }
 
-    /// Returns another severity than the code's default.
+    /// Sets another severity than the code's default.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
@@ -176,8 +175,7 @@ impl Diagnostic {
     }
 }
 
-/// Sorts by file and position, then by gravity, so that output does not depend on the order of
-/// passes.
+/// Sorts by file and position, then by severity, so that the output does not depend on the order of passes.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by(|a, b| {
         (a.primary.span, a.severity, a.code).cmp(&(b.primary.span, b.severity, b.code))

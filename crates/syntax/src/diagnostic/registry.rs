@@ -1,9 +1,8 @@
 //! Every diagnostic code, declared once.
 //!
-//! A code is `Gxxyy`: `01` syntax, `02` names, `03` types and units, `04` lowering and limits,
-//! `05` data and models, `06` evaluation, `09` style. A code is never used again for another thing.
-//! To add one: a line in the table below, and a page `codes/Gxxyy.md` with what it means, a failing
-//! example and a fixed one.
+//! A code is `Gxxyy`: `01` syntax, `02` names, `03` types and units, `04` lowering and limits, `05` data and models,
+//! `06` evaluation, `09` style. A code is never reused for something else. To add one, add a line to the table below
+//! and a page `codes/Gxxyy.md` with its meaning, a failing example and a fixed one.
 
 use super::Severity;
 
@@ -171,7 +170,7 @@ codes! {
 }
 
 impl Code {
-    /// Returns the code written as `text`, in any case.
+    /// Returns the code with this text, ignoring case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL
@@ -180,13 +179,13 @@ impl Code {
             .find(|code| code.as_str().eq_ignore_ascii_case(text))
     }
 
-    /// Returns the code that this name, or the code itself, stands for.
+    /// Returns the code with this name or number.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         Self::by_name(text).or_else(|| Self::parse(text))
     }
 
-    /// Returns the code with this name; `_` may stand for `-`, so that `@allow(strong_next)` can be said without quotes.
+    /// Returns the code with this name; `_` may be used for `-`, so that `@allow(strong_next)` needs no quotes.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         let name = name.replace('_', "-");

@@ -1,4 +1,4 @@
-//! Diagnostics for people: the text with labels under it.
+//! Diagnostics as text: source lines with labels below.
 
 use super::{Diagnostic, Fix, Severity};
 use crate::source::{FileId, SourceMap, Span};
@@ -13,7 +13,7 @@ pub struct RenderOptions {
     pub color: bool,
 }
 
-/// Draws diagnostics in the order given, each followed by an empty line.
+/// Renders diagnostics in the order given, each followed by an empty line.
 ///
 /// The same diagnostics give the same bytes.
 #[must_use]
@@ -90,7 +90,7 @@ fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     )
 }
 
-/// The length in bytes of the longest line that is drawn whole.
+/// The greatest length in bytes of a line that is printed in full.
 const LONGEST: u32 = 1_000;
 
 /// Returns the line on which a span begins.
@@ -117,7 +117,7 @@ fn is_short(span: Span, sources: &SourceMap) -> bool {
     })
 }
 
-/// Returns the lines around a span, with its label under it.
+/// Returns the lines around a span, with its label below.
 fn excerpt(label: &super::Label, sources: &SourceMap) -> String {
     const AROUND: usize = 40;
     let line = line_of(label.span, sources);
@@ -177,7 +177,7 @@ fn report<'d>(
             .with_color(Color::Blue);
         (label.span, drawn)
     }));
-    // Ariadne begins a new part, under the place of the primary label, at each label that is above the one before.
+    // Ariadne starts a new section, below the primary label, at each label that is above the previous one.
     let file = diagnostic.span().file;
     labels.sort_by_key(|(span, _)| (span.file != file, span.file, line_of(*span, sources).start));
     builder.add_labels(labels.into_iter().map(|(_, label)| label));
@@ -190,7 +190,7 @@ fn report<'d>(
     builder.finish()
 }
 
-/// Returns a span that lies in its file.
+/// Returns a span that is clamped to its file.
 fn place(span: Span, sources: &SourceMap) -> Place {
     let len = sources.get(span.file).text().len();
     let range = span.range();
@@ -205,7 +205,7 @@ fn help(fix: &Fix, sources: &SourceMap) -> String {
     }
 }
 
-/// Columns of the text that a fix makes; of a longer one the edits are shown with what stands beside them.
+/// The greatest width in columns of a fixed text; of a longer one only the edits and their surroundings are printed.
 const FIXED: usize = 90;
 
 /// Returns the lines with all edits made, as one line; `None` if an edit has lines of its own.
@@ -257,7 +257,7 @@ fn fixed(fix: &Fix, sources: &SourceMap) -> Option<String> {
     ))
 }
 
-/// A text on one line, with single blanks.
+/// Returns a text on one line, with single blanks.
 fn words(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -270,7 +270,7 @@ fn words(text: &str) -> String {
     out
 }
 
-/// The files of a map, as ariadne wants them.
+/// The files of a map in the interface of ariadne.
 struct Sources<'m> {
     map: &'m SourceMap,
     read: BTreeMap<FileId, Source<String>>,

@@ -1,6 +1,6 @@
 //! "Did you mean": the known name nearest to an unknown one.
 
-/// Returns the candidate nearest to `name`, if one is near enough to be worth offering.
+/// Returns the candidate nearest to `name`, if one is near enough.
 ///
 /// Case and underscores count less than letters; among equals the first wins.
 #[must_use]

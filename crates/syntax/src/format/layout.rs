@@ -9,7 +9,7 @@ use crate::token::Token;
 /// The indentation of each level.
 const INDENT: usize = 2;
 
-/// The facts about the pieces of an item that do not depend on its lines.
+/// Properties of the pieces of an item that do not depend on line breaks.
 struct Cx<'c> {
     marks: &'c [Mark],
     roles: &'c Roles,
@@ -45,7 +45,7 @@ pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> St
     draw(&pieces, &cx, &lines)
 }
 
-/// Brings the author's line breaks in order: a block is on one line, or all its clauses break.
+/// Normalises the author's line breaks: a block is on one line, or each of its clauses is on its own line.
 fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
     for open in 0..pieces.len() {
         let Some(mark) = marks
@@ -101,8 +101,8 @@ fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
     }
 }
 
-/// If a block is a branch of an `if`, puts both branches on lines of their own: the arms of a `cases` are to stand right of the
-/// `if` that chooses it.
+/// If a block is a branch of an `if`, puts both branches on separate lines, so that the arms of a `cases` are indented further
+/// than the `if` around it.
 fn break_branches(pieces: &mut [Piece<'_>], marks: &[Mark], open: usize, close: usize) {
     let of_if = |at: usize| marks.get(at).is_some_and(|mark| mark.of_if);
     let Some(branch) = open.checked_sub(2).filter(|branch| of_if(*branch)) else {
@@ -122,7 +122,7 @@ fn break_branches(pieces: &mut [Piece<'_>], marks: &[Mark], open: usize, close: 
     }
 }
 
-/// Whether no other block lies between a block and one of its clauses.
+/// Whether there is no other block between a block and one of its clauses.
 fn depth_between(marks: &[Mark], open: usize, at: usize) -> bool {
     let mut index = open + 1;
     while index < at {
@@ -158,7 +158,7 @@ fn lines(pieces: &[Piece<'_>], cx: &Cx<'_>) -> Vec<Line> {
     let mut out: Vec<Line> = Vec::new();
     let mut frames: Vec<(usize, usize)> = Vec::new(); // indentation of the line, and of what is inside
     let mut indent = 0;
-    // found once: to search from each piece is quadratic in lines of comments
+    // computed once: a search from each piece would be quadratic for lines of comments
     let following = following_tokens(pieces);
     let mut before = None;
     for (index, piece) in pieces.iter().enumerate() {
@@ -184,7 +184,7 @@ fn lines(pieces: &[Piece<'_>], cx: &Cx<'_>) -> Vec<Line> {
             {
                 line.width += space::between((before, *a), (piece, *b), cx.roles).len();
             }
-            // a trailing comment may run on
+            // a trailing comment may exceed the width
             if piece.token.is_some() || line.from == index {
                 line.width += piece.text.chars().count();
             }
@@ -239,7 +239,7 @@ fn indent_at(
         return frames.last().map_or(0, |(line, _)| *line);
     }
     let base = frames.last().map_or(0, |(_, inside)| *inside);
-    // a comment stands where the next token will
+    // a comment has the indentation of the next token
     let following = following.and_then(|at| Some((at, pieces.get(at)?)));
     let Some((following, next)) = following else {
         return if frames.is_empty() { 0 } else { base };
@@ -309,7 +309,7 @@ fn draw(pieces: &[Piece<'_>], cx: &Cx<'_>, lines: &[Line]) -> String {
     out
 }
 
-/// A place where a line may be broken: how deep in brackets and bodies of quantifiers, how loose.
+/// A place where a line may be broken: its depth in brackets and bodies of quantifiers, and its precedence.
 type Rank = (usize, u8);
 
 /// After the colon of a quantifier.
@@ -359,7 +359,7 @@ fn ranks(pieces: &[Piece<'_>], cx: &Cx<'_>, line: &Line) -> Vec<(usize, Rank)> {
     out
 }
 
-/// Returns the first block that lies on a line as a whole.
+/// Returns the first block that is completely on a line.
 fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> {
     (line.from..line.to).find(|index| {
         let opens = pieces
@@ -396,7 +396,7 @@ fn break_line(pieces: &mut [Piece<'_>], cx: &Cx<'_>, line: &Line) {
         return;
     }
     let places = ranks(pieces, cx, line);
-    // the definition sign only when there is nothing else
+    // break at the definition sign only if there is no other place
     let Some(best) = places
         .iter()
         .map(|(_, (depth, rank))| (u8::from(*rank == ASSIGN), *depth, *rank))

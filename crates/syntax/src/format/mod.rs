@@ -1,8 +1,7 @@
 //! The canonical layout of a file.
 //!
-//! The formatter works on tokens, so nothing that was written can get lost: comments,
-//! documentation, spelling and parentheses all stay. From the tree it only learns where clauses
-//! begin and what a brace is. The rules:
+//! The formatter works on tokens, so it preserves comments, documentation, spelling and parentheses. It uses the tree only to
+//! find the starts of clauses and the roles of braces. The rules:
 //!
 //! - one space between tokens, where the table in `space` says so;
 //! - line breaks inside an item stay where the author put them, indented by two for each open
@@ -33,16 +32,16 @@ pub const WIDTH: usize = 100;
 ///
 /// # Errors
 ///
-/// The errors of a file that does not parse; such a file should be left as it is.
+/// The errors of a file that does not parse; such a file should not be changed.
 pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     format_file(&SourceFile::new("", text))
 }
 
-/// Lays out a file of which diagnostics can name the file.
+/// Lays out a file; diagnostics refer to its name.
 ///
 /// # Errors
 ///
-/// The errors of a file that does not parse; such a file should be left as it is.
+/// The errors of a file that does not parse; such a file should not be changed.
 pub fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
     let (tree, diagnostics) = super::parse(source);
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -50,7 +49,7 @@ pub fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
     }
     let roles = Roles::of(&tree);
     let out = lay_out(source.text(), &roles);
-    // a safeguard: layout must not change what is said
+    // a safeguard: the layout must not change the tree
     let (again, _) = super::parse(&SourceFile::with_id(
         source.id(),
         source.name(),
@@ -63,7 +62,7 @@ pub fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
     })
 }
 
-/// A token or comment with what the author put before it.
+/// A token or comment with the white space before it.
 #[derive(Clone, Debug)]
 pub(super) struct Piece<'t> {
     /// The token; `None` for comments and documentation.
@@ -138,7 +137,7 @@ fn pieces<'t>(
         piece.spaced = !gap.is_empty();
         before = piece.end;
     }
-    // after a comment to the end of the line comes a line break, whatever is counted
+    // a comment to the end of the line is always followed by a line break
     for index in 1..pieces.len() {
         if pieces.get(index - 1).is_some_and(|piece| piece.ends_line)
             && let Some(piece) = pieces.get_mut(index)
@@ -149,7 +148,7 @@ fn pieces<'t>(
     pieces
 }
 
-/// Splits the `>=` of `set<string>= {}`, which is two signs.
+/// Splits the `>=` of `set<string>= {}` into two signs.
 fn split_signs(pieces: &mut Vec<Piece<'_>>) {
     let mut angles = 0usize;
     let mut before = None;

@@ -1,5 +1,5 @@
-//! The depth of each piece in the operators, branches and quantifiers of its bracket, which decides how far a line that begins
-//! with it is indented.
+//! The depth of each piece in the operators, branches and quantifiers of its bracket, which determines the indentation of a
+//! line that begins with it.
 
 use super::Piece;
 use super::roles::Roles;
@@ -18,7 +18,7 @@ struct Node {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Operators of one rank in a row, `a and b and c`: lower ranks are looser.
+    /// A chain of operators of one rank, `a and b and c`; lower ranks bind less tightly.
     Operator(u8),
     /// `if`, with whether its `else` has come.
     If(bool),
@@ -26,11 +26,11 @@ enum Kind {
     Branch,
     /// `any`, `all` and `count … in`, before the colon.
     Range,
-    /// The same, after it.
+    /// `any`, `all` and `count … in`, after the colon.
     Body,
     /// The words that begin a clause: `when`, `message`, …
     Clause,
-    /// `then` of a clause, which begins no further to the right than its `when`.
+    /// `then` of a clause, which is indented no further than its `when`.
     Consequence,
 }
 
@@ -103,7 +103,7 @@ impl Nesting {
                     nesting.open(frame, index, Kind::Consequence, fresh);
                 }
                 Some(kind) => {
-                    // The branches of `else if` stand below those of the first `if`.
+                    // The branches of `else if` are aligned with those of the first `if`.
                     if matches!(kind, Kind::If(_)) && before == Some(Token::Else) {
                         frame.open.pop();
                     }
@@ -167,7 +167,8 @@ impl Nesting {
         last
     }
 
-    /// Adds an operator: tighter ones before it are its left operand, and one of the same rank takes it in.
+    /// Adds an operator: operators before it that bind tighter become its left operand, and one of the same rank
+    /// continues its chain.
     fn operator(&mut self, frame: &mut Frame, index: usize, rank: u8) {
         let tighter = |kind| matches!(kind, Kind::Operator(other) if other > rank);
         let left = self.close(frame, tighter);
@@ -219,7 +220,7 @@ impl Nesting {
         self.bodies.get(index).copied().unwrap_or(0)
     }
 
-    /// Returns the nodes that begin a line, or in a chain of operators some member.
+    /// Returns the nodes that begin a line, or for a chain of operators, those with a member that does.
     pub(super) fn broken(&self, pieces: &[Piece<'_>]) -> Vec<bool> {
         let mut broken = vec![false; self.nodes.len()];
         for (piece, head) in pieces.iter().zip(&self.heads) {
@@ -327,12 +328,12 @@ fn text<'t>(pieces: &[Piece<'t>], index: usize) -> &'t str {
     pieces.get(index).map_or("", |piece| piece.text)
 }
 
-/// Whether `leads to` stands here.
+/// Whether there is a `leads to` at this piece.
 fn leads_to(pieces: &[Piece<'_>], index: usize) -> bool {
     text(pieces, index) == "leads" && text(pieces, index + 1) == "to"
 }
 
-/// Whether `any x in`, `all x in` or `count x in` stands here.
+/// Whether there is an `any x in`, `all x in` or `count x in` at this piece.
 fn quantifies(pieces: &[Piece<'_>], index: usize) -> bool {
     matches!(text(pieces, index), "any" | "all" | "count") && text(pieces, index + 2) == "in"
 }

@@ -4,14 +4,14 @@ use crate::ast::*;
 use crate::visit;
 use rustc_hash::FxHashSet;
 
-/// Offsets with a meaning.
+/// Offsets of relevant positions.
 #[derive(Debug, Default)]
 pub(super) struct Roles {
     /// First byte of each clause, field, arm, member and value.
     pub(super) clauses: FxHashSet<u32>,
     /// First byte of each update of a track.
     pub(super) updates: FxHashSet<u32>,
-    /// End of what is called or indexed: the bracket follows without a space.
+    /// Ends of expressions that are called or indexed: the bracket follows without a space.
     pub(super) callees: FxHashSet<u32>,
     /// First byte of each `{ idle, busy }` that is a type.
     pub(super) value_types: FxHashSet<u32>,

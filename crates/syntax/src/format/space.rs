@@ -1,4 +1,4 @@
-//! The tokens that have a space between them.
+//! Spacing between tokens.
 
 use super::Piece;
 use super::roles::Roles;
@@ -11,7 +11,7 @@ pub(super) enum Bracket {
     Block,
     /// `{ idle, busy }` as a type, `[ F a ]` after `P=?`: spaces inside.
     Wide,
-    /// `F[0,5]`: not even a space after the comma.
+    /// `F[0,5]`: no space, not even after the comma.
     Bound,
     /// All others.
     Tight,
@@ -20,13 +20,13 @@ pub(super) enum Bracket {
 /// Facts about each piece that spacing needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
-    /// For a bracket, opening or closing: what it is for.
+    /// For a bracket, opening or closing: its role.
     pub(super) bracket: Bracket,
     /// For a bracket: the index of its partner.
     pub(super) partner: usize,
-    /// Whether no space stands before it, whatever it is.
+    /// Whether there is never a space before it.
     pub(super) joined: bool,
-    /// Whether no space stands after it, whatever follows.
+    /// Whether there is never a space after it.
     pub(super) joins: bool,
     /// For `then` and `else`: whether they belong to an `if`.
     pub(super) of_if: bool,
@@ -76,7 +76,7 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
                 block_seen |= token == Token::LBrace && open.is_empty();
                 joined = match token {
                     Token::LParen => {
-                        // What follows a bound is an operand, like that of an operator without one.
+                        // The operand follows a bound as it would follow the operator without one.
                         let bounded = tokens
                             .last()
                             .is_some_and(|at| ends_bound(pieces, &marks, *at));
@@ -231,7 +231,7 @@ fn indexes(piece: &Piece<'_>, named: bool, roles: &Roles) -> bool {
     certain || named || roles.callees.contains(&piece.end)
 }
 
-/// Whether the piece ends the bound of an operator, and not that of `count`, which is called.
+/// Whether the piece ends the bound of a temporal operator, and not that of `count`, which is a call.
 fn ends_bound(pieces: &[Piece<'_>], marks: &[Mark], at: usize) -> bool {
     let closes = |mark: &&Mark| mark.bracket == Bracket::Bound && mark.partner < at;
     let opens = marks.get(at).filter(closes).map(|mark| mark.partner);

@@ -1,13 +1,13 @@
-//! The tokens that the parser could have accepted, in a few words.
+//! A short description of the tokens that the parser could have accepted.
 //!
-//! The generated parser lists up to ninety tokens, since every contextual word is also a name.
-//! They are collapsed into "a name", "a value" and "an operator"; what is left are keywords.
+//! The generated parser lists up to ninety tokens, since every contextual word is also a name. They are collapsed into
+//! "a name", "a value" and "an operator"; only keywords remain.
 
 use crate::diagnostic::did_you_mean;
 use crate::token::CONTEXTUAL_WORDS;
 use std::fmt;
 
-/// The tokens that the parser could have taken.
+/// The tokens that the parser could have accepted.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     tokens: Vec<String>,
@@ -54,7 +54,7 @@ const VALUE: &[&str] = &[
     "S",
 ];
 
-/// Tokens that stand after a value, besides temporal operators with two operands.
+/// Tokens that follow a value, besides temporal operators with two operands.
 const OPERATOR: &[&str] = &[
     "and",
     "&",
@@ -105,32 +105,32 @@ impl Expected {
         self.tokens.iter().any(|entry| entry == token)
     }
 
-    /// Whether a value could have stood here.
+    /// Whether a value is possible here.
     pub(super) fn is_value(&self) -> bool {
         self.has("#int") && self.has("(") && self.has("#string")
     }
 
-    /// Whether a name could have stood here.
+    /// Whether a name is possible here.
     pub(super) fn is_name(&self) -> bool {
         self.has("#name")
     }
 
-    /// Whether any name could, contextual words among them.
+    /// Whether any name is possible, including contextual words.
     fn any_name(&self) -> bool {
         self.is_name() && self.has("use") && self.has("message")
     }
 
-    /// Whether an operator could have stood here.
+    /// Whether an operator is possible here.
     pub(super) fn is_operator(&self) -> bool {
         !self.is_value() && (self.has("and") || self.has("+"))
     }
 
-    /// Whether there is too much of it to say twice.
+    /// Whether the description is too long to be repeated.
     pub(super) fn is_long(&self) -> bool {
         self.words().len() > 3
     }
 
-    /// Returns the keyword that `word` may have been meant as.
+    /// Returns the keyword that was probably meant by `word`.
     pub(super) fn near(&self, word: &str) -> Option<&str> {
         let keywords = self.tokens.iter().map(String::as_str);
         let any_name = self.any_name();
@@ -193,7 +193,7 @@ impl Expected {
         }
         let closes = |word: &str| matches!(word, "`)`" | "`]`" | "`}`");
         if value {
-            // a value is what is missing; that a bracket could close says less
+            // a value is missing; the closing bracket is less helpful
             rest.retain(|word| closes(word) || word == "`else`");
         }
         rest.sort_by_key(|word| !closes(word));

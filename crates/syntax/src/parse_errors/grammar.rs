@@ -8,7 +8,7 @@ use crate::lexer::Lexeme;
 use crate::source::Span;
 use crate::token::Token;
 
-/// Returns a sequence of tokens that the grammar does not have.
+/// Returns the diagnostic for a sequence of tokens that the grammar does not accept.
 pub(crate) fn grammar(
     b: &Builder<'_>,
     tokens: &[Lexeme],
@@ -73,7 +73,7 @@ pub(crate) fn grammar(
     with_notes(b, diagnostic, &expected, span, token, tokens)
 }
 
-/// Mistakes that have a name.
+/// Returns the diagnostic for a known mistake.
 fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Option<Diagnostic> {
     let text = b.slice(span.start, span.end);
     let named = |code: Code, message: String| Diagnostic::new(code, span, message);
@@ -131,7 +131,7 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
     })
 }
 
-/// Operators and forms of other languages.
+/// Returns the diagnostic for operators and forms of other languages.
 fn elsewhere(
     b: &Builder<'_>,
     expected: &Expected,
@@ -279,7 +279,7 @@ fn opening(tokens: &[Lexeme], index: usize) -> Option<usize> {
     None
 }
 
-/// Returns the bracket that closes what is open at the token at `index`.
+/// Returns the bracket that closes the one that is open at the token at `index`.
 fn closing(tokens: &[Lexeme], index: usize) -> Option<&Lexeme> {
     let mut depth = 0u32;
     for lexeme in &tokens[index..] {
@@ -354,7 +354,7 @@ fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {
         .any(|lexeme| lexeme.start == span.start && lexeme.first_on_line)
 }
 
-/// Returns the token as it is shown: its text if it is short.
+/// Returns the text of a token if it is short, otherwise its kind.
 fn shown(b: &Builder<'_>, span: Span, token: Token) -> String {
     let text = b.slice(span.start, span.end);
     if text.is_empty() || text.len() > 30 || text.contains('\n') {

@@ -1,5 +1,4 @@
-//! Diagnostics of texts that cannot be parsed: one diagnostic for each item, in the words of the
-//! language.
+//! Diagnostics of texts that cannot be parsed: one for each item.
 
 mod expected;
 mod grammar;
@@ -100,7 +99,7 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
     }
 }
 
-/// Returns the unit that other words for it mean.
+/// Returns the unit for another name of it.
 pub(super) fn unit(word: &str) -> Option<&'static str> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => "s",
@@ -185,7 +184,7 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
     }
 }
 
-/// The operator with a bound that says of several steps what this one says of one.
+/// Returns the operator with a bound that corresponds to a repetition of this one.
 fn bounded(word: &str) -> Option<&'static str> {
     Some(match word {
         "previously" => "once",
@@ -196,7 +195,7 @@ fn bounded(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a chunk that does not begin with the word of an item.
+/// Reports a chunk that does not begin with an item keyword.
 pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnostic> {
     let first = lexemes.first()?;
     if first.token == Token::At || first.token.begins_item() {
@@ -225,7 +224,7 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
     )
 }
 
-/// Returns our word for a word of another language.
+/// Returns the keyword for a keyword of another language.
 fn alias(word: &str) -> Option<&'static str> {
     Some(match word {
         "import" | "include" | "from" => "use",

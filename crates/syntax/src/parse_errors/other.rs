@@ -1,7 +1,7 @@
-//! Files of another language that bear the same ending.
+//! Files of another language with the same extension.
 //!
-//! AWS CloudFormation Guard keeps its rules in `.guard` files too. They are recognised by what is
-//! in them, so that such a file gives one clear sentence instead of a page of errors.
+//! AWS CloudFormation Guard keeps its rules in `.guard` files too. They are recognised by their contents, so that such
+//! a file gives one clear message instead of many errors.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
@@ -34,7 +34,7 @@ pub(crate) fn other_language(source: &SourceFile) -> Option<Diagnostic> {
     )
 }
 
-/// Whether only our language has such a line.
+/// Whether such a line occurs only in this language.
 fn is_ours(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "event {",
@@ -56,7 +56,7 @@ fn is_ours(line: &str) -> bool {
         || (line.starts_with("rule ") && line.contains(':') && line.contains(" then "))
 }
 
-/// Whether only CloudFormation has such a line.
+/// Whether such a line occurs only in CloudFormation Guard.
 fn is_cloud_formation(line: &str) -> bool {
     if line.starts_with("AWS::") {
         return true;

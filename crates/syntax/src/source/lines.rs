@@ -1,6 +1,6 @@
 //! From byte offsets to lines and columns, and back.
 
-/// A place as people count: both from 1, the column in characters.
+/// A human-readable position: both from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     /// Line, from 1.
@@ -13,7 +13,7 @@ pub struct Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineTable {
     starts: Vec<u32>,
-    /// The same as editors count, if there is a `\r` alone: to them it ends a line.
+    /// The line starts as editors count them, if the text contains a lone `\r`, which ends a line in editors.
     editor_starts: Option<Vec<u32>>,
 }
 
@@ -57,7 +57,7 @@ impl LineTable {
         self.starts.is_empty()
     }
 
-    /// Returns the line that holds `offset`, from 0.
+    /// Returns the line that contains `offset`, from 0.
     #[must_use]
     pub fn line_index(&self, offset: u32) -> usize {
         line_index(&self.starts, offset)
@@ -88,7 +88,7 @@ impl LineTable {
         (narrow(line), narrow(column))
     }
 
-    /// Returns the offset of a position counted as editors do; clamped to the line and the text.
+    /// Returns the offset of a position as editors count; clamped to the line and the text.
     #[must_use]
     pub fn offset_of_utf16(&self, text: &str, line: u32, column: u32) -> u32 {
         let Some(start) = self.editor_starts().get(line as usize) else {

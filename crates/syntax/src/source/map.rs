@@ -10,12 +10,12 @@ pub struct SourceFile {
     id: FileId,
     name: String,
     text: String,
-    /// Made at first use: most files are never pointed into.
+    /// Computed at first use: most files need no line table.
     lines: OnceLock<LineTable>,
 }
 
 impl SourceFile {
-    /// Returns a file that stands alone, with the number 0.
+    /// Returns a file on its own, with the number 0.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with_id(FileId(0), name, text)
@@ -38,7 +38,7 @@ impl SourceFile {
         self.id
     }
 
-    /// Returns its name, as messages show it.
+    /// Returns its name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -62,7 +62,7 @@ impl SourceFile {
         self.lines().location(&self.text, offset)
     }
 
-    /// Returns the text of a span; empty when the span does not fit.
+    /// Returns the text of a span; empty if the span is outside of the file.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
@@ -106,7 +106,7 @@ impl SourceMap {
         id
     }
 
-    /// Returns the file of a number; an empty file when it was never added.
+    /// Returns the file with a number; an empty file if there is none.
     #[must_use]
     pub fn get(&self, id: FileId) -> &SourceFile {
         self.files.get(id.0 as usize).unwrap_or(&self.missing)

@@ -1,7 +1,7 @@
-//! Files, spans and line tables: where a piece of text stands.
+//! Files, spans and line tables.
 //!
-//! A [`SourceMap`] owns the text of every file that takes part in a compilation; a [`Span`] is a
-//! range of bytes in one of them. Nothing here reads a disk: text is handed in by whoever has it.
+//! A [`SourceMap`] owns the text of every file that takes part in a compilation; a [`Span`] is a range of bytes in one
+//! of them. This module reads no files: callers supply the text.
 //!
 //! ```
 //! use guard_syntax::source::SourceMap;

@@ -66,13 +66,13 @@ impl Span {
         self.end.saturating_sub(self.start)
     }
 
-    /// Whether no byte lies inside.
+    /// Whether the span is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether `offset` lies inside, or at the end (where a cursor still touches the word).
+    /// Whether `offset` is inside, or at the end (where a cursor still touches the word).
     #[must_use]
     pub fn touches(self, offset: u32) -> bool {
         self.start <= offset && offset <= self.end

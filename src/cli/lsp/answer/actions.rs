@@ -13,7 +13,7 @@ use super::path_of;
 use crate::editor::Analysis;
 use crate::source::Span;
 
-/// The kind of the action that makes all safe fixes.
+/// The kind of the action that applies all safe fixes.
 pub(in super::super) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.guard");
 
 pub(in super::super) fn actions(
@@ -45,7 +45,7 @@ pub(in super::super) fn actions(
             });
         }
     }
-    // It checks the spec for each fix, so it is made only for those who ask for it.
+    // The action checks the spec for each fix, so it is only computed on request.
     if params.context.only.is_some() && asks(&FIX_ALL) {
         let edits = documents.reader(&path, |reader| analysis.safe_fixes(reader))?;
         if !edits.is_empty() {
@@ -65,7 +65,7 @@ pub(in super::super) fn actions(
     )
 }
 
-/// Whether a kind of action is of the kind that was asked for: `source.fixAll` includes `source.fixAll.guard`.
+/// Whether a kind of action is included in the requested kind: `source.fixAll` includes `source.fixAll.guard`.
 fn includes(asked: &CodeActionKind, kind: &CodeActionKind) -> bool {
     let rest = kind.as_str().strip_prefix(asked.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,4 +1,4 @@
-//! Formatting, as changes of white space if nothing else changes.
+//! Formatting, as changes of white space if the words stay the same.
 
 use lsp_types::{DocumentFormattingParams, DocumentRangeFormattingParams, Range, TextEdit};
 
@@ -42,8 +42,8 @@ fn edits(file: &SourceFile) -> Option<Vec<TextEdit>> {
     Some(changes.into_iter().map(edit).collect())
 }
 
-/// Returns the ranges of one text to replace so that it is the other. Where both consist of the same words, these are runs of
-/// white space; else one range from the first difference to the last one.
+/// Returns the replacements that turn one text into the other. If both consist of the same words, they are runs of white space,
+/// otherwise one range from the first difference to the last.
 fn differences<'n>(old: &str, new: &'n str) -> Vec<(usize, usize, &'n str)> {
     let (was, is) = (words(old), words(new));
     let text = |of: &str, words: &[(usize, usize)], at: usize| -> String {
@@ -68,7 +68,7 @@ fn differences<'n>(old: &str, new: &'n str) -> Vec<(usize, usize, &'n str)> {
         .collect()
 }
 
-/// Returns the ranges of the words of a text: what white space separates.
+/// Returns the ranges of the words of a text, which are separated by white space.
 fn words(text: &str) -> Vec<(usize, usize)> {
     let start = text.as_ptr() as usize;
     let all = text.split_ascii_whitespace();

@@ -1,4 +1,4 @@
-//! Texts between the words: what properties are, types that are not written, and values of steps.
+//! Inlay hints: classes of properties, inferred types, and values of steps.
 
 use lsp_types::{
     InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, InlineValue,

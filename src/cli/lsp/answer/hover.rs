@@ -1,4 +1,4 @@
-//! The text under the pointer.
+//! Hover texts.
 
 use lsp_types::{Hover, HoverContents, HoverParams};
 

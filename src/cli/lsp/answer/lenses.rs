@@ -1,4 +1,4 @@
-//! Offers beside tests and properties.
+//! Code lenses of tests and properties.
 
 use lsp_types::{CodeLens, CodeLensParams, Command};
 use serde_json::{Value as Json, json};
@@ -7,8 +7,8 @@ use super::super::commands;
 use super::super::convert;
 use super::super::documents::Documents;
 
-/// Returns the lenses of a text. `client` are the commands that the client carries out itself; without its own the server's are
-/// offered.
+/// Returns the lenses of a text. `client` are the commands that the client implements; for others the commands of the server
+/// are offered.
 pub(in super::super) fn lenses(
     documents: &mut Documents,
     client: &[String],

@@ -1,4 +1,4 @@
-//! Questions of the editor, answered from the analysis of a text: one file for each capability.
+//! Requests of the editor, answered from the analysis of a text: one file for each capability.
 
 mod actions;
 mod completion;

@@ -61,7 +61,7 @@ pub(in super::super) fn references(
     )
 }
 
-/// Returns a place in a file of the project in the words of the protocol.
+/// Converts a location in a file of the project to the protocol.
 fn file_location(workspace: &dyn Workspace, place: &Place) -> Option<Location> {
     let file = SourceFile::new(place.file.clone(), workspace.text(&place.file)?);
     let range = convert::range(&file, Span::new(FileId(0), place.start, place.end));

@@ -37,7 +37,7 @@ fn document_symbol(analysis: &Analysis, symbol: Symbol) -> DocumentSymbol {
         .into_iter()
         .map(|part| document_symbol(analysis, part))
         .collect();
-    // The protocol wants the name within the whole.
+    // The protocol requires the span of the name to be inside the whole span.
     let whole = symbol.whole.to(symbol.at);
     DocumentSymbol {
         name: symbol.name,

@@ -1,4 +1,4 @@
-//! Colours by meaning.
+//! Semantic highlighting.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl Tokens {
         }
     }
 
-    /// Forgets the tokens of a text that was closed.
+    /// Removes the tokens of a closed text.
     pub(in super::super) fn forget(&mut self, uri: &Uri) {
         self.sent.remove(uri.as_str());
     }
@@ -47,7 +47,7 @@ pub(in super::super) fn tokens_full(
     Some(tokens.send(&uri, data))
 }
 
-/// Returns the change since the tokens that the client has, as one range; all tokens if it has others.
+/// Returns the change from the tokens that the client has, as one range, or all tokens if the client has others.
 pub(in super::super) fn tokens_delta(
     documents: &mut Documents,
     tokens: &mut Tokens,
@@ -62,7 +62,7 @@ pub(in super::super) fn tokens_delta(
     let head = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
     let tails = before[head..].iter().rev().zip(now[head..].iter().rev());
     let tail = tails.take_while(|(a, b)| a == b).count();
-    // The protocol counts numbers, of which each token has five.
+    // The protocol counts integers; each token has five.
     let numbers = |count: usize| u32::try_from(5 * count).unwrap_or(u32::MAX);
     let (removed, added) = (before.len() - head - tail, &now[head..now.len() - tail]);
     let edit = SemanticTokensEdit {
@@ -97,7 +97,7 @@ pub(in super::super) fn tokens_range(
     })
 }
 
-/// Returns names by meaning, each by its distance from the one before.
+/// Encodes the tokens, each relative to the previous one.
 fn data(analysis: &Analysis, within: Option<std::ops::Range<u32>>) -> Vec<SemanticToken> {
     let mut data = Vec::new();
     let (mut line, mut column) = (0, 0);

@@ -54,7 +54,7 @@ pub struct Against {
     pub comparison: Comparison,
 }
 
-/// How far the property can be enforced.
+/// The degree to which the property can be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforceable {
     /// A violating step can be denied before it happens.
