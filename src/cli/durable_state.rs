@@ -1,10 +1,10 @@
 //! The files of a monitor: state, journal and decision log.
 //!
-//! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log,
-//! before a decision is written. A state replaces the journal up to it, and is whole before the journal begins anew; so
-//! whenever the process ends, state and journal together are all that was taken. The three are bound: a journal names the
-//! state and the line of the log that it goes on from, and what a log says of inputs is compared with those that are
-//! replayed. What does not fit is refused, and nothing is overwritten.
+//! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log, before a
+//! decision is written. A state replaces the journal up to that point, and is complete before a new journal begins. So whenever
+//! the process ends, state and journal together contain all inputs. The three files refer to each other: a journal names the
+//! state and the line of the log that it continues, and the inputs recorded in a log are compared with the replayed ones. Files
+//! that do not match are rejected, and nothing is overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -30,13 +30,14 @@ pub(super) enum Sync {
     System,
 }
 
-/// The mode of new files: they hold prompts, arguments and contents of files.
+/// The mode of new files, which may contain prompts, arguments and contents of files.
 pub(super) const ONLY_ME: u32 = 0o600;
 
-/// Memory for what is to be written that is kept from one input to the next, in bytes.
+/// The greatest size in bytes of a write buffer that is kept from one input to the next.
 const MOST_BUFFERED: usize = 1 << 20;
 
-/// Of a log of more than twice this many bytes only the last ones are read, or a multiple of them: a hook opens it at every call.
+/// If a log has more than twice this many bytes, only this many bytes at the end, or a multiple, are read: a hook opens
+/// the log at every call.
 const LOG_TAIL: u64 = 64 * 1024;
 
 /// The first line of a log is within so many bytes: it names the spec, the models and the key.
@@ -53,10 +54,10 @@ pub(super) struct Files {
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
     pub(super) sync: Sync,
-    /// The fields without whose contents the log is written, all if empty; the journal is then emptied after every input if
-    /// there is a snapshot.
+    /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
+    /// is a snapshot.
     pub(super) redact: Option<String>,
-    /// The time that judging may take before a state is written, so that slow inputs are not replayed.
+    /// The judging time after which a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
 }
 
@@ -68,28 +69,28 @@ pub(super) struct DurableState {
     redaction: Option<Redaction>,
     journal: Option<Appended>,
     log: Option<(Appended, Chain)>,
-    /// Inputs taken at the last state.
+    /// The number of inputs at the last state.
     kept: u64,
     /// The client that the inputs come from.
     pub(super) client: u32,
     buffer: Vec<u8>,
     lines: String,
-    /// When the first input since then was replayed or taken.
+    /// The time at which the first input since then was replayed or received.
     since: Instant,
-    /// The reason why no further input is accepted: the monitor has taken one that could not be written.
+    /// The reason why no further input is accepted: an input that the monitor has processed could not be written.
     broken: Option<String>,
 }
 
-/// A file that grows, or stays as it was.
+/// A file to which bytes are appended completely or not at all.
 #[derive(Debug)]
 struct Appended {
     file: File,
-    /// Bytes that were written as a whole.
+    /// The number of complete bytes.
     len: u64,
 }
 
 impl Appended {
-    /// Goes to the end of so many bytes of a file, which is cut there.
+    /// Truncates a file to this many bytes and moves to its end.
     fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
         let mut appended = Appended {
             file,
@@ -125,10 +126,10 @@ impl Appended {
     }
 }
 
-/// The source that a monitor was continued from.
+/// The result of continuing from files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resumed {
-    /// The latest time that it was given.
+    /// The latest time of the inputs.
     pub(super) now: Option<Time>,
 }
 
@@ -137,7 +138,7 @@ fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
 }
 
 impl DurableState {
-    /// Opens the files and brings the monitor to their end. Returns `None` if there was nothing to continue.
+    /// Opens the files and replays them. Returns `None` if there was nothing to continue.
     pub(super) fn open(
         files: Files,
         identity: Identity,
@@ -191,7 +192,7 @@ impl DurableState {
         Ok((state, any.then_some(Resumed { now })))
     }
 
-    /// Continues a state, where one is named or the journal needs one; returns its hash.
+    /// Restores a state, if one is named or the journal needs one; returns its hash.
     fn resume(
         &self,
         monitor: &mut Monitor,
@@ -236,7 +237,7 @@ impl DurableState {
         Ok(Some(hash))
     }
 
-    /// Opens the log and compares it with the state and the journal. Returns its statements about the last inputs.
+    /// Opens the log and compares it with the state and the journal. Returns the inputs recorded at its end.
     fn open_log(
         &mut self,
         monitor: &Monitor,
@@ -248,13 +249,14 @@ impl DurableState {
         let key = self.signing_key()?;
         let mut file = open(&path)?;
         let follows = journal.and_then(|journal| journal.start.log.clone());
-        // Lines that the journal names, or that are of inputs in it, may lie before the last ones.
+        // Lines that the journal names, or that are about its inputs, may be before the part that was read.
         let named = |end: &(LogEnd, usize)| {
             follows
                 .as_ref()
                 .is_none_or(|line| end.0.inputs.has_line(line))
         };
-        // As much of the end as the journal needs: a restart takes time by what is new, and not by the whole log.
+        // Reads as much of the end as the journal needs, so that the time of a restart depends on new data, not on the
+        // whole log.
         let mut tail = LOG_TAIL;
         let end = loop {
             match self.end_of_log(&mut file, &path, tail)? {
@@ -325,7 +327,8 @@ impl DurableState {
         Ok(Some(key))
     }
 
-    /// Returns the end of a long log, by its last lines, and its bytes; `None` if it is short, or these are not its lines.
+    /// Returns the end of a long log, from its last lines, and its size; `None` if the log is short, or these lines are
+    /// invalid.
     fn end_of_log(
         &self,
         file: &mut File,
@@ -345,7 +348,7 @@ impl DurableState {
         };
         let both = read(0, LOG_HEAD).and_then(|head| Ok((head, read(from, tail)?)));
         let (head, last) = both.map_err(|error| failed("read", path, &error))?;
-        // Both ends may lie within a character, of lines that are not looked at.
+        // The range may begin and end within a character, in lines that are not used.
         let first = head.split(|byte| *byte == b'\n').next();
         let first = first.and_then(|line| std::str::from_utf8(line).ok());
         let begin = last.iter().position(|byte| *byte == b'\n');
@@ -356,7 +359,7 @@ impl DurableState {
         Ok(end.zip(usize::try_from(len).ok()))
     }
 
-    /// Returns a log that is verified as a whole, and its bytes; `None` if there is none yet.
+    /// Verifies a whole log and returns its end and size; `None` if there is none yet.
     fn whole_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let rewound = file.rewind();
         rewound.map_err(|error| failed("read", path, &error))?;
@@ -375,7 +378,7 @@ impl DurableState {
         Ok(Some((end, found.whole)))
     }
 
-    /// Gives the monitor what the journal holds beyond the state; the latest time in it.
+    /// Replays the inputs of the journal after the state; returns the latest time.
     fn replay(
         &mut self,
         monitor: &mut Monitor,
@@ -445,7 +448,7 @@ impl DurableState {
         }
     }
 
-    /// Takes notice of an input and what was decided about it; [`DurableState::commit`] writes it.
+    /// Adds an input and its decisions to the buffers; [`DurableState::commit`] writes them.
     pub(super) fn take(
         &mut self,
         number: u64,
@@ -465,7 +468,7 @@ impl DurableState {
         self.log(number, now, input, decisions);
     }
 
-    /// Takes out of decisions what their answers must not hold; the log has its own form of them.
+    /// Removes redacted contents from decisions; the log has its own form of them.
     pub(super) fn redact(&self, decisions: &mut [Decision]) {
         if let Some(redaction) = &self.redaction {
             let each = decisions.iter_mut();
@@ -491,8 +494,8 @@ impl DurableState {
     /// Writes the accepted inputs; their decisions may be reported only afterwards.
     ///
     /// # Errors
-    /// It cannot be written: nothing of it may be told as if it had been. The files are as they were before, and nothing
-    /// more is written to them, since the monitor has taken what they do not have: another process goes on from them.
+    /// If writing fails, the decisions must not be reported. The files are unchanged, and nothing more is written to
+    /// them, because the monitor has processed inputs that they lack. Another process can continue from them.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
             return Err(Failure::Files(why.clone()));
@@ -555,7 +558,7 @@ impl DurableState {
         else {
             return Ok(());
         };
-        // The old journal and the new state overlap, which does no harm.
+        // The old journal and the new state overlap, which is harmless.
         let start = self.start(Some(hash_of(&bytes)));
         let head = journal::head(&self.identity, &start).map_err(|error| error.to_string())?;
         let anew = |error: io::Error| format!("cannot restart the journal: {error}");
@@ -572,7 +575,7 @@ impl DurableState {
     }
 }
 
-/// Returns the hash of a state, which it ends in.
+/// Returns the hash of a state, which is at its end.
 fn hash_of(state: &[u8]) -> String {
     let sum = state.iter().skip(state.len().saturating_sub(32));
     sum.map(|byte| format!("{byte:02x}")).collect()
@@ -580,7 +583,7 @@ fn hash_of(state: &[u8]) -> String {
 
 /// Opens a file that only one monitor may use at a time.
 fn open(path: &Path) -> Result<File, Failure> {
-    // A device or a pipe may have no end, and what is written there cannot be read again.
+    // A device or a pipe may be endless and cannot be read again.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(failed("use", path, &"not a regular file"));
     }
@@ -609,7 +612,7 @@ fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Tells of what was being written when the process ended.
+/// Reports data that was being written when the process ended.
 fn cut(path: &Path, len: usize, whole: usize) {
     if whole < len {
         let _ = writeln!(
@@ -628,7 +631,8 @@ fn settle(sync: Sync, file: &File) -> io::Result<()> {
     }
 }
 
-/// Makes sure that the name of a new file is on disk; some systems cannot, which is not an error.
+/// Flushes the folder so that the name of a new file is on disk. Some systems do not support this, which is not an
+/// error.
 fn settle_folder(path: &Path) {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
@@ -636,7 +640,7 @@ fn settle_folder(path: &Path) {
     }
 }
 
-/// Puts a file in the place of another, whole or not at all.
+/// Replaces a file atomically.
 pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));

@@ -1,4 +1,4 @@
-//! The limits of the linter, and its remaining budget.
+//! The limits of the linter, and the remaining budget.
 
 use rustc_hash::FxHashMap;
 
@@ -16,11 +16,11 @@ pub struct Limits {
     pub automaton: u64,
     /// States of one automaton.
     pub states: usize,
-    /// Parts of one property that are looked at for vacuity.
+    /// The greatest number of parts of one property that are checked for vacuity.
     pub parts: usize,
-    /// Properties that are taken together.
+    /// The greatest number of properties that are combined.
     pub together: usize,
-    /// Pairs of properties that are compared.
+    /// The greatest number of pairs of properties that are compared.
     pub pairs: usize,
     /// Visits of expressions in decisions about conditions, for the whole spec.
     pub conditions: u64,
@@ -48,12 +48,12 @@ impl Default for Limits {
 pub(super) struct Budget {
     limits: Limits,
     left: u64,
-    /// For decisions about conditions.
+    /// The budget for decisions about conditions.
     pub(super) conditions: Work,
-    /// The automata that were built, by the shape of their formulas, with the atoms and the work of the first of each: the
-    /// properties of a spec are mostly of a few forms, each about letters of its own.
+    /// The automata that were built, by the shape of their formulas, with the atoms and the work of the first formula of each
+    /// shape: most properties of a spec have one of a few forms with different letters.
     built: FxHashMap<Shape, (Vec<Atom>, Dfa, u64)>,
-    /// The literals that no event satisfies together, as found so far, by their first atom.
+    /// Sets of literals that no event satisfies together, found so far, by their first atom.
     excluded: FxHashMap<Atom, Vec<Letter>>,
 }
 
@@ -68,7 +68,7 @@ impl Budget {
         }
     }
 
-    /// Whether the work on automata is used up: nothing about several of them is decided any more.
+    /// Whether the work on automata is used up; then nothing more is decided about several automata together.
     pub(super) fn is_spent(&self) -> bool {
         self.left == 0
     }
@@ -88,7 +88,7 @@ impl Budget {
             .cloned()
     }
 
-    /// Remembers literals that no event gives together.
+    /// Records literals that no event satisfies together.
     pub(super) fn exclude(&mut self, part: &Letter) {
         if let Some((first, _)) = part.first() {
             self.excluded.entry(*first).or_default().push(part.clone());
@@ -104,7 +104,7 @@ impl Budget {
         }
     }
 
-    /// Returns the automaton of a formula, or `None` beyond the limits.
+    /// Returns the automaton of a formula, or `None` if it exceeds the limits.
     pub(super) fn compile(&mut self, formulas: &Formulas, formula: FormulaId) -> Option<Dfa> {
         let allowance = self.allowance();
         let (shape, atoms) = formulas.shape(formula);
@@ -137,12 +137,12 @@ impl Budget {
             return None;
         }
         let (clashes, work) = lhs.clashes_counted(rhs, &self.allowance());
-        // A pair that is looked at takes about as long as this many elementary steps.
+        // Visiting one pair takes about as long as this many elementary steps.
         self.left = self.left.saturating_sub(4 * work);
         clashes.ok()
     }
 
-    /// Returns the traces of an automaton without a step that has all these literals, which are in order.
+    /// Returns the traces of an automaton without a step that has all these literals, which must be in order.
     pub(super) fn forbidding(&mut self, dfa: &Dfa, literals: &Letter) -> Dfa {
         let made = dfa.forbidding(literals);
         let work = 4 * (made.len() + made.n_branches()) as u64;
@@ -150,7 +150,7 @@ impl Budget {
         made
     }
 
-    /// Returns a shortest trace on which `wanted` holds of the values of both. The inner `None` means that there is no such
+    /// Returns a shortest trace on which `wanted` holds for the values of both. The inner `None` means that there is no such
     /// trace.
     pub(super) fn search(
         &mut self,

@@ -1,7 +1,7 @@
 //! Properties that imply or contradict one another.
 //!
-//! Properties contradict one another when some beginning of a trace leaves each of them satisfiable and not all of them: a
-//! joint dead end. Of quantified properties, those about one value at a time are taken at one value.
+//! Properties contradict one another if after some prefix each of them is satisfiable but not all of them together: a joint
+//! dead end. Quantified properties about one value at a time are combined at one value.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub(super) fn lint(subjects: &Subjects<'_>, budget: &mut Budget, found: &mut Vec
             }
             Some(_) | None => {}
         }
-        // What one property implies, it leaves possible as long as it can be kept itself.
+        // If one property implies another, they conflict only if the first cannot be satisfied itself.
         let related = matches!(
             relation,
             Some(Relation::Same | Relation::Implies | Relation::ImpliedBy)
@@ -82,7 +82,7 @@ pub(super) fn lint(subjects: &Subjects<'_>, budget: &mut Budget, found: &mut Vec
 }
 
 /// Returns at most `most` pairs of properties, the likelier ones first: those that share letters, then those that share fields.
-/// Lazy, since the work is often used up long before the pairs are.
+/// Lazy, because the work is often used up long before the pairs.
 fn pairs<'a>(
     subjects: &'a Subjects<'_>,
     usable: &'a [usize],
@@ -148,8 +148,8 @@ fn relation(
     })
 }
 
-/// Whether a property for every value of its own quantified names implies something for every value of the other's: those
-/// range over the values that they are compared with.
+/// Whether a property for all values of its quantified names implies the other one for all values of its names: the names range
+/// over the values that they are compared with.
 fn covers(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
     let (Some(a), Some(b)) = (&lhs.property.quantified, &rhs.property.quantified) else {
         let quantified = lhs
@@ -157,7 +157,7 @@ fn covers(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
             .quantified
             .as_ref()
             .or(rhs.property.quantified.as_ref());
-        // What is said of whole traces is said whatever the values; the reverse needs a value to occur.
+        // A property of whole traces holds for all values; the reverse requires that a value occurs.
         return quantified.is_none_or(|quantified| quantified.universal)
             && lhs.property.quantified.is_none();
     };
@@ -195,7 +195,7 @@ fn share_fields(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
     lhs.fields.iter().any(|field| rhs.fields.contains(field))
 }
 
-/// Properties connected by shared letters, in order, cut to a size.
+/// Returns groups of properties connected by common letters, in order and cut to a maximum size.
 fn groups(subjects: &Subjects<'_>, usable: &[usize], most: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &index in usable {
@@ -242,7 +242,7 @@ fn jointly(
             match dead_end(subjects, &fewer, conflicts, budget) {
                 Some(Some(shorter)) => (least, end) = (fewer, shorter),
                 Some(None) => place += 1,
-                // Not known to be a smallest set.
+                // The set is not known to be smallest.
                 None => return,
             }
         }
@@ -303,16 +303,16 @@ fn conjunction(subjects: &Subjects<'_>, members: &[usize], budget: &mut Budget) 
 
 /// A joint dead end.
 struct DeadEnd {
-    /// A shortest beginning that leads there.
+    /// A shortest prefix that leads to it.
     word: Word,
-    /// Whether a trace that ends there keeps all properties, and only such a trace.
+    /// Whether a trace that ends there satisfies all properties, and only such a trace does.
     may_end: bool,
 }
 
-/// Returns a shortest prefix after which each property can still be satisfied, but not all of them; else one after which
-/// each permits a continuation, and all together permit only the end.
+/// Returns a shortest prefix after which each property can still be satisfied, but not all of them; otherwise one after
+/// which each permits a continuation, but all together permit only the end.
 ///
-/// Dead ends of a few of the properties that are `known` already are passed over. The outer none: not decided.
+/// Dead ends of subsets in `known` are skipped. The outer `None` means undecided.
 fn dead_end(
     subjects: &Subjects<'_>,
     members: &[usize],
@@ -335,7 +335,7 @@ fn dead_end(
     let all = conjunction(subjects, members, budget)?;
     for (may_end, part) in [(false, Part::Enforceable), (true, Part::Extendable)] {
         let closed = part.of(&all).complement();
-        // That each is open, and what is known already is not met.
+        // The prefixes after which each property is open and no known dead end was reached.
         let mut open: Option<Cow<'_, Dfa>> = None;
         for index in members {
             let one = subjects.all[*index].open(part)?;
@@ -351,7 +351,7 @@ fn dead_end(
                 open = Cow::Owned(budget.both(&open, &other)?);
             }
         }
-        // Mostly there is none, and to see that takes no automaton.
+        // Usually there is no dead end, which can be shown without an automaton.
         if budget
             .search(&closed, &open, Traces::All, |a, b| a && b)?
             .is_none()
@@ -368,7 +368,7 @@ fn dead_end(
     Some(None)
 }
 
-/// Whether the values that quantified properties speak of occur: some letter that compares them is true.
+/// Whether values of the quantified properties occur in the word: some letter that compares them is true.
 fn occurs(subjects: &Subjects<'_>, members: &[usize], word: &Word) -> bool {
     let spec = subjects.spec;
     members.iter().all(|index| {
