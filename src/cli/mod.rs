@@ -85,7 +85,7 @@ struct Cli {
     verb: Verb,
 }
 
-// The arguments of other verbs than the one that runs are not built: that takes a tenth of a short run.
+// The arguments of the other commands are not built: that would take a tenth of the time of a short run.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Verb {

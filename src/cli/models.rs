@@ -22,16 +22,16 @@ pub(super) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// Whether a file is named.
+    /// Whether a file is given.
     pub(super) fn is_given(&self) -> bool {
         !self.given.is_empty()
     }
 
-    /// Returns the models that clauses of a spec ask about, by their names there: a file that is given, what a compiled spec
-    /// keeps of it, or what the spec loads.
+    /// Returns the models that clauses of a spec use, by name: from a given file, from a compiled spec, or from the file that
+    /// the spec loads.
     ///
     /// # Errors
-    /// One is missing or cannot be read.
+    /// A model is missing or cannot be read.
     pub(super) fn read(
         &self,
         spec: &Spec,
@@ -46,11 +46,11 @@ impl ModelArgs {
     }
 }
 
-/// Returns the models that clauses of a spec ask about, by their names there: one that is given with the name of its file, what
-/// a compiled spec keeps of it, or what the spec loads.
+/// Returns the models that clauses of a spec use, by name: a given model with its file name, the one in a compiled spec, or the
+/// one that the spec loads.
 ///
 /// # Errors
-/// One is missing or cannot be read.
+/// A model is missing or cannot be read.
 pub(super) fn assigned(
     given: &[(String, Model)],
     spec: &Spec,
@@ -63,7 +63,7 @@ pub(super) fn assigned(
         let named = |(_, model): &&(String, Model)| model.header.model == *name;
         let found = match (given.iter().find(named), given, &asked[..]) {
             (Some((_, model)), ..) => TrainedModel::Learned(model.clone()),
-            // What a spec loads may be called otherwise where it was learned.
+            // A loaded model may have had another name when it was learned.
             (None, [(_, one)], [_]) => TrainedModel::Learned(one.clone()),
             _ => match kept.iter().find(|kept| kept.name == *name) {
                 Some(kept) => kept
@@ -96,7 +96,7 @@ pub(super) fn unreached(spec: &Spec, monitor: &Monitor) -> Vec<Diagnostic> {
     monitor.unreached().into_iter().filter_map(told).collect()
 }
 
-/// Returns the names of the models that clauses ask about.
+/// Returns the names of the models that clauses use.
 fn asked(spec: &Spec) -> Vec<SmolStr> {
     let mut names: Vec<SmolStr> = Vec::new();
     for clause in &spec.enforces {

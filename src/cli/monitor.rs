@@ -19,13 +19,13 @@ use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
 use crate::value::Instant;
 use crate::verdict::Verdict;
 
-/// Lines that are decided together: what came in while the last ones were being written.
+/// The greatest number of lines that are decided together: those that arrive while the previous ones are written.
 const BATCH: usize = 256;
 
-/// No further line is read while those that are not decided have more bytes than this.
+/// Reading pauses while the undecided lines have more bytes than this.
 const QUEUED_BYTES: usize = 16 << 20;
 
-/// The bytes of the lines that were read and are not decided.
+/// The bytes of the lines that were read and not decided yet.
 #[derive(Default)]
 struct Queued {
     bytes: Mutex<usize>,
@@ -205,7 +205,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         session.emit_resumed()?;
     }
     match session.follow(longest) {
-        // Whoever reads the decisions has gone; what was taken is safe.
+        // The reader of the decisions has closed the pipe; all inputs are recorded.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
     }
@@ -241,11 +241,11 @@ struct MonitorLoop<W> {
 }
 
 impl<W: Write> MonitorLoop<W> {
-    /// Follows the standard input to its end.
+    /// Processes the standard input to its end.
     fn follow(&mut self, longest: usize) -> Result<(), Failure> {
-        // Bounded, so that a client that floods waits.
+        // Bounded, so that a client that sends too fast has to wait.
         let (to, from) = mpsc::sync_channel(BATCH);
-        // Not joined: it may wait for input that never comes.
+        // Not joined, because it may wait for input that never comes.
         let queued = Arc::new(Queued::default());
         let counted = Arc::clone(&queued);
         std::thread::spawn(move || read(io::stdin().lock(), longest, &to, &counted));
@@ -276,7 +276,7 @@ impl<W: Write> MonitorLoop<W> {
             return from.recv().ok().map(Some);
         };
         let left = deadline.0.saturating_sub(now.0).max(0) / (Instant::SECOND / 1_000_000_000);
-        // Past the deadline, not at it.
+        // One unit after the deadline, so that it has passed.
         let left = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(1);
         match from.recv_timeout(Duration::from_nanos(left)) {
             Ok(taken) => Some(Some(taken)),
@@ -312,7 +312,7 @@ impl<W: Write> MonitorLoop<W> {
         self.emit(decisions, kept)
     }
 
-    /// Writes the decisions once they are kept. A decision that cannot be kept becomes a denial.
+    /// Writes the decisions after they are recorded. A decision that cannot be recorded becomes a denial.
     fn emit(&mut self, decisions: Vec<Decision>, kept: Result<(), Failure>) -> Result<(), Failure> {
         if decisions.is_empty() {
             return kept;
@@ -374,7 +374,7 @@ impl<W: Write> MonitorLoop<W> {
     }
 }
 
-/// Renders a decision for people: one line, whatever its texts contain.
+/// Renders a decision as one line of text, with control characters escaped.
 fn render_human(decision: &Decision, out: &mut String) {
     use std::fmt::Write as _;
     let trace = decision.trace.as_deref().unwrap_or("?");
@@ -395,7 +395,7 @@ fn render_human(decision: &Decision, out: &mut String) {
     }
 }
 
-/// `--verify-log`
+/// Implements `--verify-log`.
 fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         Failure::Usage(format!("cannot read `{}`: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! The destination of reports: the terminal, a pipe, or a file that appears whole.
+//! The output of reports: the terminal, a pipe, or a file that is replaced atomically.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -13,13 +13,13 @@ use crate::report::Paint;
 /// An open output.
 pub(super) struct Output {
     writer: Box<dyn Write + Send>,
-    /// For a file: its temporary name, and its final name.
+    /// For a file: its temporary name and its final name.
     rename: Option<(PathBuf, PathBuf)>,
-    /// Whether it takes colours.
+    /// The use of colours.
     pub(super) paint: Paint,
 }
 
-/// Refuses an output that would take the place of what is read.
+/// Rejects an output path that names an input.
 ///
 /// # Errors
 /// It names one of the inputs.
@@ -51,7 +51,7 @@ impl Output {
                 let failed = |error: io::Error| {
                     Failure::Usage(format!("cannot write `{}`: {error}", path.display()))
                 };
-                // A device or a pipe is written as it is; a link keeps pointing where it does.
+                // A device or a pipe is written directly; a link is kept and its target is replaced.
                 let path = match std::fs::metadata(path) {
                     Ok(found) if !found.is_file() => {
                         let writer = Box::new(BufWriter::new(File::create(path).map_err(failed)?));
@@ -87,7 +87,7 @@ impl Output {
         }
     }
 
-    /// The standard output for a file as it is, which a terminal is still not sent raw.
+    /// Returns the standard output for exact file contents; they are still not written raw to a terminal.
     pub(super) fn exact() -> Result<Output, Failure> {
         let mut output = Output::open(None)?;
         if !io::stdout().is_terminal() {
@@ -96,7 +96,7 @@ impl Output {
         Ok(output)
     }
 
-    /// Writes what is left, and gives a file its name.
+    /// Flushes the output, and renames a temporary file to its final name.
     pub(super) fn close(mut self) -> Result<(), Failure> {
         self.writer.flush()?;
         if let Some((part, path)) = self.rename.take() {
@@ -109,7 +109,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// Removes the temporary file of a report that was not finished.
+    /// Removes the temporary file of an unfinished report.
     fn drop(&mut self) {
         if let Some((part, _)) = &self.rename {
             let _ = std::fs::remove_file(part);
@@ -127,7 +127,7 @@ impl Write for Output {
     }
 }
 
-/// Lines for a terminal or a log, in which text of data and specs is inert.
+/// Writes lines for a terminal or a log with text from data and specs made inert.
 struct Inert<W: Write> {
     writer: BufWriter<Clearing<W>>,
     colours: Colours,
@@ -176,7 +176,7 @@ impl<W: Write> Write for Inert<W> {
     }
 }
 
-/// Writes lines to the error output. That they cannot be written is no reason to fail.
+/// Writes lines to standard error. Errors of writing are ignored.
 pub(super) fn tell(lines: &str) {
     let mut writer = Inert::new(io::stderr(), stderr_paint());
     let _ = writer
@@ -184,14 +184,14 @@ pub(super) fn tell(lines: &str) {
         .and_then(|()| writer.flush());
 }
 
-/// Colours for the error output.
+/// Returns the colours for standard error.
 pub(super) fn stderr_paint() -> Paint {
     Paint {
         colour: colour(io::stderr().is_terminal()),
     }
 }
 
-/// `NO_COLOR` (set and not empty) and `TERM=dumb` say no.
+/// Whether colours are used: `NO_COLOR` (set and not empty) and `TERM=dumb` turn them off.
 fn colour(terminal: bool) -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -17,10 +17,10 @@ use crate::ids::AbstractionId;
 use crate::query::{CountedSizes, DeclaredSizes, Plans};
 use crate::source::SourceMap;
 
-/// Abstractions of more states are not listed.
+/// The greatest number of states of an abstraction that are listed.
 const MOST_LISTED: usize = 10_000;
 
-/// Returns the plans of all claims; with a model file, of chains as they were counted.
+/// Returns the plans of all claims; with a model file, with the sizes of its chains.
 ///
 /// # Errors
 /// The model file cannot be used.
@@ -42,7 +42,7 @@ pub(super) fn plans(spec: &Arc<Spec>, model: Option<&Path>) -> Result<Plans, Fai
     Ok(Plans::new(spec, &sizes))
 }
 
-/// Returns the claim on a model that a name or an `@id` means.
+/// Returns the claim on a model with this name or `@id`.
 pub(super) fn claim<'s>(spec: &'s Spec, name: &str) -> Option<&'s Claim> {
     let on_models = || {
         let claims = spec.claims.iter();
@@ -88,10 +88,10 @@ fn place(sources: &SourceMap, claim: &Claim) -> String {
     )
 }
 
-/// Returns one claim for people.
+/// Writes the plan of one claim as text.
 ///
 /// # Errors
-/// Where the output cannot be written.
+/// If the output cannot be written.
 pub(super) fn write(
     output: &mut Output,
     spec: &Spec,
@@ -127,10 +127,10 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Returns the state space of an abstraction as JSON: components, bits, and the states where they are few enough to list.
+/// Returns the state space of an abstraction as JSON: components, bits, and the states if they are few enough to list.
 ///
 /// # Errors
-/// The states cannot be told.
+/// The states cannot be computed.
 pub(super) fn abstraction(spec: &Arc<Spec>, id: AbstractionId) -> Result<Value, Failure> {
     let of = spec.abstraction(id);
     let wrong = |error| Failure::Usage(format!("`{}`: {}", of.name, explain_space(&error)));

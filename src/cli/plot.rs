@@ -23,9 +23,9 @@ use crate::report::plot::{ChainDrawing, CurvePoint, Horizon, Picture, chain, cur
 use crate::types::Type;
 use guard_markov::Scalar;
 
-/// Steps over which a probability without a bound is drawn.
+/// The number of steps over which a probability without a bound is drawn.
 const STEPS: u32 = 30;
-/// Points of a curve.
+/// The number of points of a curve.
 const POINTS: u32 = 15;
 
 /// The pictures of the answers to claims.
@@ -289,7 +289,7 @@ pub(super) fn of_spec(
         ask(&question, &spec, &claims, given.as_ref(), answers, progress)
     });
     match (asked, model) {
-        // The page was not asked for because of its pictures.
+        // The page was not requested for its pictures, so the failure is only reported.
         (Err(failure), None) => {
             failure.report();
         }
@@ -300,7 +300,7 @@ pub(super) fn of_spec(
     Ok(drawings.pictures)
 }
 
-/// Checks that a file has a name whose ending says what is written.
+/// Checks that the extension of a file name gives the format.
 ///
 /// # Errors
 /// It ends in neither `.svg` nor `.html`.
@@ -318,7 +318,7 @@ pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
 /// Writes pictures.
 ///
 /// # Errors
-/// There are none, or the file cannot be written.
+/// There are no pictures, or the file cannot be written.
 pub(super) fn write(path: &Path, title: &str, pictures: &[Picture]) -> Result<(), Failure> {
     if pictures.is_empty() {
         return Err(Failure::Usage(

@@ -1,4 +1,4 @@
-//! One line on the error output that says how far long work is, if that is a terminal.
+//! A progress line on standard error for long work, if standard error is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crate::audit::Progress;
 
-/// Whether the line stands on the terminal. Whoever writes there takes it off first.
+/// Whether the line is on the terminal. Other writers to the terminal remove it first.
 static SHOWN: Mutex<bool> = Mutex::new(false);
 
-/// Work that is done sooner shows nothing.
+/// Work that finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_millis(800);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Does work, and shows its progress if it takes longer than a second. `parts` names the parts that the work counts, if it has
-/// such ("claims answered").
+/// Does work, and shows its progress if it takes longer than a second. `parts` names the parts that the work counts ("claims
+/// answered").
 pub(super) fn during<T>(parts: &'static str, work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     std::thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn show(progress: &Progress, parts: &str, done: &AtomicBool) {
     }
 }
 
-/// Takes the line off.
+/// Removes the line.
 fn clear() {
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if std::mem::take(&mut *shown) {
@@ -92,7 +92,7 @@ fn clear() {
     }
 }
 
-/// A writer to the terminal that takes the line off first.
+/// A writer to the terminal that removes the line first.
 #[derive(Debug)]
 pub(super) struct Clearing<W>(pub(super) W);
 

@@ -60,16 +60,16 @@ enum Ask {
     Pass,
 }
 
-/// Lines for the server that are judged and not yet written.
+/// The greatest number of lines for the server that are judged and not yet written.
 const QUEUED: usize = 16;
 
-/// The time for the error output of a server that has ended.
+/// The time for which the error output of a server that has ended is still read.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// The longest part of a line of the server's error output that is passed on at once, in bytes.
+/// The greatest number of bytes of a line of the server's error output that is passed on at once.
 const SAID: u64 = 8 * 1024;
 
-/// The stack of a thread that judges: conditions of specs look into values that peers nest.
+/// The stack size of a thread that judges: conditions of specs are evaluated on nested values from peers.
 const STACK: usize = 64 << 20;
 
 /// The state that both directions share.
@@ -79,7 +79,7 @@ struct Shared {
     verbose: bool,
 }
 
-/// The lines for the server; nothing ends its input.
+/// The lines for the server; `None` ends its input.
 type Queue = SyncSender<Option<String>>;
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -107,7 +107,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
-    // not before the server is started, which keeps its own
+    // not before the server is started, so that the server keeps its own setting
     lines::take_small_pages();
     let (Some(mut to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take())
     else {
@@ -118,7 +118,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let said = server.stderr.take();
     let thread = || std::thread::Builder::new().stack_size(STACK);
     let (queue, lines) = mpsc::sync_channel::<Option<String>>(QUEUED);
-    // These two are not joined: the client may say nothing more after the server has gone.
+    // These two threads are not joined: the client may send nothing after the server has ended.
     let write = move || {
         while let Ok(Some(line)) = lines.recv() {
             if send(&mut to_server, &line).is_err() {
@@ -150,7 +150,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let status = server
         .wait()
         .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
-    // A process that the server leaves behind may keep its error output open.
+    // A process started by the server may keep the server's error output open.
     let _ = silent.recv_timeout(LAST_WORDS);
     lock(&shared).monitor.close();
     told?;
@@ -163,11 +163,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
-    // A thread that failed has said so; what it left is whole, since every line is decided at once.
+    // A thread that failed has reported the failure; the state is consistent, because every line is decided at once.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the server's input when the client's ends, however that comes about.
+/// Ends the server's input when the client's input ends, for any reason.
 struct EndInput<'q>(&'q Queue);
 
 impl Drop for EndInput<'_> {
@@ -176,7 +176,7 @@ impl Drop for EndInput<'_> {
     }
 }
 
-/// Passes on what the client sends. Ends, and with it the server's input, when the client ends or cannot be answered.
+/// Passes on the lines of the client. Ends, and with it the server's input, when the client ends or cannot be answered.
 fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
     let _end = EndInput(queue);
     let mut input = BufReader::new(std::io::stdin());
@@ -185,7 +185,7 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
             let mut shared = lock(shared);
             let turn = shared.turn(true, line, longest);
             report("client", &turn.dropped);
-            // Written while the lock is held, so that lines do not mix.
+            // Written while the lock is held, so that lines are not mixed.
             if turn.back.iter().any(|line| tell(line).is_err()) {
                 return;
             }
@@ -199,7 +199,7 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
     }
 }
 
-/// Passes on what the server sends, until it ends.
+/// Passes on the lines of the server until it ends.
 fn to_client(
     shared: &Mutex<Shared>,
     longest: usize,
@@ -215,7 +215,7 @@ fn to_client(
             tell(&line).map_err(Failure::Output)?;
         }
         for line in turn.back {
-            // Never waited for: the server may be waiting for us to read.
+            // Never blocks: the server may be waiting for the proxy to read.
             if queue.try_send(Some(line)).is_err() {
                 complain("the server does not read: an error for it was dropped");
             }
@@ -250,7 +250,7 @@ impl Shared {
     }
 }
 
-/// Reports messages of a peer that were not passed on. Reasons may quote the peer: nothing in them reaches a terminal raw.
+/// Reports messages of a peer that were not passed on. Reasons may quote the peer, so control characters are escaped.
 fn report(peer: &str, reasons: &[String]) {
     for reason in reasons {
         let reason = reason.escape_debug();
@@ -272,7 +272,7 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.flush()
 }
 
-/// Passes on what the server writes to its error output as text, with a mark that the proxy's own lines do not have.
+/// Passes on the server's error output as text, with a prefix that the proxy's own lines do not have.
 fn hear(from: impl Read) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -291,7 +291,7 @@ fn hear(from: impl Read) {
 /// A line of a peer.
 enum PeerLine {
     Whole(Vec<u8>),
-    /// One beyond the limit, and what is left of it.
+    /// A line beyond the limit, and its readable part.
     Cut(Option<Outline>),
 }
 

@@ -1,4 +1,4 @@
-//! `guard query --chain` on a chain whose probabilities are known within intervals.
+//! `guard query --chain` on a chain with interval probabilities.
 
 use std::io::Write;
 use std::time::Instant;
@@ -71,7 +71,7 @@ pub(super) fn run(
 struct Answer<'p> {
     property: &'p Property,
     bounds: Bounds,
-    /// Over the initial states.
+    /// The bounds over the initial states.
     range: (f64, f64),
     holds: Option<Option<bool>>,
 }

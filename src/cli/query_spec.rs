@@ -1,4 +1,4 @@
-//! `guard query SPEC`: what a spec says of its models, answered.
+//! `guard query SPEC`: evaluates the claims of a spec about its models.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -35,14 +35,14 @@ pub(super) struct Question<'a> {
     pub(super) model: Option<&'a Path>,
     pub(super) chain: &'a ChainArgs,
     pub(super) all_states: bool,
-    /// Whether reasons are requested, and from which state; the start if that is empty.
+    /// Whether reasons are requested, and the state to explain; empty for the start.
     pub(super) why: Option<&'a str>,
     pub(super) json: bool,
     /// The file of the pictures.
     pub(super) plot: Option<&'a Path>,
     pub(super) options: Options,
     pub(super) rows: RowLimits,
-    /// The method of intervals, and the probability that one misses if it was given.
+    /// The method for intervals, and the error probability if it was given.
     pub(super) confidence: Option<(Method, Option<f64>)>,
 }
 
@@ -65,14 +65,14 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The default probability that an interval misses, if neither `pac` nor the command gives one.
+/// The default error probability of an interval, if neither `pac` nor the command gives one.
 const DEFAULT_ERROR: f64 = 0.05;
 
 /// The chains of a model of the spec.
 enum Chains {
     /// Counts by category.
     Counts(Box<Subject>, BTreeMap<SmolStr, Counts>),
-    /// A chain of others.
+    /// An imported chain.
     Imported(PathBuf),
 }
 
@@ -84,7 +84,7 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
         .iter()
         .cloned()
         .partition(|name| is_name(name));
-    // A formula is one more item of the spec, so that its names mean the same.
+    // A formula is added to the spec as an item, so that names are resolved as in the spec.
     let spec = if formulas.is_empty() {
         spec
     } else {
@@ -133,7 +133,7 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
     Ok(sum.worst)
 }
 
-/// Asks claims of their models, and hands each answer over.
+/// Evaluates claims on their models, and passes each answer on.
 pub(super) fn ask(
     question: &Question<'_>,
     spec: &Arc<Spec>,
@@ -152,7 +152,7 @@ pub(super) fn ask(
             .copied()
             .filter(|claim| claim.on == On::Model(model))
             .collect();
-        // Without names, a model file asks for what is said of its model.
+        // Without names, a model file selects the claims about its model.
         let other = given.as_ref().is_some_and(|given| {
             given.header.model != spec.model(model).name && spec.models.len() > 1
         });
@@ -188,7 +188,7 @@ pub(super) trait Answers {
     /// Receives an answer.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If the answer cannot be written.
     fn answer<V: Scalar>(&mut self, asked: &Asked<'_, '_, V>) -> Result<(), Failure>;
 }
 
@@ -203,7 +203,7 @@ pub(super) struct Asked<'a, 's, V: Scalar> {
     pub(super) ms: f64,
 }
 
-/// Writes answers to the output, and draws them if that is requested.
+/// Writes answers to the output, and draws them if requested.
 struct Printed<'a> {
     question: &'a Question<'a>,
     output: Output,
@@ -258,7 +258,7 @@ pub(super) fn explain_answer(error: &QueryError) -> String {
     format!("{error}{flag}")
 }
 
-/// The results of claims.
+/// The combined results of claims.
 pub(super) struct Sum {
     worst: Outcome,
     pub(super) failed: bool,
@@ -346,7 +346,7 @@ fn is_name(text: &str) -> bool {
         .all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }
 
-/// Returns the model that formulas of the command are about: the one that was learned into the file, or the only one.
+/// Returns the model for formulas of the command: the one of the model file, or the only one.
 fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s str, Failure> {
     let named = given.and_then(|given| spec.find_model(&given.header.model));
     match (named, spec.models.as_slice()) {
@@ -361,7 +361,7 @@ fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s st
     }
 }
 
-/// Returns the requested claims: those named, and so many formulas; all if none is named.
+/// Returns the requested claims: the named ones and `formulas` formulas, or all if none is named.
 fn chosen<'s>(
     spec: &'s Spec,
     names: &[String],

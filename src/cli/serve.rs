@@ -1,7 +1,7 @@
 //! `guard serve`: a daemon for programs in other languages, over HTTP on this machine or a Unix socket.
 //!
-//! One thread owns the monitor and has a large stack; the threads of connections hand it one line at a time, so clients
-//! take turns, however many lines each of them sends at once.
+//! One thread owns the monitor and has a large stack; the threads of connections pass it one line at a time, so clients
+//! take turns even if one sends many lines at once.
 
 use std::io::{BufRead, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -27,7 +27,7 @@ use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::lenient::{Intake, Outline};
 use crate::monitor::{Approval, Envelope, EnvelopeFields, Speaker};
 
-/// The stack of the thread that judges, in bytes: what is read may be nested as deeply as its limits allow.
+/// The stack size in bytes of the thread that judges: input may be nested up to the limits.
 const JUDGE_STACK: usize = 256 << 20;
 
 const AFTER_HELP: &str = "\
@@ -99,15 +99,16 @@ pub(super) struct Args {
 /// The state that all connections share.
 struct Server {
     jobs: SyncSender<Job>,
-    /// Hashes of tokens are compared, so that the time reveals nothing about the tokens.
+    /// The hashes of tokens are compared, so that the time reveals nothing about the tokens.
     tokens: Vec<blake3::Hash>,
     approver_token: Option<blake3::Hash>,
-    /// The names and addresses that a request may be addressed to; `None` at a Unix socket, which no web page reaches.
+    /// The names and addresses that a request may be addressed to; `None` for a Unix socket, which web pages cannot
+    /// reach.
     hosts: Option<Hosts>,
     traces: Arc<AtomicUsize>,
     patience: Duration,
     max_body: usize,
-    /// The members of an envelope that events have themselves.
+    /// The members of an envelope whose names events use themselves.
     own: EnvelopeFields,
 }
 
@@ -115,7 +116,7 @@ struct Server {
 struct Job {
     speaker: Client,
     request: JobRequest,
-    /// Set by whoever is first: the judge, when it begins, or the client, when it has waited too long.
+    /// Set by the judge when it begins, or by the client when it has waited too long; the first one wins.
     claimed: Arc<AtomicBool>,
     reply: SyncSender<Result<String, String>>,
 }
@@ -124,7 +125,7 @@ struct Job {
 #[derive(Clone, Copy, Debug)]
 struct Client {
     role: Speaker,
-    /// Its place among the tokens; approvers come last.
+    /// Its index among the tokens; approvers come last.
     client: u32,
 }
 
@@ -205,7 +206,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         max_body: args.max_body,
         own,
     });
-    // That nobody reads it is no reason not to serve.
+    // A closed standard error does not prevent serving.
     let _ = writeln!(std::io::stderr(), "listening at {}", inert(&place));
     let limits = ConnectionLimits {
         body: args.max_body,
@@ -213,7 +214,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         patience,
     };
     let ended = listener.serve(&server, limits);
-    // A monitor that failed has said so, and its state must not be written.
+    // A monitor that failed has reported the failure, and its state must not be written.
     let owner = Client {
         role: Speaker::Approver,
         client: 0,
@@ -225,7 +226,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Reads the token of a file.
+/// Reads the token from a file.
 fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
     let wrong = |why: String| {
         let path = path.display();
@@ -236,7 +237,7 @@ fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
         use std::os::unix::fs::PermissionsExt as _;
         let about = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
         let mode = about.permissions().mode();
-        // whoever can write the file can approve after a restart
+        // a user who can write the file could approve after a restart
         if mode & 0o022 != 0 {
             let why = format!("others can write the file (mode {:04o})", mode & 0o7777);
             return Err(wrong(why));
@@ -250,7 +251,7 @@ fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
     Ok(blake3::hash(token.as_bytes()))
 }
 
-/// Reads `FIELD=VALUE`.
+/// Parses `FIELD=VALUE`.
 fn approval(text: &str) -> Result<Approval, Failure> {
     let (field, value) = text.split_once('=').ok_or_else(|| {
         Failure::Usage(format!("expected `--approval FIELD=VALUE`, found `{text}`"))
@@ -269,7 +270,7 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
     if let Some(path) = &args.socket {
         let shown = path.display().to_string();
         match std::fs::symlink_metadata(path) {
-            // A socket that a daemon left behind when it was killed.
+            // A socket left by a daemon that was killed.
             Ok(found) if found.file_type().is_socket() && UnixStream::connect(path).is_err() => {
                 std::fs::remove_file(path).map_err(|error| cannot(&shown, &error))?;
             }
@@ -303,7 +304,7 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
         .map_err(|error| cannot(&args.listen, &error))
 }
 
-/// The hosts that a request may address. A web page whose own name resolves to this machine is recognized by that name.
+/// The hosts that a request may address. A web page whose own name resolves to this machine is recognised by that name.
 struct Hosts {
     names: Vec<String>,
     listening: IpAddr,
@@ -339,12 +340,13 @@ struct Judging {
     monitor: DurableMonitor,
     memory: Memory,
     traces: Arc<AtomicUsize>,
-    /// The reason why no further decision is made: one could not be kept, so the monitor is ahead of its files.
+    /// The reason why no further decision is made: a decision could not be recorded, so the monitor is ahead of its
+    /// files.
     failed: Option<String>,
 }
 
 impl Judging {
-    /// Answers jobs in the order in which they come, for as long as there are clients.
+    /// Handles jobs in order of arrival, as long as there are clients.
     fn run(mut self, jobs: &Receiver<Job>) {
         for job in jobs {
             if job.claimed.swap(true, Ordering::AcqRel) {
@@ -352,13 +354,13 @@ impl Judging {
             }
             let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&job)));
             let answer = answered.unwrap_or_else(|_| {
-                // What a fault leaves behind is not to be trusted with further decisions.
+                // The state after a panic must not be used for further decisions.
                 super::failure::internal_fault();
                 std::process::exit(i32::from(code::INTERNAL))
             });
             let traces = self.monitor.monitor.n_traces();
             self.traces.store(traces, Ordering::Relaxed);
-            // The client may have gone.
+            // The client may have disconnected.
             let _ = job.reply.send(answer);
         }
     }
@@ -378,7 +380,7 @@ impl Judging {
         }
     }
 
-    /// Returns one decision; deadlines that passed before make lines of their own.
+    /// Returns one decision; deadlines that passed before are returned on separate lines.
     fn decide(&mut self, line: &[u8]) -> Result<String, String> {
         let decided = self.monitor.decide(line);
         let decision = decided.map_err(|failure| {
@@ -414,8 +416,8 @@ impl Judging {
 }
 
 impl Server {
-    /// Has the thread that judges answer, when it is this client's turn. What has happened is recorded even if that is after
-    /// the client has waited too long.
+    /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
+    /// has waited too long.
     fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Response> {
         let happened = match &request {
             JobRequest::Line(body, line) => {
@@ -481,8 +483,8 @@ impl Server {
         })
     }
 
-    /// Answers a hook call, as far as it arrived. One that cannot be checked is answered with a JSON denial: Claude Code does
-    /// not treat every HTTP error status as a denial.
+    /// Answers a hook call from the part that arrived. One that cannot be checked is answered with a JSON denial: Claude Code
+    /// does not treat every HTTP error status as a denial.
     fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Result<Response, Response> {
         let body = match read.and_then(|outline| Call::of(outline, Scope::default())) {
             Ok(call) => self.judged(speaker, JobRequest::Hook(Box::new(call)))?,
@@ -495,7 +497,7 @@ impl Server {
         })
     }
 
-    /// Records what lines of a body that is not decided state.
+    /// Records the events that happened in a body that is not decided.
     fn record(&self, speaker: Client, mut body: &mut dyn BufRead) -> Result<(), Response> {
         while let Some(line) = lines::next(&mut body, self.max_body) {
             let line = match line {
@@ -527,7 +529,7 @@ impl Service for Server {
             role: Speaker::Reporter,
             client: u32::try_from(place).unwrap_or(u32::MAX),
         };
-        // A page in a browser may send to this machine what its user never meant to.
+        // A page in a browser could send requests to this machine without the user's intent.
         if head.field("Origin").is_some() || head.field("Sec-Fetch-Site").is_some() {
             return refused(403, "requests from web pages are rejected");
         }

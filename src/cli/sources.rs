@@ -32,7 +32,8 @@ impl Reading {
             .map_err(|error| Failure::Usage(format!("`--from`: {error}")))
     }
 
-    /// Returns the files that the arguments name; what cannot be opened is a problem, and the others are still read.
+    /// Returns the files that the arguments name. A file that cannot be opened is reported as a problem, and the others
+    /// are still read.
     pub(super) fn find(&self, traces: &[String]) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
         let selection = Selection::new(&self.glob, &self.exclude)
             .map_err(|error| Failure::Usage(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Specs as the verbs use them: diagnostics go to the error output.
+//! Loading of specs by commands; diagnostics are printed to standard error.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub(super) fn with_item(loaded: &Loaded, item: &str) -> Result<(hir::Spec, Loade
     }
 }
 
-/// Draws diagnostics on the error output; hints are for `guard check` and editors.
+/// Prints diagnostics to standard error, except hints, which are for `guard check` and editors.
 pub(super) fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     let shown: Vec<Diagnostic> = diagnostics
         .iter()

@@ -65,7 +65,7 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     let mut reports: Vec<TestReport> = Vec::new();
     let (mut wrong, mut left) = (None, 0);
     for file in &args.files {
-        // One spec that is wrong does not hide the tests of the others.
+        // If one spec has errors, the tests of the others still run.
         let (spec, checked) = match spec::usable(file) {
             Ok(usable) => usable,
             Err(failure) => {

@@ -1,4 +1,4 @@
-//! One recorded trace of a file: by its name, or the first that violates a property.
+//! Search for one recorded trace: by its name, or the first that violates a property.
 
 use smol_str::SmolStr;
 
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::replay::Replay;
 use crate::verdict::Verdict;
 
-/// The names of other traces that are listed if the requested one is not found.
+/// The greatest number of names that are listed if the requested trace is not found.
 const NAMES: usize = 10;
 
 /// The requested trace.
@@ -26,14 +26,14 @@ pub(super) struct Sought<'a> {
     pub(super) trace: Option<&'a str>,
     /// The format, as `--from` takes it.
     pub(super) from: Option<&'a str>,
-    /// Without a name, the first trace is taken that violates this property, or any if it is `None`.
+    /// Without a name, the first trace that violates this property is taken, or any property if it is `None`.
     pub(super) property: Option<PropertyId>,
 }
 
-/// Returns the record of a trace: the one of the name, or the first that violates the property, or the first.
+/// Returns the record of a trace: the one with the name, or the first that violates the property, or the first.
 ///
 /// # Errors
-/// A text for people.
+/// A message.
 pub(super) fn find(
     replay: &Replay,
     sought: Sought<'_>,
@@ -95,7 +95,7 @@ struct Candidate {
     fits: bool,
 }
 
-/// Takes the first trace that fits, and keeps the first one of all.
+/// Takes the first matching trace, and keeps the first of all traces.
 #[derive(Default)]
 struct Search {
     found: Option<Record>,

@@ -69,7 +69,7 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let paint = output.paint;
     let mut outcome = Outcome::Holds;
     let mut first = true;
-    // Deadlocks are told once for each system, after what was asked of it.
+    // Deadlocks are reported once for each system, after its results.
     let mut told: Vec<String> = Vec::new();
     let mut deadlocked: Vec<Verdict> = Vec::new();
     progress.parts.store(wanted.len() as u64, Ordering::Relaxed);
@@ -124,7 +124,7 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Whether a verdict holds. An unproved one does not; a requested number neither holds nor fails.
+/// Whether a verdict holds. An unproved one does not hold; a requested number neither holds nor fails.
 fn holds(verdict: &Verdict) -> bool {
     match verdict.holds {
         Some(holds) => holds,
@@ -139,7 +139,7 @@ fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
     verdict.property.is_empty() || names.iter().any(names_it)
 }
 
-/// Returns the named questions; all of them if none is named.
+/// Returns the named questions, or all if none is named.
 fn selected(
     spec: &crate::hir::Spec,
     verifier: &Verifier<'_>,

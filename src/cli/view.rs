@@ -1,8 +1,8 @@
 //! `guard view`: the page of an audit over any number of traces, served to a browser on this machine, with a text of the spec
 //! that may be changed.
 //!
-//! The address contains a token, without which nothing is answered. Requests of other pages are refused, and so is every
-//! name but that of this machine. Nothing is written: a changed spec is checked and judged, and forgotten.
+//! The address contains a token, without which every request is rejected. Requests from other pages and for other host names
+//! are rejected too. Nothing is written: a changed spec is checked and judged, then dropped.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -39,18 +39,18 @@ use crate::report::{Headings, Reporter, Summary, explanation};
 use crate::value::Truth;
 use crate::verdict::{TraceReport, Verdict};
 
-/// The time within which a changed spec judges the traces; the rest is left out.
+/// The time limit for judging the traces by a changed spec; the remaining traces are left out.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest text of a spec.
+/// The greatest length of the text of a spec.
 const TEXT: usize = 1 << 20;
-/// The stack of the thread that checks a changed spec: its text may be nested as deeply as the limits allow.
+/// The stack size of the thread that checks a changed spec, whose text may be nested up to the limits.
 const STACK: usize = 64 << 20;
-/// The longest value, and the most steps, of a trace that is shown.
+/// The greatest length of a value, and the greatest number of steps, of a trace that is shown.
 const STEPS: replay::Limits = replay::Limits {
     steps: 20_000,
     value: 200_000,
 };
-/// Violations of a property whose reasons are shown.
+/// The greatest number of violations of a property whose reasons are shown.
 const REASONS: u64 = 10_000;
 
 const AFTER_HELP: &str = "\
@@ -111,7 +111,7 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
     let (sources, missing) = args.reading.find(&args.traces)?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     let mut on_problem = |problem: &Problem| {
-        // That the error output cannot be written is no reason to fail.
+        // An error on standard error does not make the command fail.
         let _ = log.write(problem);
     };
     let mut gathered = Gathered {
@@ -190,14 +190,14 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Returns a new token, which nobody can guess.
+/// Returns a new unguessable token.
 fn token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(blake3::hash(&bytes).to_hex().as_str()[..32].to_owned())
 }
 
-/// Collects the verdicts of all traces for the page, and where each trace is.
+/// Collects the verdicts of all traces for the page, and the location of each trace.
 struct Gathered<'h> {
     headings: &'h Headings,
     page: PageData,
@@ -251,7 +251,7 @@ impl Reporter for Gathered<'_> {
 /// Answers the requests of the page.
 struct View {
     html: String,
-    /// Hashes are compared, so that the time reveals nothing about the token.
+    /// The hashes are compared, so that the time reveals nothing about the token.
     token: blake3::Hash,
     port: u16,
     spec: Spec,
@@ -264,7 +264,7 @@ struct View {
     before: Collected,
     from: FormatChoice,
     limits: LimitArgs,
-    /// The number of the latest check: an earlier one that still runs is of no use.
+    /// The number of the latest check: the result of an earlier check is no longer needed.
     latest: AtomicU64,
     checking: Mutex<()>,
 }

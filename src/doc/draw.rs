@@ -11,9 +11,9 @@ use guard_automata::{Dfa, Verdict};
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     initial: usize,
-    /// Per state: its verdict, and whether a trace may end there.
+    /// For each state: its verdict, and whether a trace may end there.
     states: Vec<(Verdict, bool)>,
-    /// From, to, and when: the conditions of all edges between the two, one a line.
+    /// Source, target and label: the conditions of all edges between the two, one per line.
     edges: Vec<(usize, usize, Vec<String>)>,
 }
 

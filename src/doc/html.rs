@@ -1,4 +1,4 @@
-//! Pages as HTML, each complete in itself: styles inside, nothing fetched, no scripts.
+//! Self-contained HTML pages: styles included, no scripts, nothing fetched.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -86,8 +86,8 @@ fn document(title: &str, nav: &Markup, body: &Markup) -> String {
     page.into_string()
 }
 
-/// Returns markdown of a comment as HTML. Tags in it are shown as text. Links to other schemes than the web's and mail's are
-/// shown without their address, and so are pictures, which a page would fetch.
+/// Returns markdown of a comment as HTML. Tags in it are shown as text. Links with schemes other than those of the web and of
+/// mail are shown without their address, as are pictures, which a page would fetch.
 fn markdown(text: &str) -> Markup {
     let mut open = Vec::new();
     let events = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
@@ -105,9 +105,9 @@ fn markdown(text: &str) -> Markup {
     PreEscaped(out)
 }
 
-/// Whether an address is of the web, of mail, or relative to the page.
+/// Whether an address is a web or mail address, or relative to the page.
 pub(super) fn is_safe_link(address: &str) -> bool {
-    // browsers drop white space and control characters when they look for the scheme
+    // browsers remove white space and control characters before they parse the scheme
     let plain: String = address
         .chars()
         .filter(|c| !c.is_whitespace() && !c.is_control())

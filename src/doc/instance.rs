@@ -1,4 +1,4 @@
-//! A template with arguments of the names of its parameters, so that its formula can be shown.
+//! Instances of templates with arguments named like the parameters, so that the formula can be shown.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::check;
 use crate::modules::Loader;
 use crate::syntax::ast::{Template, Type, TypeKind};
 
-/// The module's name for the spec that is made here.
+/// The name of the module in the generated spec.
 const MODULE: &str = "documented";
 
 /// Returns the facts about a template with a predicate for each predicate parameter. Returns `None` if no argument can be
@@ -77,7 +77,7 @@ fn written(ty: &Type, module: &str) -> Option<String> {
     Some(text.split_whitespace().collect())
 }
 
-/// The documented module beside whatever it imports.
+/// Loads the documented module, and everything that it imports.
 struct Beside<'a> {
     module: &'a str,
     loader: &'a dyn Loader,

@@ -52,8 +52,8 @@ pub(crate) fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// Returns markdown without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and
-/// mail's, and pictures, get brackets that are escaped, so that they are shown as they are written.
+/// Returns Markdown without raw HTML: characters that begin a tag are escaped. The brackets of pictures and of links
+/// with schemes other than those of the web and of mail are escaped, so that they are shown as written.
 pub(crate) fn inert(text: &str) -> String {
     let mut marks = Vec::new();
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -70,7 +70,7 @@ pub(crate) fn inert(text: &str) -> String {
                 .map(|(at, _)| range.start + at);
             marks.extend(places);
         }
-        // definitions of links are no events of their own
+        // definitions of links produce no events
     }
     for (_, definition) in Parser::new_ext(text, Options::ENABLE_TABLES)
         .reference_definitions()

@@ -1,11 +1,11 @@
-//! Documentation of a module of Guard: its items with their comments, and what formulas compile to.
+//! Documentation of a module of Guard: its items with their comments, and the automata of its formulas.
 //!
 //! ```text
 //! text ──▶ Page (items, docs, words, automata) ──▶ HTML or Markdown
 //! ```
 //!
-//! A template has no formula of its own; it is shown with predicates of the names of its parameters ([`instance`]).
-//! Everything is computed from text: no files are read, and the same text gives the same page.
+//! A template has no formula; it is shown with predicates named like its parameters ([`instance`]). Everything is
+//! computed from text: no files are read, and the same text gives the same page.
 
 mod draw;
 mod html;
@@ -25,7 +25,7 @@ use crate::syntax::{self, ast};
 pub(crate) use html::{index as html_index, page as html};
 pub(crate) use markdown::{fenced, index as markdown_index, inert, page as markdown};
 
-/// More states than this are counted and not drawn.
+/// The greatest number of states of an automaton that is drawn.
 const DRAWN_STATES: usize = 12;
 
 /// A module, ready to be written.
@@ -42,7 +42,7 @@ pub(crate) struct Page {
 /// An item of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Its first word: `template`, `property`, ….
+    /// Its keyword: `template`, `property`, ….
     pub kind: String,
     /// The name that it declares.
     pub name: String,
@@ -52,7 +52,7 @@ pub(crate) struct Entry {
     pub doc: String,
     /// The facts about its formula, if it has one.
     pub facts: Option<Facts>,
-    /// Pictures of the model that it asks about.
+    /// Pictures of the model that it uses.
     pub pictures: Vec<Picture>,
 }
 
@@ -65,14 +65,14 @@ pub(crate) struct Facts {
     pub enforce: Option<String>,
     /// The number of states that its minimal automaton has.
     pub states: Option<usize>,
-    /// The automaton as a graph, where it is small.
+    /// The automaton as a graph, if it is small.
     pub graph: Option<draw::Graph>,
 }
 
 /// Returns the page of a module.
 ///
-/// `spec` is the module checked as a spec, where it is one; properties are explained with it. `loader` finds what the
-/// module imports.
+/// `spec` is the module checked as a spec, if it is one; properties are explained with it. `loader` finds the imports
+/// of the module.
 pub(crate) fn page(
     title: &str,
     file: &SourceFile,
@@ -118,7 +118,7 @@ pub(crate) fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Fact
     })
 }
 
-/// Returns the first word of an item and the name it declares; nothing for what only tests and imports.
+/// Returns the keyword of an item and the name it declares; `None` for imports and tests.
 fn declared(kind: &ast::ItemKind) -> Option<(&str, &str)> {
     let word = kind.word();
     match kind {

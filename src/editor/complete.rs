@@ -1,4 +1,4 @@
-//! Completion: the names and words that may be at the cursor.
+//! Completion: the names and words that are possible at the cursor.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub enum CandidateKind {
     Attribute,
 }
 
-/// Something that could stand here.
+/// A candidate for completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Its text.
@@ -38,9 +38,9 @@ pub struct Candidate {
     pub detail: String,
     /// Its documentation, in Markdown.
     pub docs: String,
-    /// The text to insert with places to fill in (`$1`, `${2:name}`, `$0`), if it is not the name alone.
+    /// The text to insert with placeholders (`$1`, `${2:name}`, `$0`), if it is not just the name.
     pub snippet: Option<String>,
-    /// Its place in the list; the lowest is the likeliest.
+    /// Its position in the list; the lowest is the likeliest.
     pub rank: u8,
 }
 
@@ -68,8 +68,8 @@ impl Candidate {
 }
 
 impl Analysis {
-    /// Returns what may be at an offset, the likeliest first, then by name. `modules` are the paths that `use` can name besides
-    /// the library, as `lib.mail`. The text that already begins there is not considered: callers filter the list.
+    /// Returns the candidates at an offset, the likeliest first, then by name. `modules` are the paths that `use` can name
+    /// besides the library, such as `lib.mail`. Text that was already typed is ignored: callers filter the list.
     pub fn candidates(&self, offset: u32, modules: &[String]) -> Vec<Candidate> {
         let mut found = Found::default();
         match place::wanted(self.file().text(), offset) {
@@ -197,7 +197,7 @@ impl Analysis {
         modules.position(|module| module.path == path.as_str())
     }
 
-    /// Returns the module that a name means in the spec.
+    /// Returns the module that a name refers to in the spec.
     fn module_called(&self, name: &str) -> Option<ModuleIdx> {
         let imports = &self.checked.project.modules.first()?.imports;
         imports.iter().find_map(|(import, _, target)| {
@@ -255,7 +255,8 @@ impl Analysis {
         }
     }
 
-    /// Returns what may follow `owner.`: items of a module, values of an enum, fields of `meta` or of a join, members of a record.
+    /// Returns the names that may follow `owner.`: items of a module, values of an enum, fields of `meta` or of a join,
+    /// members of a record.
     fn members(&self, owner: &str, found: &mut Found) {
         if let Some(module) = self.module_called(owner) {
             self.items(module, found, |_| true);
@@ -341,7 +342,8 @@ impl Analysis {
         }
     }
 
-    /// Adds what may follow the beginning of a sentence of controlled English: its words, and the predicates that it can speak of.
+    /// Adds the words that may follow the beginning of a sentence of controlled English, and the predicates that it can
+    /// refer to.
     fn sentence(&self, text: &str, found: &mut Found) {
         let modules = self.checked.project.modules.first();
         let predicates: Vec<&Item> = modules
@@ -355,7 +357,7 @@ impl Analysis {
         for name in predicates.iter().filter_map(|item| item.kind.name()) {
             vocabulary.add(name.as_str(), "");
         }
-        // A name that is open, or the word that is being written, does not decide what may stand here.
+        // An unfinished name in backquotes, or the word being typed, does not affect the result.
         let quoted = text.matches('`').count() % 2 == 1;
         let end = match quoted {
             true => text.rfind('`'),
@@ -408,7 +410,7 @@ impl Analysis {
             Kind::Variable => matches!(item.kind, ItemKind::Trace(_)),
             _ => false,
         });
-        // What the item at the cursor declares for itself.
+        // The names that the item at the cursor declares itself.
         let items = modules.into_iter().flat_map(|module| &module.tree.items);
         let here = items
             .filter(|item| item.span.touches(offset))
@@ -435,7 +437,7 @@ const TYPES: &[&str] = &[
     "bool", "int", "float", "string", "time", "duration", "json", "list", "set", "map",
 ];
 
-/// Returns the words between and before values, and those that are values: the reserved words that are neither types nor
+/// Returns the words that may occur between, before or as values: the reserved words that are neither types nor
 /// temporal operators, and that an expression may contain.
 fn operators() -> impl Iterator<Item = &'static str> {
     let elsewhere = ["as", "when"];
@@ -448,7 +450,7 @@ fn operators() -> impl Iterator<Item = &'static str> {
     reserved.chain(["last", "unknown"])
 }
 
-/// The words that begin an item, with what is inserted for them.
+/// The words that begin an item, with the text that is inserted for them.
 const SNIPPETS: &[(&str, &str)] = &[
     ("use", "use ${1:std.patterns}"),
     ("const", "const ${1:name} = $0"),
@@ -527,7 +529,7 @@ impl Found {
         }
     }
 
-    /// Puts these names first.
+    /// Moves these names to the front.
     fn prefer(&mut self, names: &[String]) {
         for name in names {
             if let Some(candidate) = self.by_name.get_mut(name) {

@@ -1,4 +1,4 @@
-//! Declarations and their spans: items, and the parts of items that have names of their own.
+//! Declarations and their spans: items, and the named parts of items.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::syntax::ast::{self, ItemKind, SystemMemberKind, TraceClauseKind};
 /// The kind of a declaration, as far as editors distinguish kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A file that is imported.
+    /// An imported file.
     Module,
     /// A field of the event or of `meta`.
     Field,
@@ -36,7 +36,7 @@ pub enum Kind {
     State,
     /// A parameter.
     Parameter,
-    /// A quantified or chosen name, or that of a join.
+    /// A quantified name, a name bound by a quantifier over a list, or the name of a join.
     Variable,
 }
 
@@ -44,7 +44,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Declaration {
     pub(super) kind: Kind,
-    /// The item it is, or is part of: module and position there.
+    /// The item that it is or is part of: module and position in the module.
     pub(super) module: usize,
     pub(super) item: usize,
     /// The span of the declaration, without documentation.
@@ -86,7 +86,7 @@ impl Declarations {
         all
     }
 
-    /// Returns the declaration of the name at a place; names that only expressions bind are variables and are not here.
+    /// Returns the declaration of the name at a place; names bound by expressions are variables and are not included.
     pub(super) fn get(&self, name: Span) -> Option<&Declaration> {
         self.by_name.get(&name)
     }

@@ -1,4 +1,4 @@
-//! Changes that mend findings.
+//! Fixes of diagnostics.
 
 use std::ops::Range;
 
@@ -8,24 +8,24 @@ use crate::modules::Loader;
 use crate::source::{FileId, Span};
 use crate::syntax::ast::{Item, ItemKind, Use};
 
-/// More fixes than this are not tried together: each one costs a check of the spec.
+/// The greatest number of fixes that are tried together: each one needs a check of the spec.
 const TRIED: usize = 50;
 
-/// A change of the spec that mends a finding.
+/// A change of the spec that fixes a diagnostic.
 #[derive(Clone, Debug)]
 pub struct Fix<'a> {
-    /// The finding.
+    /// The diagnostic.
     pub found: &'a Diagnostic,
-    /// Its effect, as a command.
+    /// Its effect as an imperative.
     pub title: String,
-    /// The places and their new texts.
+    /// The spans and their new texts.
     pub edits: Vec<(Span, String)>,
-    /// Whether no other fix mends the finding.
+    /// Whether it is the only fix of the diagnostic.
     pub only: bool,
 }
 
 impl Analysis {
-    /// Returns the fixes of the findings that touch a range of offsets.
+    /// Returns the fixes of the diagnostics that touch a range of offsets.
     pub fn fixes(&self, within: Range<u32>) -> Vec<Fix<'_>> {
         let found = self.diagnostics().iter().filter(|found| {
             let span = found.span();
@@ -63,7 +63,7 @@ impl Analysis {
         fixes
     }
 
-    /// Returns the text to remove so that an unused name is gone: its item with its documentation, or its part of an import.
+    /// Returns the span to remove for an unused name: its item with documentation, or its part of an import.
     fn unused(&self, name: Span) -> Option<Span> {
         let module = self.checked.project.modules.first()?;
         let mut items = module.tree.items.iter();
@@ -120,7 +120,7 @@ impl Analysis {
         made
     }
 
-    /// Returns the text with changes that do not overlap.
+    /// Returns the text with changes applied, which must not overlap.
     fn edited(&self, edits: &[(Span, String)]) -> String {
         let mut text = self.file().text().to_owned();
         let mut edits: Vec<&(Span, String)> = edits.iter().collect();

@@ -1,21 +1,21 @@
-//! Colours by meaning: what a name is, not only that it is one.
+//! Semantic highlighting: names with their kinds.
 
 use super::{Analysis, Kind};
 use crate::source::{FileId, Span};
 
-/// A name with what it means.
+/// A name with its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coloured {
     /// The name.
     pub span: Span,
-    /// Its meaning.
+    /// Its kind.
     pub kind: Kind,
     /// Whether this is its declaration.
     pub declares: bool,
 }
 
 impl Analysis {
-    /// Returns the names of the spec that mean something, by place and without overlap.
+    /// Returns the resolved names of the spec, by position and without overlap.
     pub fn colours(&self) -> Vec<Coloured> {
         let uses = self.checked.links.of_file(FileId(0));
         let mut all: Vec<Coloured> = uses

@@ -1,11 +1,11 @@
-//! Hints between the words of a text: when violations of a property show, and types that are not written.
+//! Inlay hints: when violations of a property become final, and inferred types.
 
 use std::ops::Range;
 
 use super::{Analysis, Kind};
 use crate::source::{FileId, Span};
 
-/// A text to show behind an offset.
+/// A text to show after an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The offset.

@@ -1,4 +1,4 @@
-//! The text about a name under the pointer.
+//! Hover texts for names.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use crate::report::words;
 use crate::source::{FileId, Span};
 use crate::syntax::lexer;
 
-/// More lines of a declaration are cut off.
+/// The greatest number of lines of a declaration that are shown.
 const LINES: usize = 16;
 
-/// A text about a place.
+/// A text about a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
     /// The place.
@@ -22,8 +22,8 @@ pub struct Hover {
 }
 
 impl Analysis {
-    /// About the name or word at an offset: its declaration, its documentation, and of a property what it means and how
-    /// it is enforced.
+    /// Returns the text about the name or word at an offset: its declaration and documentation and, for a property, its
+    /// meaning and enforceability.
     pub fn hover(&self, offset: u32) -> Option<Hover> {
         match self.definition(offset) {
             Some(meant) => Some(Hover {
@@ -96,7 +96,7 @@ impl Analysis {
         })
     }
 
-    /// Returns a property in words, when its violations show, and the size of its automaton.
+    /// Returns a property in English, when its violations become final, and the size of its automaton.
     fn about_property(&self, name: &str) -> Option<String> {
         let spec = self.checked.spec.as_ref()?;
         let property = spec.property(spec.find_property(name)?);
@@ -119,7 +119,7 @@ impl Analysis {
     }
 }
 
-/// Returns when violations of a property show, in Markdown.
+/// Returns when violations of a property become final, in Markdown.
 pub(super) fn enforced(class: Enforceable) -> &'static str {
     match class {
         Enforceable::Blocked => "Violations can be **blocked** before they happen",

@@ -1,4 +1,4 @@
-//! Places at which an editor offers to run something: tests, and properties that recorded traces can be audited for.
+//! Items that an editor offers to run: tests, and properties for which recorded traces can be audited.
 
 use super::Analysis;
 use crate::source::Span;
@@ -11,7 +11,7 @@ pub struct Lens {
     pub at: Span,
     /// Its name.
     pub name: String,
-    /// Whether it is a test; else it is a property.
+    /// Whether it is a test; otherwise it is a property.
     pub is_test: bool,
 }
 

@@ -1,17 +1,18 @@
-//! Whether two specs that differ in names mean the same.
+//! Checks that two specs that differ in names have the same meaning.
 //!
-//! Both were checked, and names mean corresponding declarations; node by node their cores must then be equal. Names that
-//! remain in the core are those of members of objects: they may differ only if no data is read by them.
+//! Both were checked, and corresponding names refer to corresponding declarations, so their core forms must be equal
+//! node by node. The only names in the core form are those of object members: they may differ only if no data is read
+//! by them.
 
 use crate::hir::{Expr, Spec};
 use crate::ids::ExprId;
 use crate::input_schema::Field;
 use crate::types::Type;
 
-/// Checks that two specs read the same data and compute the same from it.
+/// Checks that two specs read the same data and compute the same results from it.
 ///
 /// # Errors
-/// The first difference, as a clause for people.
+/// The first difference, as a clause of text.
 pub(super) fn same(before: &Spec, after: &Spec) -> Result<(), String> {
     let fields = |spec: &Spec| spec.schema.fields.len() + spec.schema.meta.len();
     let sizes = |spec: &Spec| (fields(spec), spec.exprs.len(), spec.formulas.len());
@@ -43,7 +44,7 @@ pub(super) fn same(before: &Spec, after: &Spec) -> Result<(), String> {
         let (was, is) = (before.exprs.get(id), after.exprs.get(id));
         let read = match was {
             Expr::Cast(_) => changed(id) || operands.iter().any(|operand| changed(*operand)),
-            // Converted, or compared with what is of another type.
+            // The value is converted, or compared with a value of another type.
             Expr::Call(..) | Expr::Index(..) | Expr::Contains(..) | Expr::Coalesce(..) => {
                 operands.iter().any(|operand| changed(*operand))
             }
@@ -77,7 +78,7 @@ fn same_node(was: &Expr, is: &Expr) -> bool {
     }
 }
 
-/// Returns a type as data shows it: with the names of members and values, without those of types.
+/// Returns a type as it appears in data: with the names of members and values, without those of types.
 fn shape(ty: &Type) -> String {
     let mut text = String::new();
     write(ty, &mut text);

@@ -4,9 +4,9 @@
 //! text ──▶ front, lint ──▶ Analysis ──▶ hover, definitions, completions, outline, colours, fixes
 //! ```
 //!
-//! An [`Analysis`] is made of one version of a text and answers by byte offsets; what names mean is what the checker found
-//! ([`check::Links`]), so the editor and the compiler cannot disagree. Broken text is answered as far as it can be read.
-//! Nothing here knows a protocol; `guard lsp` turns the answers into messages.
+//! An [`Analysis`] belongs to one version of a text and answers requests by byte offsets. Names are resolved by the checker
+//! ([`check::Links`]), so the editor and the compiler agree. Text with syntax errors is analysed as far as it can be parsed.
+//! This module is independent of protocols; `guard lsp` converts the results to messages.
 //!
 //! ```
 //! use guard_cli::editor::Analysis;
@@ -72,13 +72,13 @@ pub use rename::{Change, RenameError};
 pub struct Analysis {
     checked: Checked,
     declarations: Declarations,
-    /// The results about properties so far.
+    /// Cached results about properties.
     summaries: RefCell<HashMap<PropertyId, Summary>>,
-    /// The values of tests by step so far; `None` for tests beyond the limits.
+    /// Cached values of tests by step; `None` for tests beyond the limits.
     timelines: RefCell<HashMap<usize, Option<Rc<Timeline>>>>,
 }
 
-/// The limits of automata that an editor asks for while somebody types: about a twentieth of a second each.
+/// The limits of automata computed while the user types: about a twentieth of a second each.
 const LIMITS: guard_automata::Limits = guard_automata::Limits {
     states: 1 << 10,
     nodes: 100_000,
@@ -87,7 +87,7 @@ const LIMITS: guard_automata::Limits = guard_automata::Limits {
 };
 
 impl Analysis {
-    /// Checks and lints a text; `loader` finds what it imports.
+    /// Checks and lints a text; `loader` finds its imports.
     pub fn new(name: &str, text: &str, loader: &dyn Loader) -> Analysis {
         let mut checked = front(name, text, loader, check::Limits::default());
         checked.lint(&lint::Limits::default());
@@ -105,7 +105,7 @@ impl Analysis {
         }
     }
 
-    /// Returns when violations of a property show, and how large its automaton is, as far as it is small. Computed once.
+    /// Returns when violations of a property become final, and the size of its automaton if it is small. Computed once.
     fn summary(&self, property: &str) -> Option<Summary> {
         let spec = self.checked.spec.as_ref()?;
         let id = spec.find_property(property)?;
@@ -116,7 +116,7 @@ impl Analysis {
         Some(*summary)
     }
 
-    /// Returns all texts that took part; file 0 is the spec.
+    /// Returns all texts; file 0 is the spec.
     pub fn sources(&self) -> &SourceMap {
         &self.checked.sources
     }
@@ -143,7 +143,7 @@ impl Analysis {
         items.any(|item| matches!(item.kind, ItemKind::Event(_)))
     }
 
-    /// Returns the paths that `use` items name, with the place that each stands for.
+    /// Returns the paths that `use` items name, with the location that each refers to.
     pub(crate) fn imports(&self) -> Vec<(Span, Span)> {
         let modules = &self.checked.project.modules;
         let imports = modules

@@ -3,7 +3,7 @@
 use super::{Analysis, Kind};
 use crate::source::{FileId, Span};
 
-/// The meaning of the name at a place.
+/// The declaration of the name at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meant {
     /// The name at the place.
@@ -15,8 +15,8 @@ pub struct Meant {
 }
 
 impl Analysis {
-    /// Returns the meaning of the name at an offset; a name in its own declaration means itself. Returns `None` if there is
-    /// no name, or if its meaning is not known.
+    /// Returns the declaration of the name at an offset; a name in its own declaration refers to itself. Returns `None` if
+    /// there is no name, or if it is not resolved.
     pub fn definition(&self, offset: u32) -> Option<Meant> {
         let (name, target) = self
             .checked
@@ -34,8 +34,8 @@ impl Analysis {
         })
     }
 
-    /// Returns every name in the spec that means the same as the one at an offset, the declaration included where it is in
-    /// the spec; by place.
+    /// Returns every name in the spec that refers to the same declaration as the one at an offset, including the declaration if
+    /// it is in the spec, by position.
     pub fn references(&self, offset: u32) -> Vec<Span> {
         let Some(meant) = self.definition(offset) else {
             return Vec::new();
@@ -48,7 +48,7 @@ impl Analysis {
         all
     }
 
-    /// Returns the kind of a declaration; a name that only an expression binds is a variable.
+    /// Returns the kind of a declaration; a name bound by an expression is a variable.
     pub(super) fn kind(&self, target: Span) -> Kind {
         if target.is_empty() {
             return Kind::Module;
@@ -61,7 +61,7 @@ impl Analysis {
     fn declared_at(&self, offset: u32) -> Option<Span> {
         let mut all = self.declarations.iter();
         let declared = all.find(|(name, _)| name.file == FileId(0) && name.touches(offset));
-        // A name that an expression binds is known by its uses.
+        // A name bound by an expression is known by its uses.
         declared
             .map(|(name, _)| name)
             .or_else(|| self.checked.links.declared_at(FileId(0), offset))

@@ -9,15 +9,15 @@ use crate::syntax::ast::{Item, ItemKind};
 /// An item, or a named part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, or its first word if it has none.
+    /// Its name, or its keyword if it has none.
     pub name: String,
-    /// The word that declares it; empty for parts.
+    /// Its keyword; empty for parts.
     pub word: String,
     /// The kind of declaration; `None` for `event`, `trace`, `enforce` and tests.
     pub kind: Option<Kind>,
     /// The span of its name.
     pub at: Span,
-    /// All of it, documentation left out.
+    /// Its whole span, without documentation.
     pub whole: Span,
     /// Its parts, by place.
     pub parts: Vec<Symbol>,
@@ -81,7 +81,8 @@ pub(crate) fn items(file: &SourceFile) -> Vec<Symbol> {
     named.filter_map(symbol).collect()
 }
 
-/// Returns an item as a symbol; `None` for a broken one of which nothing can be shown: editors refuse an empty name.
+/// Returns an item as a symbol; `None` for a broken item without a name or keyword, because editors reject an empty
+/// name.
 fn symbol(item: &Item) -> Option<Symbol> {
     let word = item.kind.word().to_owned();
     let (name, at) = match (&item.kind, item.kind.name()) {

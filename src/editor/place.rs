@@ -1,4 +1,4 @@
-//! The kind of text that may follow a place, from the tokens before it in its item.
+//! The kind of text that is possible at a position, from the tokens before it in its item.
 
 use crate::syntax::lexer::{self, Lexeme};
 use crate::syntax::token::Token;
@@ -8,7 +8,7 @@ use crate::syntax::token::Token;
 pub(super) enum Wanted {
     /// Nothing: a comment, a text, a new name.
     Nothing,
-    /// The first word of an item.
+    /// The keyword of an item.
     Item,
     /// The name of an attribute.
     Attribute,
@@ -20,7 +20,7 @@ pub(super) enum Wanted {
     Path(Vec<String>),
     /// A name in the braces of `use`, of this module.
     Import(Vec<String>),
-    /// A member of what this name means.
+    /// A member of this name.
     Member(String),
     /// A key of an event in a test, or of its `meta`.
     Key { meta: bool },
@@ -30,7 +30,7 @@ pub(super) enum Wanted {
     Model,
     /// The name of a type.
     Type,
-    /// More of the sentence of a requirement, which begins so.
+    /// The continuation of the sentence of a requirement, given its beginning.
     Sentence(String),
     /// An expression.
     Expression {
@@ -77,11 +77,11 @@ const SYSTEM: &[&str] = &[
 const LEARN: &[&str] = &["smoothing", "by", "order", "pac"];
 const TEST: &[&str] = &["given", "expect"];
 
-/// The tokens before a place, from the beginning of its item.
+/// The tokens before a position, from the beginning of its item.
 struct Before<'t> {
     text: &'t str,
     tokens: &'t [Lexeme],
-    /// Whether the place is the first on its line.
+    /// Whether the position is the first on its line.
     begins_line: bool,
 }
 
@@ -91,7 +91,8 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
         return Wanted::Nothing;
     };
     let lexed = lexer::lex(before, 0);
-    // A comment to the end of its line holds the cursor until the line ends; one that is open is an error below.
+    // A comment to the end of its line contains the cursor until the line ends; an unterminated comment is handled
+    // below.
     let in_comment = lexed.trivia.last().is_some_and(|trivia| {
         let comment = &before[trivia.start as usize..];
         comment.starts_with("//") && !comment.contains('\n')
@@ -110,7 +111,7 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
     }
     let mut tokens: &[Lexeme] = &lexed.tokens;
     let mut start = before.len();
-    // The word being written does not decide what is expected.
+    // The word being typed does not affect the expected kind.
     if let [before_it @ .., word] = tokens
         && word.end as usize == before.len()
         && is_word(word.token)
@@ -136,7 +137,7 @@ pub(super) fn wanted(text: &str, offset: u32) -> Wanted {
     before.wanted()
 }
 
-/// Returns the text of a string that has no end yet, if it is the sentence of a requirement.
+/// Returns the text of an unterminated string, if it is the sentence of a requirement.
 fn sentence(text: &str, lexed: &lexer::Lexed) -> Option<String> {
     let open = lexed.errors.last()?;
     let [.., word, _name] = lexed.tokens.get(..open.index)? else {
@@ -242,7 +243,7 @@ impl Before<'_> {
         }
     }
 
-    /// Whether a type follows the colon at the end: a declared name is followed by its type, an element of a list never.
+    /// Whether a type follows the final colon: after a declared name it does, after an element of a list it does not.
     fn is_typed(&self, assigned: bool) -> bool {
         match self.tokens[0].token {
             Token::Event | Token::Record => true,
@@ -311,7 +312,7 @@ impl Before<'_> {
         self.expression()
     }
 
-    /// Returns an expression; after a comparison or in a test, with the name that it belongs to.
+    /// Returns an expression; after a comparison or in a test, with the name on the other side.
     fn expression(&self) -> Wanted {
         let compared = match self.tokens {
             [.., name, sign] if is_word(name.token) && compares(sign.token) => {

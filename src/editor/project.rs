@@ -1,4 +1,4 @@
-//! The files of a project: what imports what, and all places where a name of one of them is used.
+//! The files of a project: their imports, and all uses of a name.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,7 +10,7 @@ use crate::source::{SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 use crate::{Checked, check, front};
 
-/// The files that an editor has at hand, by name.
+/// The files available to an editor, by name.
 pub trait Workspace {
     /// Returns the names of all specs and modules.
     fn files(&self) -> Vec<String>;
@@ -18,7 +18,7 @@ pub trait Workspace {
     /// Returns the text of a file; `None` if it cannot be read, or is not a file that may be edited.
     fn text(&self, file: &str) -> Option<String>;
 
-    /// Returns the name of the file that an import (`lib/mail.guard`) means in a spec.
+    /// Returns the name of the file that an import (`lib/mail.guard`) refers to in a spec.
     fn resolve(&self, spec: &str, import: &str) -> String;
 }
 
@@ -43,20 +43,20 @@ impl Place {
     }
 }
 
-/// One way to read a file: as a spec, or as a module of a spec, whose event its conditions are about.
+/// A way to check a file: as a spec, or as a module of a spec, whose event its conditions are about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct View {
     pub(super) file: String,
     importer: Option<String>,
 }
 
-/// The head of a file: what decides how it is read.
+/// The beginning of a file that determines how it is checked.
 struct Head {
     imports: Vec<String>,
     declares_event: bool,
 }
 
-/// A workspace and what its files import.
+/// A workspace with the imports of its files.
 pub(super) struct Project<'w> {
     workspace: &'w dyn Workspace,
     heads: RefCell<HashMap<String, Rc<Head>>>,
@@ -81,7 +81,7 @@ impl<'w> Project<'w> {
         head
     }
 
-    /// Returns a spec and all that it imports, the library left out.
+    /// Returns a spec and all its imports, except the library.
     fn closure(&self, spec: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::from([spec.to_owned()]);
         let mut open = vec![spec.to_owned()];
@@ -100,7 +100,7 @@ impl<'w> Project<'w> {
         files.iter().any(|file| self.head(file).declares_event)
     }
 
-    /// Returns a spec with an event that imports a file which has none; `None` for a file that has one.
+    /// Returns a spec with an event that imports a file without one; `None` for a file that has an event.
     pub(super) fn importer(&self, file: &str) -> Option<String> {
         if self.has_event(&self.closure(file)) {
             return None;
@@ -112,7 +112,7 @@ impl<'w> Project<'w> {
         })
     }
 
-    /// Returns all ways in which files are read that take part in a spec together with one of `touched`.
+    /// Returns all views of files that are part of a spec together with one of `touched`.
     pub(super) fn views(&self, touched: &BTreeSet<String>) -> BTreeSet<View> {
         let mut views = BTreeSet::new();
         let mut bare = BTreeSet::new();
@@ -149,7 +149,7 @@ impl<'w> Project<'w> {
         views
     }
 
-    /// Checks a file as a view reads it, with the texts of `edited` in place of those of the workspace.
+    /// Checks a file in a view, with the texts of `edited` in place of those of the workspace.
     pub(super) fn checked(&self, view: &View, edited: &BTreeMap<String, String>) -> Checked {
         let reader = Reader {
             workspace: self.workspace,
@@ -160,7 +160,7 @@ impl<'w> Project<'w> {
         front(&view.file, &text, &reader, check::Limits::default())
     }
 
-    /// Returns all names in the project that mean what is declared at a place, by file and place.
+    /// Returns all names in the project that refer to a declaration, by file and position.
     pub(super) fn uses(&self, declared: &Place) -> BTreeSet<Place> {
         let mut all = BTreeSet::new();
         for view in self.views(&BTreeSet::from([declared.file.clone()])) {
@@ -207,7 +207,7 @@ impl Loader for Reader<'_> {
     }
 }
 
-/// Returns what a text imports, without the library.
+/// Returns the imports of a text, except the library.
 fn head(text: &str) -> Head {
     let (tree, _) = syntax::parse(&SourceFile::new("", text));
     let mut head = Head {
@@ -236,14 +236,14 @@ pub(crate) fn imports(text: &str) -> Vec<String> {
     head(text).imports
 }
 
-/// Returns a spec that imports a file without an event, so that the file can be read as a part of it.
+/// Returns a spec that imports a file without an event, so that the file can be checked as part of it.
 pub(crate) fn importer(workspace: &dyn Workspace, file: &str) -> Option<String> {
     Project::new(workspace).importer(file)
 }
 
 impl Analysis {
-    /// Returns every name in the project that means the same as the one at an offset, with the declaration if it is in a
-    /// file of the project; by file and place.
+    /// Returns every name in the project that refers to the same declaration as the one at an offset, with the
+    /// declaration if it is in a file of the project, by file and position.
     pub fn references_in(&self, workspace: &dyn Workspace, offset: u32) -> Vec<Place> {
         let Some(meant) = self.definition(offset) else {
             return Vec::new();

@@ -4,9 +4,9 @@
 //! uses of the name ──▶ edits ──▶ all specs that contain an edited file, checked before and after ──▶ same meaning, or refused
 //! ```
 //!
-//! The places are those that the checker linked. Whether the new name captures a use or collides with a declaration is not
-//! decided by rules about scopes: the edited texts are checked, and every name must mean what it meant before. So a kind of
-//! name, scope or shadowing that was not thought of here is refused rather than carried out wrongly.
+//! The uses are those that the checker linked. Captures and collisions of the new name are not found by rules about scopes: the
+//! edited texts are checked, and every name must refer to the same declaration as before. So an unforeseen kind of name, scope
+//! or shadowing leads to an error, not to a wrong edit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,21 +32,21 @@ pub enum RenameError {
         "`{0}` is not a name: expected letters, digits and `_`, not beginning with a digit, and not a word of the language"
     )]
     NotAName(String),
-    /// Not every use can be found while something is wrong.
+    /// The spec has errors, so not every use can be found.
     #[error("fix this error first, so that every use is found: {0}")]
     Broken(String),
-    /// The new name makes something wrong.
+    /// The new name causes an error.
     #[error("`{0}` cannot be used here: {1}")]
     Clash(String, String),
-    /// A name would mean something else afterwards.
+    /// A name would refer to something else afterwards.
     #[error("`{0}` would change its meaning ({1}): `{2}` is already in use there")]
     Capture(String, String, String),
-    /// The name is that of something in the data.
+    /// The name is that of a part of the data.
     #[error("`{0}` is a name in the data: {1}")]
     Data(String, String),
 }
 
-/// A text to put at a place.
+/// A text to insert at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
     /// The place.
@@ -62,11 +62,11 @@ impl Analysis {
         (!meant.target.is_empty()).then_some(meant.name)
     }
 
-    /// Returns the changes, by file and place, after which the name at an offset is another everywhere in the project and
-    /// every spec means what it meant before.
+    /// Returns the changes, by file and position, that rename the name at an offset everywhere in the project without changing
+    /// the meaning of any spec.
     ///
     /// # Errors
-    /// See [`RenameError`]. Takes as long as checking twice all specs that contain a file with the name.
+    /// See [`RenameError`]. Checks all specs that contain a file with the name twice.
     pub fn rename(
         &self,
         workspace: &dyn Workspace,
@@ -91,7 +91,7 @@ impl Analysis {
             return Err(RenameError::Elsewhere(old, declared.file));
         }
         let project = Project::new(workspace);
-        // A file with errors may hide uses: nothing is renamed before all is known.
+        // A file with errors may hide uses, so nothing is renamed until all uses are known.
         for view in project.views(&BTreeSet::from([declared.file.clone()])) {
             sound(&project.checked(&view, &BTreeMap::new()))?;
         }
@@ -117,7 +117,7 @@ impl Analysis {
         Ok(changes.into_iter().collect())
     }
 
-    /// Returns ` from "/old"` behind the type of a field that is read by its name.
+    /// Returns ` from "/old"` to insert after the type of a field that is read by its name.
     fn field_source(&self, name: Span, old: &str) -> Option<Change> {
         let declaration = self.declarations.get(name)?;
         if declaration.kind != Kind::Field {
@@ -175,7 +175,7 @@ fn unquoted(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-/// A renaming that is checked before it is carried out.
+/// A renaming that is checked before it is applied.
 struct Renaming<'r> {
     /// The changes by file, by place.
     changes: BTreeMap<&'r str, Vec<&'r Change>>,
@@ -213,7 +213,7 @@ impl<'r> Renaming<'r> {
         }
     }
 
-    /// Checks that a view means the same before and after.
+    /// Checks that a view has the same meaning before and after.
     fn check(&self, project: &Project<'_>, view: &View) -> Result<(), RenameError> {
         let before = project.checked(view, &BTreeMap::new());
         let after = project.checked(view, &self.edited);
@@ -228,7 +228,7 @@ impl<'r> Renaming<'r> {
         meaning::same(was, is).map_err(|reason| RenameError::Data(self.old.to_owned(), reason))
     }
 
-    /// Checks that every name means what it meant.
+    /// Checks that every name refers to the same declaration as before.
     fn same_links(&self, before: &Checked, after: &Checked) -> Result<(), RenameError> {
         for file in before.sources.iter() {
             let mut was: BTreeMap<Span, Span> = BTreeMap::new();
@@ -253,7 +253,7 @@ impl<'r> Renaming<'r> {
         Ok(())
     }
 
-    /// Returns where a span is after the changes.
+    /// Returns the position of a span after the changes.
     fn moved(&self, sources: &SourceMap, span: Span) -> Span {
         let none = Vec::new();
         let changes = self
@@ -292,7 +292,7 @@ fn sound(checked: &Checked) -> Result<(), RenameError> {
     }
 }
 
-/// Returns an error in one line, with its place.
+/// Returns an error in one line, with its location.
 fn told(sources: &SourceMap, error: &Diagnostic) -> String {
     let at = error.span();
     let file = sources.get(at.file);

@@ -1,4 +1,4 @@
-//! The ranges around a place that belong together, for growing a selection.
+//! Nested ranges around an offset, for expanding a selection.
 
 use super::Analysis;
 use crate::source::{FileId, Span};
@@ -34,7 +34,7 @@ impl Analysis {
         all.retain(|span| span.file == FileId(0));
         all.sort_unstable_by_key(|span| (span.len(), span.start));
         all.dedup();
-        // Of two that overlap, as at the border of two words, only the first has the other ones around it.
+        // If two ranges overlap, as at the border of two words, only the first is contained in the larger ones.
         let mut nested: Vec<Span> = Vec::new();
         for span in all {
             let fits = |inner: &Span| span.start <= inner.start && inner.end <= span.end;

@@ -1,4 +1,4 @@
-//! The parameters of the call that contains the cursor.
+//! Signature help: the parameters of the call at the cursor.
 
 use super::declaration::params;
 use super::{Analysis, vocabulary};
@@ -14,7 +14,7 @@ pub struct Signature {
     pub label: String,
     /// The parameters, as ranges of bytes of the label.
     pub params: Vec<std::ops::Range<usize>>,
-    /// The parameter that the cursor is in; beyond the last one if there are more arguments.
+    /// The parameter at the cursor; beyond the last one if there are more arguments.
     pub active: usize,
     /// The documentation, in Markdown.
     pub docs: String,
@@ -59,8 +59,8 @@ impl Analysis {
 }
 
 impl Analysis {
-    /// Returns the name in the declaration of an item of this name, in the spec first. An item that is being written has no
-    /// links.
+    /// Returns the name in the declaration of an item of this name, searching the spec first. An item that is being typed has
+    /// no links.
     fn declared_as(&self, name: &str) -> Option<Span> {
         let modules = self.checked.project.modules.iter();
         let mut names = modules
@@ -79,7 +79,7 @@ fn open_call(tokens: &[Lexeme]) -> Option<(&Lexeme, usize)> {
         match lexeme.token {
             Token::RParen | Token::RBracket | Token::RBrace => depth += 1,
             Token::LBracket | Token::LBrace | Token::LParen if depth > 0 => depth -= 1,
-            // Elements of a list or set: the call is further out.
+            // Elements of a list or set: the call is outside of it.
             Token::LBracket | Token::LBrace => commas = 0,
             Token::LParen => {
                 let callee = tokens.get(at.checked_sub(1)?)?;

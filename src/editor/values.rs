@@ -1,5 +1,4 @@
-//! Values of steps between the words of a text: after each event of a test, and after each declaration for one step of a
-//! recorded trace.
+//! Inlay values: after each event of a test, and after each declaration for one step of a recorded trace.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,11 +14,11 @@ use crate::source::{FileId, Span};
 use crate::syntax::ast::ItemKind;
 use crate::value::Cell;
 
-/// The longest hint, in bytes, and the longest value in its explanation.
+/// The greatest length in bytes of a hint, and of a value in its explanation.
 const HINT: usize = 120;
 const VALUE: usize = 400;
 
-/// The steps of a test that have values.
+/// The greatest number of steps of a test that have values.
 const STEPS: usize = 200;
 
 impl Analysis {
@@ -101,8 +100,8 @@ impl Analysis {
         .collect()
     }
 
-    /// Returns the names in a range of offsets that have a value at each step, with the expressions for them: fields, and what is
-    /// declared without parameters.
+    /// Returns the names in a range of offsets that have a value at each step, with the expressions for them: fields, and
+    /// declarations without parameters.
     pub fn valued(&self, within: &Range<u32>) -> Vec<(Span, String)> {
         let here = self.declarations.iter().filter(|(name, _)| {
             name.file == FileId(0) && within.start <= name.end && name.start <= within.end
@@ -148,7 +147,7 @@ impl Analysis {
     }
 }
 
-/// Returns what is new at a moment, and which predicates are true.
+/// Returns the changes at a moment, and the predicates that are true.
 fn changes(timeline: &Timeline, at: usize) -> Vec<String> {
     let watches = timeline.watches().into_iter();
     let mut all: Vec<String> = watches

@@ -12,7 +12,7 @@ use crate::syntax::token::{LOOK_AHEAD_WORDS, Token};
 pub(super) struct Row {
     /// The forms in which it is written: `replace(s, /re/, t)`.
     pub(super) forms: Vec<String>,
-    /// Its meaning, in Markdown; empty if the form says it.
+    /// Its meaning, in Markdown; empty if the form is self-explanatory.
     pub(super) meaning: String,
 }
 
@@ -28,7 +28,7 @@ impl Row {
 static ROWS: LazyLock<BTreeMap<String, Row>> =
     LazyLock::new(|| rows(include_str!("../../docs/language.md")));
 
-/// Returns what is written about a word or predefined function.
+/// Returns the row of a word or predefined function.
 pub(super) fn row(word: &str) -> Option<&'static Row> {
     ROWS.get(word)
 }
@@ -54,7 +54,7 @@ pub(super) fn call_form(function: &str) -> Option<&'static str> {
     forms.iter().find(call).map(String::as_str)
 }
 
-/// Reads the rows of the tables whose first cell is code.
+/// Parses the rows of the tables whose first cell is code.
 fn rows(page: &str) -> BTreeMap<String, Row> {
     let mut all: BTreeMap<String, Row> = BTreeMap::new();
     for line in page.lines() {
@@ -89,7 +89,7 @@ fn rows(page: &str) -> BTreeMap<String, Row> {
     all
 }
 
-/// Returns the word that a form is about: a function that it calls, or the first word of the language in it.
+/// Returns the word that a form explains: a function that it calls, or the first word of the language in it.
 fn word_of(form: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some(at) = form.find(['(', '[']) {

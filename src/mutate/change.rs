@@ -18,7 +18,7 @@ enum Kind {
     Only(usize),
     /// A negation is put before it.
     Negate,
-    /// Its operands change places.
+    /// Its operands are swapped.
     Swap,
     /// Another operator with one operand.
     Unary(Unary),
@@ -26,11 +26,11 @@ enum Kind {
     Binary(Binary),
     /// A connective for another.
     Connective(Connective),
-    /// The ends of a bound are moved, by steps or by units of time.
+    /// The ends of a bound are moved by steps or units of time.
     Move(i128, i128),
-    /// The bound is left out.
+    /// The bound is removed.
     Unbound,
-    /// Two letters of the whole formula change places.
+    /// Two letters of the whole formula are swapped.
     Exchange(usize, usize),
 }
 
@@ -42,9 +42,9 @@ enum Connective {
     Iff,
 }
 
-/// Places of one formula that are changed.
+/// The greatest number of places of one formula that are changed.
 const PLACES: usize = 200;
-/// Letters of one formula that change places with one another.
+/// The greatest number of letters of one formula that are swapped with each other.
 const EXCHANGED: usize = 5;
 
 /// Returns all changes of a formula, in the order of its text. Bounds in time are moved by `unit`, in attoseconds.
@@ -130,7 +130,7 @@ fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
 }
 
 impl Change {
-    /// Returns the formula with the change made, or `None` if there is nothing to change in this way.
+    /// Returns the formula with the change made, or `None` if the change does not apply.
     pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);
@@ -212,10 +212,10 @@ impl Change {
     }
 }
 
-/// Texts of more columns than this are shortened.
+/// Longer texts, in columns, are shortened.
 const COLUMNS: usize = 40;
 
-/// Returns two texts without the words that they end with alike, where they are long.
+/// Returns two texts without their common ending, if they are long.
 fn shortened(new: &str, old: &str) -> (String, String) {
     if new.len().max(old.len()) <= COLUMNS {
         return (new.to_owned(), old.to_owned());
@@ -235,7 +235,7 @@ fn shortened(new: &str, old: &str) -> (String, String) {
     )
 }
 
-/// Returns a bound with its ends moved, where that is one.
+/// Returns a bound with its ends moved, if the result is a valid bound.
 fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
     match bound {
         Bound::Steps(from, to) => {
@@ -250,7 +250,7 @@ fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
     }
 }
 
-/// Returns the formula with two letters in one another's place.
+/// Returns the formula with two letters swapped.
 fn exchanged(formulas: &mut Formulas, part: FormulaId, a: AtomId, b: AtomId) -> FormulaId {
     if let Formula::Atom(letter) = formulas.get(part) {
         let other = match *letter {

@@ -1,8 +1,8 @@
-//! Few traces that together tell many mutants from the original.
+//! Selection of a few traces that together distinguish many mutants from the original.
 //!
-//! The smallest such set is a set cover; the greedy choice of the trace that tells most of those left comes within a
-//! factor `ln n` of it (V. Chvátal, "A greedy heuristic for the set-covering problem", 1979). The trace itself is looked
-//! for by beam search over the automata of all of them, which step together, and among the shortest differences.
+//! The smallest such set is a set cover; the greedy choice of the trace that distinguishes most of the remaining
+//! mutants is within a factor `ln n` of it (V. Chvátal, "A greedy heuristic for the set-covering problem", 1979).
+//! Traces are found by beam search over all automata, which are stepped together, and among the shortest differences.
 
 use std::cmp::Reverse;
 
@@ -10,14 +10,14 @@ use rustc_hash::FxHashSet;
 
 use guard_automata::{Atom, Dfa, Finality, Letter, StateId, Word};
 
-/// Steps of a trace that is looked for.
+/// The greatest number of steps of a trace.
 const DEPTH: usize = 8;
-/// Prefixes that are followed at once.
+/// The number of prefixes that are kept in the beam.
 const BEAM: usize = 48;
 /// With at most this many letters, all combinations are tried; with more, at most two true letters at a time.
 const COMBINED: usize = 4;
 
-/// The automata that choose: the original, the mutants, and the possible steps.
+/// The automata: the original, the mutants, and the possible steps.
 pub(super) struct Choice<'a> {
     original: &'a Dfa,
     mutants: Vec<&'a Dfa>,
@@ -31,9 +31,9 @@ pub(super) struct Choice<'a> {
 #[derive(Clone)]
 struct Prefix {
     word: Word,
-    /// The original first.
+    /// The runs, that of the original first.
     runs: Vec<Run>,
-    /// Letters that are true, over all steps: fewer are read more easily.
+    /// The number of true letters over all steps: traces with fewer are easier to read.
     shown: usize,
 }
 
@@ -44,7 +44,7 @@ struct Run {
     violated_at: Option<usize>,
 }
 
-/// Returns all combinations of some letters that may be worth a step.
+/// Returns the combinations of letters that are tried as steps.
 pub(super) fn alphabet(atoms: &[Atom]) -> Vec<Letter> {
     let mut sets: Vec<Vec<Atom>> = vec![Vec::new()];
     if atoms.len() <= COMBINED {
@@ -85,8 +85,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Returns the trace that distinguishes most of the mutants `left`, short ones first, and none twice. Returns `None` if
-    /// no trace distinguishes any.
+    /// Returns the trace that distinguishes most of the mutants `left`, short traces first, and never the same trace twice.
+    /// Returns `None` if no trace distinguishes any.
     pub(super) fn next(&mut self, left: &[usize]) -> Option<Word> {
         let mut best: Option<(Reverse<usize>, usize, usize, Word)> = None;
         let mut offer = |prefix: &Prefix, kills: usize| {
@@ -122,7 +122,7 @@ impl<'a> Choice<'a> {
                     }
                 }
             }
-            // Stable: among equals, what was tried first.
+            // A stable sort keeps the order in which equal prefixes were tried.
             next.sort_by_key(|(kills, prefix)| (Reverse(*kills), prefix.shown));
             beam = next
                 .into_iter()

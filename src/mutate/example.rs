@@ -1,7 +1,7 @@
 //! Tests that would kill mutants: events that give the letters the values of a trace, and the verdict on them.
 //!
-//! The events are proposed by [`domain`](crate::domain) and then judged: only a test that does tell the mutant from the
-//! original is given.
+//! The events are proposed by [`domain`](crate::domain) and then judged: only a test that really distinguishes the
+//! mutant from the original is returned.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -41,7 +41,7 @@ pub(super) fn test(
     (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
 }
 
-/// Returns the trace as events, and which mutants of the properties (a formula for each) a test of its verdict notices.
+/// Returns the trace as events, with the mutants (a formula for each property) that a test of its verdict detects.
 pub(super) fn case(
     judged: &Judged<'_>,
     property: PropertyId,
@@ -100,7 +100,7 @@ fn timed(spec: &Spec, events: &mut [domain::Event], unit: Option<i128>) {
     }
 }
 
-/// Columns of a line of events.
+/// The greatest width of a line of events, in columns.
 const COLUMNS: usize = 96;
 
 /// Returns the test of these cases.

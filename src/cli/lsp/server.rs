@@ -47,17 +47,17 @@ pub(super) enum End {
 /// The capabilities of the client that responses depend on.
 #[derive(Clone, Debug)]
 struct Client {
-    /// Definitions with their whole extent.
+    /// The client accepts definitions with the span of the whole declaration.
     takes_links: bool,
-    /// Completions with places to fill in.
+    /// The client accepts completions with placeholders.
     takes_snippets: bool,
-    /// It asks for findings, and can be told that they changed: they are not published then.
+    /// The client requests diagnostics and can be told that they changed; they are not published then.
     pulls: bool,
-    /// It watches files if it is asked to.
+    /// The client can watch files on request.
     watches: bool,
-    /// Its hints can be made anew.
+    /// The client can request hints again.
     refreshes_hints: bool,
-    /// The commands that it carries out itself, as it lists them under `experimental.commands.commands`.
+    /// The commands that the client implements, as listed under `experimental.commands.commands`.
     commands: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Server {
     published: Published,
     tokens: Tokens,
     values: Values,
-    /// The commands that are carried out on other threads.
+    /// The commands that run on other threads.
     running: Arc<Progress>,
     /// The number of requests that were sent to the client.
     asked: Arc<AtomicI32>,
@@ -162,7 +162,7 @@ impl Server {
         }
     }
 
-    /// Sends a message. If the client is gone, the end of the input says so.
+    /// Sends a message. If the client is gone, the end of the input will show it.
     fn send(&self, message: impl Into<Message>) {
         drop(self.connection.sender.send(message.into()));
     }
@@ -171,7 +171,7 @@ impl Server {
         self.send(request_to_client::<R>(&self.asked, params));
     }
 
-    /// Begins to carry out a command; its answer comes when it is done.
+    /// Starts a command; its response is sent when it is done.
     fn execute(&mut self, asked: Request) {
         let id = asked.id;
         if self.cancelled.take(&id) {
@@ -191,7 +191,7 @@ impl Server {
         let (asked, refreshes) = (Arc::clone(&self.asked), self.client.refreshes_hints);
         let failed = id.clone();
         let begun = thread::Builder::new().stack_size(STACK).spawn(move || {
-            // If the client is gone, nobody waits.
+            // If the client is gone, the result is dropped.
             let send = |message: Message| drop(sender.send(message));
             match work() {
                 Ok(done) => {
@@ -216,7 +216,7 @@ impl Server {
         }
     }
 
-    /// Publishes findings while no message waits.
+    /// Publishes diagnostics while no message waits.
     fn publish(&mut self) {
         while self.connection.receiver.is_empty() && !self.client.pulls {
             let Some(all) = self.published.next(&mut self.documents) else {
@@ -232,7 +232,7 @@ impl Server {
         }
     }
 
-    /// Handles a notification. Unknown ones are ignored, as the protocol requires; so are those that cannot be read.
+    /// Handles a notification. Unknown and invalid ones are ignored, as the protocol requires.
     fn take(&mut self, told: Notification) {
         let method = told.method.clone();
         if let Err(error) = self.take_known(told) {
@@ -277,7 +277,7 @@ impl Server {
                         continue;
                     };
                     match change.typ {
-                        // An open text is what the editor says that it is.
+                        // For an open file the text in the editor is used, not the text on disk.
                         _ if self.documents.is_open(&path) => {}
                         FileChangeType::CHANGED => {
                             self.documents.changed(&path);
@@ -292,7 +292,7 @@ impl Server {
         Ok(())
     }
 
-    /// Asks a client that can to report changes of specs on the disk.
+    /// Asks the client, if it can, to report changes of specs on disk.
     fn watch_files(&mut self) {
         if !self.client.watches {
             return;
@@ -313,7 +313,7 @@ impl Server {
         });
     }
 
-    /// Tells a client that asks for findings that those of other texts may have changed.
+    /// Tells a client that requests diagnostics that those of other texts may have changed.
     fn refresh(&mut self) {
         if self.client.pulls {
             self.ask::<request::WorkspaceDiagnosticRefresh>(());
@@ -517,7 +517,7 @@ fn capabilities(client: &Client) -> ServerCapabilities {
     }
 }
 
-/// Returns the findings of a text for a client that asks for them, with those in files that only it imports.
+/// Returns the diagnostics of a text for a client that requests them, with those in files that only it imports.
 fn pulled(
     documents: &mut Documents,
     params: &DocumentDiagnosticParams,

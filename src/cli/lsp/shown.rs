@@ -1,4 +1,4 @@
-//! Texts of this program that an editor can show: modules of the library and pages about diagnostics.
+//! Texts of the program that an editor can open: library modules and pages about diagnostics.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -11,8 +11,8 @@ static SHOWN: OnceLock<Option<PathBuf>> = OnceLock::new();
 
 /// Returns the path of a file with this name and text.
 ///
-/// The folder is new, has a name that nobody can predict, and is its owner's alone; files in it are created, never opened.
-/// So no link that somebody else left in the folder for temporary files is followed.
+/// The folder is new, has a name that nobody can predict, and is accessible to its owner only; files in it are created, never
+/// opened. So links of other users in the folder for temporary files are never followed.
 pub(super) fn file(name: &str, text: &str) -> Option<PathBuf> {
     let path = SHOWN.get_or_init(private_folder).as_ref()?.join(name);
     let mut options = OpenOptions::new();
@@ -35,9 +35,9 @@ pub(super) fn contains(path: &Path) -> bool {
     folder.is_some_and(|folder| path.starts_with(folder))
 }
 
-/// Returns a new folder below the one for temporary files.
+/// Returns a new folder inside the folder for temporary files.
 fn private_folder() -> Option<PathBuf> {
-    // the keys of the standard library's hash maps are the random numbers at hand
+    // the hash keys of the standard library are a source of random numbers
     let random = || RandomState::new().build_hasher().finish();
     let name = format!("guard-std-{:016x}{:016x}", random(), random());
     let folder = std::env::temp_dir().join(name);
@@ -51,7 +51,7 @@ fn private_folder() -> Option<PathBuf> {
 /// Removes the shown files.
 pub(super) fn remove() {
     if let Some(Some(folder)) = SHOWN.get() {
-        // a folder that is left behind is empty of secrets, and the next one has another name
+        // a remaining folder contains no secrets, and the next one has another name
         drop(std::fs::remove_dir_all(folder));
     }
 }

@@ -1,7 +1,7 @@
-//! Messages between the standard streams and the server, and which requests were cancelled.
+//! Transport of messages between the standard streams and the server, and tracking of cancelled requests.
 //!
-//! A thread reads ahead, so that a cancellation is known before the request that it is about is answered. A message that
-//! cannot be read is reported and skipped.
+//! A thread reads ahead, so that a cancellation is known before its request is answered. An invalid message is reported
+//! and skipped.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -27,7 +27,7 @@ impl Cancelled {
         self.lock().insert(id);
     }
 
-    /// Whether a request was cancelled; it is forgotten with that.
+    /// Whether a request was cancelled; the entry is removed.
     pub(super) fn take(&self, id: &RequestId) -> bool {
         self.lock().remove(id)
     }
@@ -48,7 +48,7 @@ pub(super) fn start() -> (Connection, Cancelled, thread::JoinHandle<io::Result<(
     let (server, client) = Connection::memory();
     let cancelled = Cancelled::default();
     let (to, known) = (client.sender, cancelled.clone());
-    // It waits for input that may never come: nobody joins it.
+    // The thread waits for input that may never come, so it is not joined.
     thread::spawn(move || {
         let mut input = io::stdin().lock();
         while let Some(message) = next(&mut input) {
@@ -70,7 +70,7 @@ pub(super) fn start() -> (Connection, Cancelled, thread::JoinHandle<io::Result<(
     (server, cancelled, writer)
 }
 
-/// Reads the next message that can be read; `None` at the end of the input.
+/// Reads the next valid message; `None` at the end of the input.
 fn next(input: &mut impl BufRead) -> Option<Message> {
     loop {
         let why = match frames::read(input).ok()?? {
@@ -93,7 +93,7 @@ fn cancelled_id(message: &Message) -> Option<RequestId> {
         .flatten()
 }
 
-/// The characters that an address must escape, and that some clients leave as they are (RFC 3986). `%` begins an escape.
+/// The characters that an address must escape, and that some clients do not escape (RFC 3986). `%` begins an escape.
 const UNSAFE: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -108,7 +108,7 @@ const UNSAFE: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Escapes addresses that are not, and gives documents without a version the version 0.
+/// Escapes addresses if necessary, and gives documents without a version the version 0.
 fn mended(mut message: Message) -> Message {
     match &mut message {
         Message::Request(request) => mend(&mut request.params),
