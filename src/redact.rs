@@ -1,9 +1,8 @@
-//! Reports and decisions without what was recorded: which clause acted and which property is violated where stays, values of
-//! events go.
+//! Redaction of reports and decisions: clauses, properties and positions are kept, values of events are removed.
 //!
-//! Everything that may be made of contents is replaced as a whole: messages, values of quantified variables, reasons, the
-//! texts of problems. Names of traces, files, fields and clauses stay. If only some fields are to be left out, that is so for
-//! the clauses and properties that read one of them, also through tracks.
+//! All texts that may contain values are replaced as a whole: messages, values of quantified variables, reasons, the texts of
+//! problems. Names of traces, files, fields and clauses are kept. If only some fields are redacted, this applies to the clauses
+//! and properties that read one of them, directly or through tracks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,39 +18,39 @@ use crate::report::{Reporter, Summary};
 use crate::value::Value;
 use crate::verdict::{TraceReport, Verdict, Why};
 
-/// The text in the place of contents.
+/// The replacement for redacted contents.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// The contents that are left out of reports and decisions.
+/// The contents to be redacted from reports and decisions.
 #[derive(Clone, Debug)]
 pub(crate) struct Redaction {
     parts: Parts,
-    /// For each arm of each clause, the message without its values if one of them comes from the past, so that whoever proposes an
-    /// action may not have seen it.
+    /// For each arm of each clause, the message without its values if one of them comes from earlier events, which the sender
+    /// of a proposal may not have seen.
     remembered: Vec<Vec<Option<String>>>,
 }
 
-/// The parts that are left out.
+/// The parts to be redacted.
 #[derive(Clone, Debug)]
 enum Parts {
-    /// Everything that may be made of contents.
+    /// All contents.
     All,
-    /// The treatment of some fields.
+    /// The contents of some fields.
     Fields {
         /// Their names.
         names: BTreeSet<SmolStr>,
         /// Whether each property depends on one of them.
         properties: Vec<bool>,
-        /// Whether each clause does.
+        /// Whether each clause depends on one of them.
         clauses: Vec<bool>,
     },
 }
 
 impl Redaction {
-    /// Reads names of fields of events or traces, with commas between them. Without names, everything is left out.
+    /// Parses names of fields of events or traces, separated by commas. Without names, everything is redacted.
     ///
     /// # Errors
-    /// The spec has no field of a name.
+    /// The spec has no field with one of these names.
     pub(crate) fn new(spec: &Spec, fields: &str) -> Result<Redaction, String> {
         let remembered = (spec.enforces.iter())
             .map(|clause| {
@@ -97,7 +96,7 @@ impl Redaction {
             let watched = match &clause.watched {
                 Watched::Property(property) => properties.get(property.index()).copied(),
                 Watched::When { condition, .. } => Some(depends(vec![*condition])),
-                // The state of a model is made of what the model observes.
+                // The state of a model consists of values that the model observes.
                 Watched::Query(_) => Some(true),
             };
             let actions = clause.arms.iter().map(|arm| &arm.action);
@@ -139,7 +138,7 @@ impl Redaction {
         }
     }
 
-    /// Returns a decision as it may be kept.
+    /// Returns a decision that may be stored.
     pub(crate) fn decision(&self, decision: &Decision) -> Decision {
         let mut redacted = decision.clone();
         for clause in &mut redacted.clauses {
@@ -160,8 +159,8 @@ impl Redaction {
         redacted
     }
 
-    /// Takes out of an answer what the conditions read: tracks and the past hold contents that whoever proposes an action may
-    /// not have seen. What a message says of the event itself is the choice of the spec.
+    /// Removes the values that the conditions read from an answer: tracks and past operators contain data that the sender of a
+    /// proposal may not have seen. Values of the event itself in a message are the choice of the spec.
     pub(crate) fn answer(&self, decision: &mut Decision) {
         for clause in &mut decision.clauses {
             if self.of_clause(clause.clause) {
@@ -174,7 +173,7 @@ impl Redaction {
                 clause.reasons.clear();
             }
         }
-        // Errors of conditions quote values; without a clause they are about reading what the client sent.
+        // Errors of conditions quote values; errors without a clause concern the parsing of the client's input.
         let quoted = decision
             .errors
             .iter_mut()
@@ -182,7 +181,7 @@ impl Redaction {
         quoted.for_each(|error| REDACTED.clone_into(error));
     }
 
-    /// Returns the report on a trace as it may be passed on.
+    /// Returns the report on a trace in a form that may be published.
     pub(crate) fn trace(&self, report: &TraceReport) -> TraceReport {
         let mut redacted = report.clone();
         for verdict in &mut redacted.verdicts {
@@ -207,7 +206,7 @@ impl Redaction {
         redacted
     }
 
-    /// Returns a problem with data, without what it says of the data.
+    /// Returns a problem without values of the data.
     pub(crate) fn problem(&self, problem: &Problem) -> Problem {
         let mut redacted = problem.clone();
         let field = problem.field.as_deref();
@@ -218,7 +217,7 @@ impl Redaction {
     }
 }
 
-/// Returns all that a property is made of, and what its message says.
+/// Returns all expressions that a property and its message read.
 fn read_by(spec: &Spec, property: &Property) -> Vec<ExprId> {
     let letters = spec.formulas.atoms_of(property.formula).into_iter();
     let mut read: Vec<ExprId> = letters.map(|letter| spec.atom(letter).expr).collect();
@@ -260,7 +259,7 @@ fn values<'v>(values: impl Iterator<Item = &'v mut Value>) {
     }
 }
 
-/// Passes reports on without contents.
+/// Passes reports on after redaction.
 pub(crate) struct Redacting<'r>(pub(crate) Redaction, pub(crate) Box<dyn Reporter + 'r>);
 
 impl std::fmt::Debug for Redacting<'_> {

@@ -1,4 +1,4 @@
-//! Whether tests and recorded traces notice a mutant.
+//! Judging whether tests and recorded traces detect a mutant.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -26,7 +26,7 @@ pub(super) struct Judged<'a> {
 /// A verdict with the step at which it became final.
 pub(super) type FinalVerdict = (Verdict, Option<u32>);
 
-/// Mutants that are judged in one pass over the traces.
+/// The greatest number of mutants that are judged in one pass over the traces.
 const TOGETHER: usize = 64;
 
 impl<'a> Judged<'a> {
@@ -123,7 +123,7 @@ impl<'a> Judged<'a> {
         Ok(killed)
     }
 
-    /// Returns the spec with nothing but these formulas, each as the property it is or is a mutant of.
+    /// Returns the spec with only these formulas, each as the property that it is or is a mutant of.
     fn spec_of(&self, formulas: &[(PropertyId, FormulaId)]) -> Spec {
         let mut spec = self.spec.clone();
         spec.formulas = self.formulas.clone();
@@ -182,7 +182,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns the gravest verdict of a property over its instances, with the first step at which one became final.
+/// Returns the most severe verdict of a property over its instances, with the first step at which one became final.
 fn outcome(judged: &TraceReport, property: PropertyId) -> FinalVerdict {
     let all = judged
         .verdicts
@@ -193,7 +193,7 @@ fn outcome(judged: &TraceReport, property: PropertyId) -> FinalVerdict {
         .unwrap_or((Verdict::Satisfied, None))
 }
 
-/// Returns the place of a verdict among all, gravest first: several instances of a property have the gravest one together.
+/// Returns the rank of a verdict, the most severe first; the verdict on several instances is the most severe one.
 pub(crate) fn gravity(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Violated => 0,
@@ -204,7 +204,7 @@ pub(crate) fn gravity(verdict: Verdict) -> u8 {
     }
 }
 
-/// Whether a verdict is as a test expects; of several violated instances any may be meant.
+/// Whether a verdict matches the expectation of a test; if several instances are violated, any of them may match.
 fn meets(judged: &TraceReport, property: PropertyId, expect: &Expect) -> bool {
     let (verdict, _) = outcome(judged, property);
     let mut same = judged

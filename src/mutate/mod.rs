@@ -1,16 +1,16 @@
-//! Mutants of properties: do the tests of a spec notice when a property says something else?
+//! Mutants of properties: checks whether the tests of a spec detect a change of a property.
 //!
-//! Every property is changed in small ways (an operator, a bound, a negation, a conjunct left out). A mutant that holds of
-//! the same traces as the original is no mutant: automata decide that. What is left should be *killed*: some test that
-//! passes with the original fails with the mutant, or some recorded trace is judged otherwise. A mutant that *survives*
-//! comes with a trace that would kill it, and a property with one test of few traces that kills all its survivors.
+//! Every property is changed in small ways (an operator, a bound, a negation, a conjunct left out). A change that does not
+//! affect the set of satisfying traces is not a mutant; automata decide that. All others should be *killed*: some test that
+//! passes with the original fails with the mutant, or the verdict on some recorded trace differs. A mutant that *survives* is
+//! reported with a trace that would kill it, and a property with one test of few traces that kills all its survivors.
 //!
-//! Input: a sound [`Spec`] and recorded traces; output: a [`Report`]. Templates that only tests use are mutated as well,
-//! all their uses in the same way at once.
+//! Input: a [`Spec`] without errors and recorded traces; output: a [`Report`]. Templates that only tests use are mutated as
+//! well, all their uses in the same way at once.
 //!
 //! # Limits
-//! Bounds in time are distinguished on traces whose steps are a fixed time apart. [`Limits`] bounds the mutants of a
-//! property and the work on its automata; what is left out is counted.
+//! Bounds in time are distinguished on traces whose steps are a fixed time apart. [`Limits`] bounds the mutants of a property
+//! and the work on its automata; omitted mutants are counted.
 //!
 //! # Source
 //! R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection", 1978, for mutation; equivalence is decidable here.
@@ -37,14 +37,14 @@ pub(crate) use example::{absent, record};
 pub(crate) use judge::gravity;
 pub use write::{human, json};
 
-/// The caps of a run.
+/// The limits of a run.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Mutants of one property that are judged.
+    /// The greatest number of mutants of one property that are judged.
     pub mutants: usize,
-    /// For the automata that decide equivalence, one at a time.
+    /// The limits of each automaton that decides equivalence.
     pub automata: guard_automata::Limits,
-    /// For judging.
+    /// The limits on judging.
     pub eval: eval::Limits,
 }
 
@@ -84,19 +84,19 @@ pub struct Report {
 pub struct SubjectReport {
     /// Its name.
     pub name: SmolStr,
-    /// Whether it is a template, mutated in the uses that tests make of it.
+    /// Whether it is a template, which is mutated in its uses in tests.
     pub template: bool,
-    /// Its formula, as a test uses it where it is a template.
+    /// Its formula; for a template, as a test uses it.
     pub formula: String,
     /// The tests that expect a verdict on it.
     pub tests: usize,
     /// Its mutants.
     pub mutants: Vec<Mutant>,
-    /// Changes that mean the same.
+    /// The number of changes without an effect on the meaning.
     pub equivalent: usize,
-    /// Changes that mean the same as another change.
+    /// The number of changes with the same meaning as another change.
     pub duplicate: usize,
-    /// Mutants beyond the limit, and changes of which it is not known what they mean.
+    /// The number of mutants beyond the limit, and of changes whose meaning could not be compared.
     pub left_out: usize,
     /// The reason why it was not mutated.
     pub error: Option<String>,
@@ -134,7 +134,7 @@ impl Unproposed {
 pub struct Mutant {
     /// The change: `O for Y in …`.
     pub change: String,
-    /// The formula that came of it.
+    /// The resulting formula.
     pub formula: String,
     /// The name of the test or recorded trace that detects it; `None` if it survives.
     pub killed_by: Option<SmolStr>,
@@ -142,7 +142,7 @@ pub struct Mutant {
     pub example: Example,
 }
 
-/// A test that kills mutants together.
+/// A test that kills several mutants.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// Its text.
@@ -158,7 +158,7 @@ pub struct Proposal {
 pub struct Example {
     /// Its steps, in the names of letters.
     pub steps: guard_automata::Word,
-    /// Whether the original holds there.
+    /// Whether the original holds on it.
     pub holds: bool,
     /// A test that would kill the mutant, as text of the language: it was run. `None` if no such events were found.
     pub test: Option<String>,
@@ -181,7 +181,7 @@ impl Report {
 }
 
 /// Mutates every property of a spec, and the templates that its tests use, and judges the mutants by its tests and by
-/// recorded traces. Deterministic, whatever the number of threads.
+/// recorded traces. The result does not depend on the number of threads.
 pub fn run(
     spec: &Spec,
     sources: &SourceMap,

@@ -1,14 +1,14 @@
-//! Bounds in time, read as steps at an even pace.
+//! Bounds in time as bounds in steps, for steps at a fixed distance.
 //!
-//! No automaton has a clock. On traces whose steps are one *unit* of time apart a bound in time is a bound in steps, so a
-//! difference that is found there is a difference. Changes that only other traces would show are not decided.
+//! Automata have no clocks. On traces whose steps are one *unit* of time apart, a bound in time is a bound in steps, so a
+//! difference found there is a real difference. Changes that only affect other traces are not decided.
 
 use crate::hir::{Bound, Formula, Formulas};
 use crate::ids::FormulaId;
 
 /// One second, in attoseconds.
 pub(super) const SECOND: i128 = 1_000_000_000_000_000_000;
-/// Steps that the longest bound may become, so that its automaton stays small.
+/// The greatest number of steps of a converted bound, so that its automaton stays small.
 const STEPS: i128 = 64;
 
 /// Returns the unit of time of a formula: a second if all bounds are whole seconds and none is long, else the greatest

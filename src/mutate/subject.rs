@@ -16,12 +16,12 @@ use crate::source::SourceMap;
 use crate::translate::automaton;
 use guard_automata::{Dfa, Letter, Traces};
 
-/// A property, or a template with the properties that tests make of it.
+/// A property, or a template with the properties that tests create from it.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     name: SmolStr,
     template: bool,
-    /// Never empty; the first shows what a change means.
+    /// The properties, at least one; changes are described on the first.
     properties: Vec<PropertyId>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn subjects(spec: &Spec) -> Vec<Subject> {
     subjects
 }
 
-/// A change that means something else, with the formula it gives of every property of the subject.
+/// A change that affects the meaning, with the resulting formula for every property of the subject.
 struct Candidate {
     change: Change,
     formulas: Vec<FormulaId>,
@@ -65,7 +65,7 @@ struct Candidate {
 struct Original {
     property: PropertyId,
     formula: FormulaId,
-    /// The unit of its bounds in time, where it has some.
+    /// The unit of its bounds in time, if it has any.
     unit: Option<i128>,
 }
 
@@ -184,7 +184,8 @@ pub(super) fn run(
     report
 }
 
-/// Returns the changes that mean something else, each meaning once. Their formulas are added to those of the spec.
+/// Returns the changes that affect the meaning, one for each new meaning. Their formulas are added to those of the
+/// spec.
 fn candidates(
     spec: &mut Spec,
     subject: &Subject,
@@ -239,11 +240,11 @@ fn candidates(
     candidates
 }
 
-/// Returns a trace on which two formulas differ, by their automata if any letters may be true together on it. Returns `None`
-/// if they are equivalent.
+/// Returns a trace on which two formulas differ; their automata suffice if events can produce its letters. Returns `None` if
+/// they are equivalent.
 ///
 /// # Errors
-/// Where that is not decided within the limits.
+/// If that is not decided within the limits.
 fn difference(
     spec: &Spec,
     formulas: (FormulaId, FormulaId),
@@ -274,7 +275,7 @@ fn difference(
             }));
         }
     }
-    // Letters exclude one another, or an instance of a quantified property has to be there.
+    // Letters exclude one another, or an instance of a quantified property must exist.
     let found = lint::compare(
         spec,
         formulas.0,
@@ -289,7 +290,7 @@ fn difference(
     }
 }
 
-/// Whether an event gives the letters these values, as far as one is found.
+/// Whether an event with these values of the letters was found.
 fn is_possible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
     let goals: Option<Vec<domain::Goal>> = letter
         .iter()
@@ -302,7 +303,7 @@ fn is_possible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
         .is_some_and(|goals| domain::event(spec, &goals, &domain::Given::default(), work).is_some())
 }
 
-/// Counts a change that makes no difference on the traces looked at: with bounds in time, these are not all.
+/// Counts a change without an effect on the compared traces; with bounds in time, these are not all traces.
 fn alike(report: &mut SubjectReport, original: &Original) {
     match original.unit {
         None => report.equivalent += 1,
@@ -310,10 +311,10 @@ fn alike(report: &mut SubjectReport, original: &Original) {
     }
 }
 
-/// The number of traces that are found and judged before the search ends.
+/// The greatest number of traces that are found and judged.
 const TRIES: usize = 100;
 
-/// Returns one test of few cases that kills what survives.
+/// Returns one test of few cases that kills the survivors.
 fn proposal(
     judged: &Judged<'_>,
     subject: &Subject,
@@ -335,7 +336,7 @@ fn proposal(
         .collect();
     let mut left: Vec<usize> = (0..survivors.len()).collect();
     let mut cases: Vec<(example::Case, Vec<bool>)> = Vec::new();
-    // Some trace is always found: a candidate has one on which its automaton differs from the original's.
+    // There always is a trace: the automaton of a candidate differs from that of the original.
     let mut reason = Unproposed::NoEvents;
     for _ in 0..TRIES {
         if left.is_empty() {
@@ -357,11 +358,11 @@ fn proposal(
         if left.len() < before {
             cases.push((case, kills));
         } else {
-            // The automata differ on the trace, so the events do not follow it.
+            // The automata differ on the trace, so the events do not produce its letters.
             reason = Unproposed::NoEvents;
         }
     }
-    // A case may kill nothing that those chosen after it do not.
+    // A case is redundant if the cases chosen after it kill the same mutants.
     for idx in (0..cases.len()).rev() {
         let others = |mutant: usize| {
             cases
@@ -393,7 +394,8 @@ fn proposal(
     })
 }
 
-/// Returns the formulas of all properties of a subject after a change; what it does not apply to stays as it is.
+/// Returns the formulas of all properties of a subject after a change; formulas to which it does not apply are
+/// unchanged.
 fn uses(
     formulas: &mut Formulas,
     change: &Change,

@@ -11,16 +11,16 @@ use crate::report::automaton::word_json;
 use crate::report::text::wrap;
 use crate::translate::Steps;
 
-/// Columns of a sentence.
+/// The greatest width of a sentence in columns.
 const COLUMNS: usize = 92;
 
-/// Survivors of one property that are shown to people.
+/// The greatest number of survivors of one property in text output.
 const SHOWN: usize = 10;
 
-/// Returns the text for people: per property how many mutants were killed, the survivors, and a test that kills all of them.
+/// Writes the text report: for each property the number of killed mutants, the survivors, and a test that kills all of them.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn human(
     out: &mut impl Write,
     paint: Paint,
@@ -154,10 +154,10 @@ fn unshown(out: &mut impl Write, spec: &Spec, mutant: &Mutant) -> io::Result<()>
     Ok(())
 }
 
-/// Returns a line per mutant, then one per property.
+/// Writes one line per mutant, then one per property.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn json(out: &mut impl Write, file: &str, spec: &Spec, report: &Report) -> io::Result<()> {
     for subject in &report.subjects {
         for mutant in &subject.mutants {

@@ -1,11 +1,11 @@
-//! A recorded trace step by step: what was recorded, which conditions held, where the automata and tracks stood.
+//! A recorded trace step by step: the recorded values, the conditions that held, and the states of automata and tracks.
 //!
 //! Input: a spec and records; output: the [`Steps`] of a record; the same as JSON for the pages of `guard audit --format html`
 //! and `guard view`, in the layout that [`Replay::schema`] describes; and a [`Timeline`] for debuggers and editors.
 //!
 //! # Limits
 //! Conditions on quantified variables have no single value, so they are left out. Long values and long traces are cut at
-//! [`Limits`], and say so.
+//! [`Limits`], with a note.
 
 mod timeline;
 
@@ -33,9 +33,9 @@ const MEANING: usize = 400;
 /// The limits of one trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Steps.
+    /// The greatest number of steps.
     pub(crate) steps: usize,
-    /// Bytes of one value.
+    /// The greatest number of bytes of one value.
     pub(crate) value: usize,
 }
 
@@ -52,11 +52,11 @@ impl Default for Limits {
 #[derive(Debug)]
 pub(crate) struct Replay {
     program: Program,
-    /// Per atom: its place among the observed expressions; `None` for conditions on quantified variables.
+    /// For each atom: its index among the observed expressions; `None` for conditions on quantified variables.
     atoms: Vec<Option<usize>>,
-    /// The tracks without parameters, with their places.
+    /// The tracks without parameters, with their indices among the observed expressions.
     tracks: Vec<(TrackId, usize)>,
-    /// The places of the further expressions.
+    /// The indices of the further expressions.
     values: Vec<usize>,
     limits: Limits,
 }
@@ -74,15 +74,15 @@ pub(crate) struct Steps {
 pub(crate) struct StepValues {
     /// The position in the steps of the record.
     pub(crate) place: usize,
-    /// By atom; `None` for those that are not observed.
+    /// The truth of each atom; `None` for those that are not observed.
     pub(crate) atoms: Vec<Option<Truth>>,
-    /// By track without parameters.
+    /// The value of each track without parameters.
     pub(crate) tracks: Vec<Cell>,
-    /// By further expression.
+    /// The value of each further expression.
     pub(crate) values: Vec<Cell>,
-    /// By property: the verdict so far.
+    /// The current verdict on each property.
     pub(crate) verdicts: Vec<Verdict>,
-    /// By property: the state of its automaton, if it has one and is in one state only.
+    /// The state of the automaton of each property, if it has one and is in a single state.
     pub(crate) states: Vec<Option<u32>>,
 }
 
@@ -90,7 +90,7 @@ impl Replay {
     /// Compiles a spec for replays.
     ///
     /// # Errors
-    /// A formula is beyond the limits on automata.
+    /// A formula exceeds the limits on automata.
     pub(crate) fn new(
         spec: &Spec,
         eval: &eval::Limits,
@@ -99,7 +99,7 @@ impl Replay {
         Replay::observing(spec, &[], eval, limits)
     }
 
-    /// Returns the same, with further expressions, which read no quantified variable.
+    /// Compiles a spec with further expressions to observe, which must not read quantified variables.
     ///
     /// # Errors
     /// As [`Replay::new`].
@@ -181,7 +181,7 @@ impl Replay {
         self.tracks.iter().map(|(id, _)| *id)
     }
 
-    /// Steps through a record, as far as the limit on steps goes.
+    /// Steps through a record, up to the limit on steps.
     pub(crate) fn steps(&self, record: &Record) -> Steps {
         let n_properties = self.spec().properties.len();
         let mut observer = self.program.observe(source(record));
@@ -346,7 +346,7 @@ impl Replay {
         told.to_string()
     }
 
-    /// Returns the values that are recorded: the number of the field, and the value as text.
+    /// Returns the recorded values: the number of the field, and the value as text.
     fn fields(&self, cells: &[Cell]) -> Vec<Json> {
         let told = |(place, cell): (usize, &Cell)| match cell {
             Cell::Known(Value::Null) => None,
@@ -381,7 +381,7 @@ fn digit(truth: Truth) -> char {
     }
 }
 
-/// Cuts a text to at most this many bytes, and says then how long it was.
+/// Cuts a text to at most this many bytes, and appends its full length.
 pub(crate) fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let whole = text.len();

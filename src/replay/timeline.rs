@@ -1,4 +1,5 @@
-//! A recorded trace with its values by step, for debuggers and editors: what is so at a step, and where something changes.
+//! A recorded trace with its values by step, for debuggers and editors: the values at a step, and the steps at which they
+//! change.
 //!
 //! Moments are numbered from 0: one for each step of the trace, and one for its end, where only verdicts are new.
 
@@ -40,7 +41,7 @@ impl Timeline {
     /// Returns the replay of a spec in which every predicate, definition and track without parameters is observed.
     ///
     /// # Errors
-    /// A formula is beyond the limits on automata.
+    /// A formula exceeds the limits on automata.
     pub(crate) fn replay(
         spec: &Spec,
         eval: &eval::Limits,
@@ -51,7 +52,8 @@ impl Timeline {
         Replay::observing(spec, &values, eval, limits)
     }
 
-    /// Steps through a record with what [`Timeline::replay`] returned. Returns `None` if `records where` rejects the record.
+    /// Steps through a record with a replay from [`Timeline::replay`]. Returns `None` if `records where` rejects the
+    /// record.
     pub(crate) fn new(replay: Replay, record: Record) -> Option<Timeline> {
         let report = replay.judge(record.clone())?;
         let steps = replay.steps(&record);
@@ -101,7 +103,8 @@ impl Timeline {
         self.record.steps.get(self.values(at)?.place)
     }
 
-    /// Returns a value at a moment; at the end that of the last step. `None` for verdicts and steps, and in a trace without steps.
+    /// Returns a value at a moment; at the end, the value at the last step. `None` for verdicts and steps, and in a
+    /// trace without steps.
     pub(crate) fn value(&self, watch: Watch, at: usize) -> Option<&Cell> {
         let values = self.values(at).or_else(|| self.steps.steps.last())?;
         match watch {
@@ -111,7 +114,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the verdict on a property at a moment: that so far, and at the end that on the whole trace.
+    /// Returns the verdict on a property at a moment: the current one, or at the end the one on the whole trace.
     pub(crate) fn verdict(&self, property: PropertyId, at: usize) -> Verdict {
         if let Some(values) = self.values(at) {
             let verdict = values.verdicts.get(property.index());
@@ -131,7 +134,7 @@ impl Timeline {
         all.filter(move |found| found.property == property && found.verdict == Verdict::Violated)
     }
 
-    /// Whether something begins at a moment: a predicate becomes true, another value changes, a verdict changes (at the first
+    /// Whether a change occurs at a moment: a predicate becomes true, another value changes, or a verdict changes (at the first
     /// step: is final).
     pub(crate) fn begins(&self, watch: Watch, at: usize) -> bool {
         let before = at.checked_sub(1);
@@ -237,7 +240,7 @@ impl Timeline {
         }
     }
 
-    /// Returns a value as it is written in a spec, cut at this many bytes.
+    /// Returns a value as written in a spec, cut at this many bytes.
     pub(crate) fn text(&self, cell: &Cell, most: usize) -> String {
         match cell {
             Cell::Known(value) => cut(print::value(value, &self.spec().enums), most),

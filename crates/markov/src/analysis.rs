@@ -62,8 +62,9 @@ pub fn steps_to_absorption<V: Scalar>(
     collected_to_absorption(chain, &vec![V::one(); chain.len()], accuracy)
 }
 
-/// Returns the expected sum of weights, by state, that is collected before a bottom component is entered, where each visit
-/// to a state adds its weight: the factor by which errors of the rows, so weighted, affect any reachability probability.
+/// Returns, for each state, the expected sum of weights that is collected before a bottom component is entered; each visit to a
+/// state adds its weight. This is the factor by which errors of the rows with these weights affect any reachability
+/// probability.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -96,7 +97,7 @@ pub fn reach<V: Scalar>(
     )
 }
 
-/// Returns the probability to reach a set within so many steps, by state.
+/// Returns, for each state, the probability of reaching a set within this many steps.
 pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -> Vec<V::Estimate> {
     let graph = chain.graph();
     until_within(chain, &graph.reversed(), &graph.all(), target, steps, true)
@@ -175,7 +176,8 @@ pub fn steps_given_reached<V: Scalar>(
         .collect())
 }
 
-/// Returns the states from which the set is reached surely, whatever the numbers: the points of no return of the graph.
+/// Returns the states from which the set is reached with certainty for any probabilities: the points of no return of
+/// the graph.
 pub fn inevitable<V: Scalar>(chain: &Chain<V>, target: &NodeSet) -> NodeSet {
     let before = chain.graph().reversed();
     let mut never = backward(&before, target, None);
@@ -196,8 +198,8 @@ pub struct NoReturn<V: Scalar> {
     pub risk: V::Estimate,
 }
 
-/// Returns the states outside the set whose probability to reach it within so many steps surely is at least `threshold`: the
-/// points of no return of the numbers.
+/// Returns the states outside the set whose probability of reaching it within this many steps is proven to be at least
+/// `threshold`: the points of no return of the numbers.
 pub fn no_return<V: Scalar>(
     chain: &Chain<V>,
     target: &NodeSet,

@@ -7,7 +7,7 @@ use guard_automata::graph::{Digraph, DigraphBuilder, NodeSet};
 use super::scalar::Scalar;
 use super::valuation::Valuations;
 
-/// The allowed distance of the sum of a row from 1: what six printed digits lose.
+/// The allowed distance of the sum of a row from 1, which covers rounding to six printed digits.
 pub const ROW_TOLERANCE: f64 = 1e-5;
 
 /// A finite discrete-time Markov chain.
@@ -39,7 +39,7 @@ pub struct Rewards<V> {
 /// The fault of a chain.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ChainError {
-    /// There are no states.
+    /// The chain has no states.
     #[error("the model has no states")]
     Empty,
     /// No state is initial.
@@ -230,7 +230,7 @@ impl<V: Scalar> Default for ChainBuilder<V> {
 }
 
 impl<V: Scalar> ChainBuilder<V> {
-    /// Returns an empty chain with room for so many states and transitions.
+    /// Returns an empty chain with room for this many states and transitions.
     pub fn with_capacity(states: usize, transitions: usize) -> ChainBuilder<V> {
         ChainBuilder {
             graph: DigraphBuilder::with_capacity(states, transitions),
@@ -249,7 +249,7 @@ impl<V: Scalar> ChainBuilder<V> {
     /// Closes the row of the current state. A state without a transition is a deadlock and gets a loop, as PRISM does.
     ///
     /// # Errors
-    /// A number that is no probability, or a sum that is not 1.
+    /// A number that is not a probability, or a sum that is not 1.
     pub fn end_row(&mut self) -> Result<(), ChainError> {
         let state = self.rows;
         self.rows += 1;

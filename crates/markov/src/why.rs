@@ -1,5 +1,5 @@
-//! Explanations of the probability of reaching a set: through which successors, from where the last step is made, on which
-//! paths, how late, and which rows the answer hangs on most.
+//! Explanations of the probability of reaching a set: the successors, the states before the last step, the likeliest paths, the
+//! distribution over steps, and the rows with the greatest influence.
 //!
 //! Everything here explains a number that the [checker](super::Checker) proves; the parts are plain doubles, good to about
 //! ten digits.
@@ -83,24 +83,24 @@ pub struct Why {
     pub jumps: Vec<Jump>,
     /// After how many steps the set is reached in the mean, by the runs that do.
     pub steps: Option<f64>,
-    /// By transition, the strongest first: what to change.
+    /// Transitions by influence on the probability, greatest first: the most effective changes.
     pub levers: Vec<Lever>,
-    /// By state, the part of its row in the variance that the counts leave to the probability, the largest first: what to
-    /// measure. Empty without counts.
+    /// States by their contribution to the variance of the probability, greatest first: the most useful measurements. Empty
+    /// without counts.
     pub doubt: Vec<(u32, f64)>,
 }
 
 /// Within a horizon, the largest number of values kept at once; beyond it, levers and doubt are left out.
 const MOST_NUMBERS: u64 = 50_000_000;
 
-/// The search for paths gives up after so many steps.
+/// The greatest number of steps of the search for paths.
 const MOST_TRIED: usize = 2_000_000;
 
 /// Sweeps over one component.
 const MOST_SWEEPS: usize = 1_000_000;
 
 impl Goal {
-    /// Returns the goal of reaching `target`, whatever comes before.
+    /// Returns the goal of reaching `target` without further conditions.
     pub fn reach(target: NodeSet) -> Goal {
         let mut open = target.clone();
         open.toggle_range(..);
@@ -239,9 +239,9 @@ impl Goal {
         }
         let mut open = self.open.clone();
         open.insert(from as usize);
-        // Only where the set can be reached at all is worth going.
+        // Only states from which the set can be reached are visited.
         let useful = backward(&chain.graph().reversed(), &self.target, Some(&open));
-        // What a path was made of: its last state, its length, and the path before.
+        // For each entry: the last state of a path, its length, and the entry of the path before.
         let mut trail: Vec<(u32, u64, Option<usize>)> = vec![(from, 0, None)];
         let mut left: FxHashMap<(u32, u64), usize> = FxHashMap::default();
         let mut waiting = BinaryHeap::from([(key(1.0), Reverse(0usize))]);
@@ -297,7 +297,7 @@ impl Goal {
 
 /// The rows of the states where the run goes on, as doubles.
 struct Rows {
-    /// By state: its transitions; empty where the run is over.
+    /// For each state: its transitions; empty if the run is over.
     rows: Vec<Vec<(u32, f64)>>,
     /// The states from which the set can be reached, in an order in which most transitions lead onwards.
     components: Vec<Vec<u32>>,
@@ -340,7 +340,7 @@ impl Rows {
         let mut leaving = vec![0.0; self.rows.len()];
         for &state in self.components.iter().flatten() {
             for &(to, weight) in &self.rows[state as usize] {
-                // A loop is no leaving, unless the run is over with it.
+                // A loop does not leave the state, unless the run ends with it.
                 if to != state || !self.goes_on(to) {
                     leaving[state as usize] += weight;
                 }
@@ -471,7 +471,7 @@ impl Rows {
         if keeps {
             kept.push(values);
         }
-        // Where runs are that have not arrived, step by step.
+        // The distribution over states of runs that have not arrived, step by step.
         let mut here = vec![0.0; n];
         here[from as usize] = 1.0;
         let mut visits = vec![0.0; n];
@@ -540,7 +540,8 @@ impl Sums {
         let mut by_row: FxHashMap<u32, f64> = FxHashMap::default();
         for ((from, _), (weight, derivative)) in &self.of {
             if let Some(counted) = exits.get(*from as usize) {
-                // Derivatives of a row have the mean 0. What was never counted is known no better than from one draw.
+                // The derivatives of a row have mean 0. A row that was never counted is treated like one with a single
+                // draw.
                 let draws = (*counted).max(1) as f64;
                 *by_row.entry(*from).or_default() += weight * derivative.powi(2) / draws;
             }

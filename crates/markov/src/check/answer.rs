@@ -58,8 +58,8 @@ pub struct Numbers<V: Scalar> {
     pub infinite: NodeSet,
     /// The states without a number: a condition of probability 0.
     pub undefined: NodeSet,
-    /// Whether a number that is not known exactly surely lies strictly between 0 and 1: it comes from a search that
-    /// found out by the graph where it is 0 and where it is 1.
+    /// Whether a number that is not known exactly is certain to be strictly between 0 and 1, because the graph
+    /// determined where it is 0 and where it is 1.
     pub qualitative: bool,
 }
 
@@ -112,7 +112,7 @@ impl<V: Scalar> Numbers<V> {
         let value = &self.values[state];
         let (low, high) = (value.lower(), value.upper());
         if self.qualitative && !value.is_exact() {
-            // Strictly between 0 and 1, whatever the rounding.
+            // Strictly between 0 and 1, for any rounding.
             if *bound <= V::zero() {
                 return Some(matches!(
                     relation,

@@ -43,7 +43,7 @@ impl<V: Scalar> Checker<'_, V> {
         self.steps(&moving, steps - 1, values);
     }
 
-    /// Replaces the values of some states by the average over their successors, so many times, all at once.
+    /// Replaces the values of some states by the average over their successors, this many times, all at once.
     pub(super) fn steps(&self, moving: &[u32], steps: u64, values: &mut [V::Estimate]) {
         let mut next: Vec<V::Estimate> = Vec::with_capacity(moving.len());
         for _ in 0..steps {

@@ -28,7 +28,7 @@ impl Letters {
         self.sets.iter().all(Truth::is_exact)
     }
 
-    /// Whether a letter holds in a state; where that is open, as it is wanted.
+    /// Whether a letter holds in a state; if that is undecided, returns the lower (`must`) or upper reading.
     pub(super) fn holds(&self, atom: Atom, state: usize, must: bool) -> bool {
         self.sets.get(atom.0 as usize).is_some_and(|truth| {
             if must {

@@ -1,8 +1,8 @@
 //! Model checking of Markov chains: PCTL, rewards, steady states, conditional probabilities, LTL and CTL.
 //!
-//! [`Checker::check`] evaluates a property bottom up. A state formula becomes a [`Truth`]: the states where it *must* hold
-//! and those where it *may*, which differ where a number is too near to its threshold to tell. An operator over such sets
-//! is computed for both, so that an open decision stays open upwards and is never rounded.
+//! [`Checker::check`] evaluates a property bottom up. A state formula becomes a [`Truth`]: the states where it *must* hold and
+//! those where it *may*, which differ if a number is too close to its threshold to decide. An operator over such sets is
+//! computed for both, so that an undecided comparison stays undecided in enclosing operators and is never rounded.
 //!
 //! A path formula with one temporal operator is solved on the chain; any other by the product with a deterministic automaton.
 //!
@@ -70,7 +70,7 @@ impl Default for Options {
     }
 }
 
-/// A chain and what names mean on it, ready to answer properties.
+/// A chain with the meaning of names on it, prepared for checking properties.
 #[derive(Debug)]
 pub struct Checker<'a, V: Scalar> {
     chain: &'a Chain<V>,
@@ -102,16 +102,16 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// Shares what is eliminated with other checkers. They must be of chains with the same transitions.
+    /// Shares eliminated components with other checkers, which must be of chains with the same transitions.
     pub fn sharing(mut self, factors: Rc<Factors<V>>) -> Checker<'a, V> {
         self.factors = factors;
         self
     }
 
-    /// Makes known what a file of properties declares, so that its properties can be checked.
+    /// Adds the declarations of a file of properties, so that its properties can be checked.
     ///
     /// # Errors
-    /// Constants without a value that fits.
+    /// A constant has no value of its type.
     pub fn declare(&mut self, file: &Properties, given: &Definitions) -> Checked<()> {
         self.scope.add_constants(&file.constants, given)?;
         self.scope.add_formulas(&file.formulas);
@@ -121,12 +121,13 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(())
     }
 
-    /// Returns why numbers since the last call have wider bounds than asked for, if some have. Their bounds hold all the same.
+    /// Returns the reason why numbers since the last call have wider bounds than requested, if some have. Their bounds
+    /// are valid nevertheless.
     pub fn take_shortfall(&self) -> Option<NotConverged> {
         self.short.take()
     }
 
-    /// Solves a system. Values that are known less precisely than asked for have their best bounds; that they are is noted.
+    /// Solves a system. Values that are known less precisely than requested have their best bounds; this is recorded.
     fn solve(&self, problem: &Problem<'_, V>, x: &mut [V::Estimate]) {
         if let Err(wrong) = solve(problem, x, &self.options.accuracy) {
             self.short.borrow_mut().get_or_insert(wrong);
@@ -141,7 +142,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
     /// Returns the result of a property.
     ///
     /// # Errors
-    /// Unknown names, formulas where numbers are wanted and the like, limits.
+    /// Unknown names, type errors such as a formula where a number is required, and exceeded limits.
     pub fn check(&self, formula: &Expr) -> Checked<Answer<V>> {
         match &formula.kind {
             Kind::Filter(filter, of, states) => {
@@ -215,7 +216,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
     /// Returns a number that a probability is compared with.
     ///
     /// # Errors
-    /// It is no number, or none between 0 and 1.
+    /// The bound is not a number between 0 and 1.
     pub fn threshold(&self, bound: &Expr) -> Checked<V> {
         let value = self.scope.real_value(bound, "a bound on a probability")?;
         if !(value >= V::zero() && value <= V::one()) {
@@ -236,7 +237,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// Returns the numbers that an operator with `=?` stands for; of one with a bound, those that are compared.
+    /// Returns the numbers of an operator with `=?`; for one with a bound, the numbers that are compared.
     fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
         match &formula.kind {
             Kind::Probability(_, path, None) => self.probability(path),
@@ -316,7 +317,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         if let Some(states) = self.chain.label(name) {
             return Ok(Truth::exact(states.clone()));
         }
-        // A named property may be used like a label. One that uses itself would not end.
+        // A named property may be used like a label. A property that uses itself is rejected.
         if let Some(at) = self
             .named
             .iter()
@@ -365,7 +366,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         self.chain.len()
     }
 
-    /// Returns the two readings of sets that are not decided: what is computed from all `must`, and from all `may`.
+    /// Returns both readings of undecided sets: the results from all `must` sets and from all `may` sets.
     fn both_ways(
         &self,
         exact: bool,

@@ -130,7 +130,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// Returns the steps that bounds stand for.
+    /// Returns the window of steps of these bounds.
     pub(super) fn window(&self, bounds: &Bounds) -> Checked<Window> {
         let step =
             |bound: &Expr| -> Checked<i64> { Ok(self.scope.int_value(bound, "a bound on steps")?) };

@@ -1,4 +1,4 @@
-//! `A` and `E`: over all paths of the graph, whatever their probability.
+//! `A` and `E`: path quantifiers on the graph, independent of probabilities.
 
 use guard_automata::graph::{NodeSet, backward, components, ctl};
 use guard_automata::omega;

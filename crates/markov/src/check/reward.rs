@@ -112,14 +112,14 @@ impl<V: Scalar> Checker<'_, V> {
             .collect()
     }
 
-    /// Returns the reward until a set is reached; infinite where that is not certain.
+    /// Returns the expected reward until a set is reached; infinite if that is not certain.
     pub(super) fn reward_until(
         &self,
         earned: &[V],
         target: &guard_automata::graph::NodeSet,
     ) -> Checked<Numbers<V>> {
         let before = self.predecessors();
-        // Reached for sure: no path that avoids the target leads to where it cannot be reached.
+        // Reached with certainty: no path that avoids the target leads to a state from which it cannot be reached.
         let mut never = backward(before, target, None);
         never.toggle_range(..);
         let mut open = target.clone();
@@ -141,7 +141,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(numbers)
     }
 
-    /// Returns the reward forever: infinite where a bottom component that earns something can be reached.
+    /// Returns the expected reward forever: infinite if a bottom component with a reward can be reached.
     fn total(&self, which: usize) -> Checked<Numbers<V>> {
         let earned = self.per_visit(which);
         let graph = self.chain.graph();

@@ -1,4 +1,4 @@
-//! Bounds on the probability of a path formula where rows are known within sets only.
+//! Bounds on the probability of a path formula if rows are known only as sets of distributions.
 
 use super::super::interval::{Bounds, Steps, UncertainChain, robust_until};
 use super::super::prism::expr::{Expr, Kind};
@@ -32,7 +32,7 @@ impl<V: Scalar> Checker<'_, V> {
             let steps = window
                 .last
                 .map_or(Steps::Unbounded, |last| Steps::AtMost(last - window.first));
-            // What is too near to call may hold or not.
+            // Undecided conditions may hold or not.
             let least = robust_until(rows, &left.must, &right.must, steps, precision);
             let most = if left.is_exact() && right.is_exact() {
                 least.clone()

@@ -1,8 +1,8 @@
 //! A guess at the solution where sweeps are slow: stabilised biconjugate gradients.
 //!
 //! Sweeps shrink the error by a constant factor each, near 1 where runs stay long; a Krylov method needs about the square root
-//! of as many steps. It subtracts, so that nothing it computes is believed: what comes out is polished by sweeps and has to
-//! pass the same certificate as any other iterate.
+//! of as many steps. It uses subtraction, so its result is not trusted: it is improved by sweeps and has to pass the same
+//! certificate as any other iterate.
 //!
 //! Unknowns are scaled by the iterate, so that small values are as exact, relatively, as large ones, and preconditioned by one
 //! sweep.

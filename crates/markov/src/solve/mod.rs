@@ -53,7 +53,7 @@ pub use within::{collected_within, until_within};
 /// The accuracy and the limits of solving systems.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
-    /// The relative width that results are proven to; whatever is eliminated is far more exact.
+    /// The relative width to which results are proven; eliminated components are far more exact.
     pub precision: f64,
     /// The number of updates of matrix entries that the elimination of one component may take if iterating it is slow. Exact
     /// arithmetic cannot iterate and has no limit.
@@ -75,7 +75,7 @@ impl Default for Accuracy {
     }
 }
 
-/// A component whose values are known less precisely than was asked for.
+/// A component whose values are known less precisely than requested.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the values of a component of {states} states are proven to a relative width of {width:.1e} only, not {precision}, \
@@ -84,7 +84,7 @@ impl Default for Accuracy {
 pub struct NotConverged {
     /// The size of the component.
     pub states: usize,
-    /// The precision that was asked for.
+    /// The requested precision.
     pub precision: f64,
     /// The largest relative width of a value; infinite if nothing could be proven.
     pub width: f64,
@@ -101,17 +101,17 @@ pub struct Problem<'a, V> {
     pub unknown: &'a NodeSet,
     /// The reward of each visit to a state, by state; empty if there is none.
     pub reward: &'a [V],
-    /// The value of states of `unknown` from which nothing else can be reached: 0, or 1 where staying is the goal.
+    /// The value of states of `unknown` from which no other states can be reached: 0, or 1 if staying is the goal.
     pub trapped: V,
-    /// Components of this very chain that were eliminated before; receives those that are now.
+    /// Components of the same chain that were eliminated before; newly eliminated ones are added.
     pub factors: &'a Factors<V>,
 }
 
 /// Solves for the unknown states; `x` holds the known values of all others and receives the result.
 ///
 /// # Errors
-/// [`NotConverged`] for the first component whose values are known less precisely than asked for. All values have their best
-/// bounds then as well.
+/// [`NotConverged`] for the first component whose values are known less precisely than requested. All values still have their
+/// best bounds.
 ///
 /// # Limits
 /// Linear in the transitions, apart from components with cycles.
@@ -235,7 +235,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     if lost == 0.0 {
         return value;
     }
-    // What leaves is itself a sum of such decimals.
+    // The sum of exits consists of such decimals too.
     lost += exits as f64 * SMALLEST * value.upper().to_f64();
     value.widened(lost / leaving.to_f64() * (1.0 + 1e-6))
 }

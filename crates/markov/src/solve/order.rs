@@ -16,8 +16,8 @@ use super::block::Block;
 /// No state, no group.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A state with more than so many times √n neighbours waits until the end: as a neighbour of everything it would be looked
-/// at in every step, and it does not change the order of the others.
+/// A state with more than this many times √n neighbours is eliminated last: as a neighbour of most states it would be updated
+/// in every step, and it does not affect the order of the others.
 const HUB: f64 = 10.0;
 
 /// An order of elimination.
@@ -187,7 +187,7 @@ impl Quotient {
         begin..begin + self.length[of as usize] as usize
     }
 
-    /// Joins the states that `other` stands for to those of `one`.
+    /// Joins the states represented by `other` to those of `one`.
     fn merge(&mut self, one: u32, other: u32) {
         let last = self.last[one as usize];
         self.next[last as usize] = other;
@@ -248,7 +248,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
             }
         }
         let end = graph.lists.len();
-        // What each neighbouring element holds outside of the new one.
+        // The states of each neighbouring element that are not in the new one.
         for at in begin..end {
             let state = graph.lists[at];
             let elements = graph.start[state as usize]..;
@@ -321,7 +321,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
         graph.weight[p] = 0;
         left -= own;
         merge_alike(&mut graph, &mut alike, &mut compared);
-        // What is left of the element, and the degrees of its states.
+        // The remaining states of the element, and their degrees.
         let mut write = begin;
         for at in begin..end {
             let state = graph.lists[at];
@@ -385,7 +385,7 @@ fn merge_alike(graph: &mut Quotient, alike: &mut [(u64, u32)], compared: &mut [u
     }
 }
 
-/// The groups such that each follows those that lead into it.
+/// Returns the groups in postorder: each follows the groups that lead into it.
 fn postorder(
     graph: &Quotient,
     pivots: &[u32],

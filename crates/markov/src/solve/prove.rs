@@ -1,4 +1,4 @@
-//! Bounds on the error of an approximate solution, whatever it came from.
+//! Bounds on the error of an approximate solution, from any source.
 //!
 //! For a component, `A` has on its diagonal the sum `S(s)` of what leaves each state, and elsewhere the negated transitions;
 //! its row sums are what leaves the component. It is a nonsingular M-matrix: `A⁻¹` exists and has no negative entry.
@@ -94,12 +94,12 @@ pub(super) fn residuals<V: Scalar>(block: &Block<V>, x: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The largest `c` with `A v ≥ c ρ`; not positive where `v` proves nothing.
+/// Returns the largest `c` with `A v ≥ c ρ`; not positive if `v` proves nothing.
 fn dominance<V: Scalar>(block: &Block<V>, v: &[f64], residuals: &[f64]) -> f64 {
     let each = residuals.iter().enumerate().map(|(state, residual)| {
         let image = Image::new(block, state, v);
         let share = (image.sum - image.rounding(0.0)) / residual;
-        // What is no number proves nothing.
+        // A result that is not a number proves nothing.
         if share.is_finite() {
             share
         } else {

@@ -20,7 +20,7 @@ use super::order::NONE;
 /// Units of a row beside one for each of its terms.
 const ROW_UNITS: f64 = 3.0;
 
-/// So many states are passed over, or computed, together.
+/// The number of states that are skipped or computed together.
 const BLOCK: usize = 256;
 
 /// The probability of `open U<=steps target`, or, if not `wanted`, of its negation, from each state. `before` has the
@@ -77,7 +77,8 @@ pub fn until_within<V: Scalar>(
     result
 }
 
-/// Returns the expected reward in so many steps, from each state, if each step out of a state has the reward `earned`.
+/// Returns the expected reward within this many steps, from each state, if each step out of a state has the reward
+/// `earned`.
 ///
 /// # Limits
 /// As for [`until_within`].
@@ -190,9 +191,9 @@ struct Sweeps<V> {
     targets: Vec<u32>,
     weights: Vec<V>,
     constants: Vec<V>,
-    /// The place of each state among those that can change.
+    /// The index of each state among those that can change.
     place: Vec<u32>,
-    /// For each block those that it reads, itself among them.
+    /// For each block, the blocks that it reads, including itself.
     reads: Vec<Vec<u32>>,
     /// The most terms of a row.
     terms: usize,
@@ -317,7 +318,7 @@ impl<V: Scalar> Sweeps<V> {
         self.constants[at] = value.clone();
     }
 
-    /// Units of relative error after so many steps.
+    /// The number of units of relative error after this many steps.
     fn units(&self, steps: u64) -> f64 {
         compounded((steps as f64 + 1.0) * (self.terms as f64 + ROW_UNITS))
     }
