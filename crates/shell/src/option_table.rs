@@ -24,23 +24,15 @@ pub(super) const PRINTS_SETUP: &[&str] = &[
     "minikube docker-env",
 ];
 
-/// Commands whose output begins with no dash.
-pub(super) const PRINTS_NO_OPTION: &[&str] = &[
-    "pwd",
-    "pwd -P",
-    "mktemp",
-    "mktemp -d",
+/// Commands whose output is one word that is no option.
+pub(super) const PRINTS_WORD: &[&str] = &[
     "nproc",
-    "whoami",
-    "hostname",
-    "hostname -s",
     "uname",
     "uname -s",
     "uname -m",
     "uname -r",
     "id -u",
     "id -g",
-    "id -un",
     "date +%s",
     "date +%F",
     "date +%Y",
@@ -48,6 +40,18 @@ pub(super) const PRINTS_NO_OPTION: &[&str] = &[
     "date +%Y-%m-%d",
     "git rev-parse HEAD",
     "git rev-parse --short HEAD",
+];
+
+/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks.
+pub(super) const PRINTS_PATH: &[&str] = &[
+    "pwd",
+    "pwd -P",
+    "mktemp",
+    "mktemp -d",
+    "whoami",
+    "id -un",
+    "hostname",
+    "hostname -s",
     "git rev-parse --show-toplevel",
     "git branch --show-current",
 ];

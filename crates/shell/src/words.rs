@@ -1,6 +1,6 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
-use super::option_table::PRINTS_NO_OPTION;
+use super::option_table::{PRINTS_PATH, PRINTS_WORD};
 use super::syntax::{Dialect, Part, Word};
 use super::walk::{Scope, Walk};
 use super::{Limits, ShellError};
@@ -213,14 +213,18 @@ impl Walk<'_> {
     }
 
     /// Whether a substitution prints no word that is an option, whatever it is.
-    fn prints_no_option(&self, written: &str) -> bool {
+    fn prints_no_option(&self, written: &str, quoted: bool) -> bool {
         let inner = written
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
         let is_own = |name: &str| self.functions.contains(name) || self.aliases.contains(name);
-        inner.is_some_and(|one| PRINTS_NO_OPTION.contains(&one.trim()))
-            && !program.is_some_and(is_own)
+        // without quotes a path with blanks is several words
+        let is_path = quoted || !self.moves && !self.assigned.contains("TMPDIR");
+        let known = |one: &str| {
+            PRINTS_WORD.contains(&one.trim()) || is_path && PRINTS_PATH.contains(&one.trim())
+        };
+        inner.is_some_and(known) && !program.is_some_and(is_own)
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -262,10 +266,12 @@ impl Walk<'_> {
                                 quoted: *quoted && name != "@",
                                 environment,
                                 leading: match partial {
-                                    Some(Partial { leading, .. })
-                                        if *quoted || *leading == Leading::Determined =>
+                                    Some(partial)
+                                        if *quoted
+                                            || self.prints_no_option(&partial.written, false)
+                                            || is_one_word(&partial.written, scope) =>
                                     {
-                                        *leading
+                                        partial.leading
                                     }
                                     _ if environment => Leading::Determined,
                                     _ => Leading::Open,
@@ -286,7 +292,7 @@ impl Walk<'_> {
                         written: written.clone(),
                         quoted: *quoted,
                         environment: false,
-                        leading: match self.prints_no_option(written) {
+                        leading: match self.prints_no_option(written, *quoted) {
                             true => Leading::Determined,
                             false if *quoted => Leading::Printed,
                             false => Leading::Open,
@@ -304,8 +310,8 @@ impl Walk<'_> {
                     quoted: *quoted && !written.contains('@'),
                     environment: false,
                     leading: match begins_as_environment(written, None, scope, self) {
-                        true => Leading::Determined,
-                        false => Leading::Open,
+                        true if *quoted || is_one_word(written, scope) => Leading::Determined,
+                        _ => Leading::Open,
                     },
                 }),
             }
@@ -419,6 +425,11 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
         _ if walk.assigned.contains(name) || scope.parsed.names.dynamic => Value::Unknown,
         _ => Value::Environment,
     }
+}
+
+/// Whether an expansion without quotes stays one word, apart from the values of the environment.
+fn is_one_word(written: &str, scope: &Scope<'_>) -> bool {
+    !scope.splits_oddly && !written.contains([' ', '\t', '\n', '`']) && !written.contains("$(")
 }
 
 /// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or

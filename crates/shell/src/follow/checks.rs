@@ -78,7 +78,7 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
     for (nth, word) in words.iter().enumerate() {
         if n_values > 0 {
             n_values -= 1;
-            if word.may_split() {
+            if word.may_split() && word.leading() > Leading::Determined {
                 return refuse("the value of an option", word);
             }
             continue;

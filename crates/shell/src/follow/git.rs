@@ -52,7 +52,8 @@ impl Walk<'_> {
                         ..value.clone()
                     };
                     let open = value.hole == Hole::Start && !value.environment;
-                    if open || line.text.is_empty() && value.hole != Hole::None {
+                    let is_odd = value.hole != Hole::None && key.contains(['$', '`']);
+                    if open || is_odd || line.text.is_empty() && value.hole != Hole::None {
                         return refuse("a setting of `git`", value);
                     }
                     runs.push(self.git_setting(key, &line)?);
@@ -80,7 +81,9 @@ impl Walk<'_> {
             Some(line) => line.to_owned(),
             None => text.to_owned(),
         };
-        if is_setting(GIT_SOURCES, &key) || key.starts_with("url.") && text.contains("ext::") {
+        let is_remote =
+            key.starts_with("url.") && (key.contains("ext::") || text.contains("ext::"));
+        if is_setting(GIT_SOURCES, &key) || is_remote {
             return refuse("a setting of `git`", value);
         }
         let line = match key.strip_prefix("alias.") {
@@ -183,6 +186,7 @@ impl Walk<'_> {
             .into_iter()
             .filter(|word| !word.text.starts_with("--"));
         match (operands.next(), operands.next()) {
+            (Some(key), Some(_)) if key.hole != Hole::None => refuse("a setting of `git`", key),
             (Some(key), Some(value)) => self.git_setting(&key.text, value),
             _ => Ok(Run::Nothing),
         }

@@ -2,9 +2,9 @@
 
 use super::checks::check_options;
 use super::options::{line_of, split_value, take};
-use super::{Result, Run, base, listed};
+use super::{Result, Run, base, listed, refuse};
 use crate::table::{COMMAND_MARKS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES};
-use crate::words::Field;
+use crate::words::{Field, Hole};
 
 /// Returns what a program runs that is not listed as a wrapper.
 pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
@@ -100,17 +100,38 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                 None => continue,
             },
         };
-        if !listed(options, name) {
-            continue;
-        }
+        // `getopt_long` takes an abbreviation; the next word may be its value or not
+        let abbreviates = |option: &str| {
+            name.len() > "--".len() && option.starts_with(name) && name.starts_with("--")
+        };
+        let full = match listed(options, name) {
+            true => name,
+            false => match options
+                .split_ascii_whitespace()
+                .find(|one| abbreviates(one))
+            {
+                Some(full) if name != "--checkpoint" => full,
+                _ => continue,
+            },
+        };
+        let is_short = full != name;
+        let name = full;
         let value = match inside {
             Some(value) => Field {
                 text: value.to_owned(),
                 ..word.clone()
             },
             None if at == words.len() => break,
+            None if is_short => match words.get(at) {
+                Some(next) => next.clone(),
+                None => break,
+            },
             None => take(words, &mut at, word)?.clone(),
         };
+        // a value of which the kind is not known
+        if value.hole != Hole::None && !value.environment && value.text.starts_with(['$', '`']) {
+            return refuse("the value of an option", &value);
+        }
         let line = match program {
             "ssh" | "scp" | "sftp" | "slogin" | "autossh" if name == "-o" => {
                 let key = value.text.split(['=', ' ']).next().unwrap_or_default();
