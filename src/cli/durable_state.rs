@@ -8,7 +8,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,8 @@ pub(super) struct DurableState {
 #[derive(Debug)]
 struct Appended {
     file: File,
+    /// Its device and number.
+    identity: (u64, u64),
     /// The number of complete bytes.
     len: u64,
 }
@@ -92,22 +94,28 @@ struct Appended {
 impl Appended {
     /// Truncates a file to this many bytes and moves to its end.
     fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
+        let wrong = |error: io::Error| failed("write", path, &error);
         let mut appended = Appended {
+            identity: identity(&file.metadata().map_err(wrong)?),
             file,
             len: len as u64,
         };
-        appended
-            .cut_back()
-            .map_err(|error| failed("write", path, &error))?;
+        appended.cut_back().map_err(wrong)?;
         Ok(appended)
     }
 
-    /// Adds bytes, all or none of them.
-    fn add(&mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    /// Adds bytes, all or none of them. The file must still be the one at `path`: bytes of a file without a name are lost when
+    /// the process ends.
+    fn add(&mut self, bytes: &[u8], path: &Path, sync: Sync) -> io::Result<()> {
         let written = self
             .file
             .write_all(bytes)
-            .and_then(|()| settle(sync, &self.file));
+            .and_then(|()| settle(sync, &self.file))
+            .and_then(|()| std::fs::metadata(path))
+            .and_then(|found| match identity(&found) == self.identity {
+                true => Ok(()),
+                false => Err(io::Error::other("another file has replaced it")),
+            });
         match written {
             Ok(()) => {
                 self.len += bytes.len() as u64;
@@ -187,9 +195,35 @@ impl DurableState {
         if let (Some((path, file, _)), Some(whole)) = (journal, torn) {
             state.journal = Some(state.begin(path, file, whole, resumed.as_ref())?);
         }
+        state.check_snapshot()?;
         let any = resumed.is_some() || replayed.is_some();
         let now = replayed.flatten();
         Ok((state, any.then_some(Resumed { now })))
+    }
+
+    /// Refuses a file for states that is the log or the journal: a state would replace it.
+    fn check_snapshot(&self) -> Result<(), Failure> {
+        let Some(path) = &self.files.snapshot else {
+            return Ok(());
+        };
+        let others = self
+            .journal
+            .iter()
+            .chain(self.log.iter().map(|(log, _)| log));
+        match std::fs::metadata(path) {
+            Ok(found)
+                if others
+                    .into_iter()
+                    .any(|other| other.identity == identity(&found)) =>
+            {
+                Err(failed(
+                    "use",
+                    path,
+                    &"the log or the journal is the same file",
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Restores a state, if one is named or the journal needs one; returns its hash.
@@ -509,7 +543,7 @@ impl DurableState {
 
     fn write_journal(&mut self) -> Result<(), Failure> {
         if let (Some(file), Some(path)) = (&mut self.journal, &self.files.journal) {
-            let written = file.add(&self.buffer, self.files.sync);
+            let written = file.add(&self.buffer, path, self.files.sync);
             written.map_err(|error| failed("write", path, &error))?;
         }
         self.buffer.clear();
@@ -521,7 +555,7 @@ impl DurableState {
         if let (Some((file, _)), Some(path)) = (&mut self.log, &self.files.log)
             && !self.lines.is_empty()
         {
-            let written = file.add(self.lines.as_bytes(), self.files.sync);
+            let written = file.add(self.lines.as_bytes(), path, self.files.sync);
             written.map_err(|error| failed("write", path, &error))?;
         }
         self.lines.clear();
@@ -579,6 +613,11 @@ impl DurableState {
 fn hash_of(state: &[u8]) -> String {
     let sum = state.iter().skip(state.len().saturating_sub(32));
     sum.map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns what tells a file from others.
+fn identity(file: &std::fs::Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
 }
 
 /// Opens a file that only one monitor may use at a time.

@@ -205,18 +205,19 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
     }
 }
 
-/// Prints help and version to the standard output; anything else is a usage error.
+/// Prints help and version to the standard output; anything else is a usage error, which may quote an argument.
 fn usage(error: &clap::Error) -> Result<Outcome, Failure> {
-    match error.print() {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            return Err(Failure::Output(error));
-        }
-        _ => {}
-    }
     if error.use_stderr() {
-        Err(Failure::AlreadyReported(code::USAGE))
-    } else {
-        Ok(Outcome::Holds)
+        let text = error.render();
+        match output::stderr_paint().colour {
+            true => output::tell(&text.ansi().to_string()),
+            false => output::tell(&text.to_string()),
+        }
+        return Err(Failure::AlreadyReported(code::USAGE));
+    }
+    match error.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
+        _ => Ok(Outcome::Holds),
     }
 }
 

@@ -101,6 +101,99 @@ fn on_a_full_disk_nothing_is_told_that_is_not_kept() {
     assert_eq!(verified.code, 0, "{}", verified.err);
 }
 
+/// What is appended to a file that has been moved away or removed is lost when the process ends: it is denied, as on a full disk.
+#[test]
+fn files_that_are_replaced_while_a_monitor_runs_end_it() {
+    use std::io::BufRead as _;
+    for (file, copied) in [("l", false), ("j", false), ("l", true), ("j", true)] {
+        let folder = Folder::new(&[("a.guard", SPEC)]);
+        let args = [
+            "monitor",
+            "a.guard",
+            "--clock",
+            "none",
+            "--journal",
+            "j",
+            "--log",
+            "l",
+        ];
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
+            .args(args)
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut to = child.stdin.take().unwrap();
+        let mut from = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut next = |kind: &str, t: usize| -> Json {
+            writeln!(to, "{}", json!({"trace": "t", "kind": kind, "t": t})).unwrap();
+            to.flush().unwrap();
+            let mut line = String::new();
+            from.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        };
+        assert_eq!(next("ok", 1)["decision"], "allow");
+        let (path, aside) = (folder.path().join(file), folder.path().join("aside"));
+        std::fs::rename(&path, &aside).unwrap();
+        if copied {
+            std::fs::copy(&aside, &path).unwrap();
+        }
+        let denied = next("pay", 2);
+        assert_eq!(denied["decision"], "stop", "{file}: {denied}");
+        assert!(
+            denied["errors"].to_string().contains("cannot write"),
+            "{denied}"
+        );
+        drop(to);
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{file}");
+    }
+}
+
+#[test]
+fn a_state_does_not_replace_the_log_or_the_journal() {
+    for file in ["--log", "--journal"] {
+        let folder = Folder::new(&[("a.guard", SPEC)]);
+        let args = [
+            "monitor",
+            "a.guard",
+            "--clock",
+            "none",
+            file,
+            "same",
+            "--snapshot",
+            "./same",
+        ];
+        let run = folder.guard_with(&args, &input(3));
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{file}");
+        assert!(
+            run.err.contains("the log or the journal is the same file"),
+            "{}",
+            run.err
+        );
+    }
+}
+
+/// The errors of the command line quote arguments.
+#[test]
+fn usage_errors_are_inert() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    for args in [
+        &["monitor", "a.guard", "--n\u{202e}q"][..],
+        &["m\u{202e}"],
+        &["audit", "a.guard", "--from", "\u{202e}"],
+    ] {
+        let run = folder.guard(args);
+        assert_eq!(run.code, 2);
+        assert!(
+            run.err.contains("\\u202e") && !run.err.contains('\u{202e}'),
+            "{}",
+            run.err
+        );
+    }
+}
+
 #[test]
 fn a_clock_that_runs_back_is_told_and_frees_nobody_of_a_deadline() {
     let folder = Folder::new(&[("a.guard", SPEC)]);
