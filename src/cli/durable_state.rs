@@ -313,7 +313,7 @@ impl DurableState {
             }
             let (chain, line) = Chain::begin(&self.identity, start);
             let mut file = Appended::new(file, &path, 0)?;
-            let written = file.add(line.as_bytes(), self.files.sync);
+            let written = file.add(line.as_bytes(), &path, self.files.sync);
             written.map_err(|error| failed("write", &path, &error))?;
             self.log = Some((file, chain));
             return Ok(log::Inputs::default());
@@ -466,7 +466,7 @@ impl DurableState {
         if whole == 0 {
             let head = journal::head(&self.identity, &self.start(state.cloned()));
             let head = head.map_err(|error| failed("write", &path, &error))?;
-            let written = file.add(head.as_bytes(), self.files.sync);
+            let written = file.add(head.as_bytes(), &path, self.files.sync);
             written.map_err(|error| failed("write", &path, &error))?;
             settle_folder(&path);
         }
