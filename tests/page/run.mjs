@@ -154,6 +154,7 @@ async function accessible(page, what) {
   await settle(other);
   check("an address shows the same step", (await other.$eval(".stepper span", (node) => node.textContent.trim())) === (await step()));
   check("the clause is shown", (await text(other, "#trace pre")).length > 5);
+  check("the clause is given in words", (await text(other, "#trace")).includes("In words: "));
   check("nothing is fetched", other.asked.every((asked) => asked.startsWith("file:")), other.asked);
   check("no errors", page.faults.length + other.faults.length === 0, [page.faults, other.faults]);
   await page.bringToFront();

@@ -99,12 +99,7 @@ pub fn in_media(encoded: &str) -> (String, bool) {
     match STANDARD.decode(encoded.as_bytes()).map(String::from_utf8) {
         Ok(Ok(text)) => (with_wide(text), false),
         Ok(Err(error)) => (all_runs(error.as_bytes()), true),
-        Err(_) => {
-            let found: Vec<String> = lax_readings(encoded)
-                .map(|bytes| all_runs(&bytes))
-                .collect();
-            (found.join("\n"), false)
-        }
+        Err(_) => (readings(encoded, |bytes| all_runs(&bytes)), false),
     }
 }
 
@@ -145,8 +140,7 @@ fn all_runs(bytes: &[u8]) -> String {
 /// reader finds the same text.
 pub fn in_bytes(encoded: &str) -> (String, bool) {
     let text = |bytes: Vec<u8>| with_wide(bytes.utf8_chunks().map(|chunk| chunk.valid()).collect());
-    let texts: Vec<String> = lax_readings(encoded).map(text).collect();
-    (texts.join("\n"), STANDARD.decode(encoded).is_ok())
+    (readings(encoded, text), STANDARD.decode(encoded).is_ok())
 }
 
 /// Returns the texts within binary data, one per line.
@@ -163,12 +157,19 @@ fn runs(bytes: &[u8]) -> String {
     found
 }
 
-/// Returns the bytes that lax readers decode: they skip other characters and do not require padding. `-` and `_` are digits of
-/// the other alphabet to some of them (Node), and other characters to the rest (Python), so a text with them has two readings.
-fn lax_readings(encoded: &str) -> impl Iterator<Item = Vec<u8>> {
-    let both = memchr::memchr2(b'-', b'_', encoded.as_bytes()).is_some();
-    let alphabets = [true].into_iter().chain(both.then_some(false));
-    alphabets.map(|other_alphabet| lax_bytes(encoded, other_alphabet))
+/// Returns the text of the bytes that lax readers decode: they skip other characters and do not require padding. `-` and `_` are
+/// digits of the other alphabet to some of them (Node), and other characters to the rest (Python), so data with them may have two
+/// texts.
+fn readings(encoded: &str, text: impl Fn(Vec<u8>) -> String) -> String {
+    let first = text(lax_bytes(encoded, true));
+    if memchr::memchr2(b'-', b'_', encoded.as_bytes()).is_none() {
+        return first;
+    }
+    let second = text(lax_bytes(encoded, false));
+    match first == second {
+        true => first,
+        false => first + "\n" + &second,
+    }
 }
 
 /// Returns the bytes of the digits, among which are those of the other alphabet, or not.
