@@ -12,13 +12,11 @@ use crate::audit::{self, Records, Rendered};
 use crate::diagnostic::did_you_mean;
 use crate::eval::{Program, Wanted};
 use crate::hir::{Property, Spec};
-use crate::ids::PropertyId;
 use crate::input::deferred::Deferred;
 use crate::input::record::Record;
 use crate::problem::{Problem, ProblemKind};
 use crate::redact::{Redacting, Redaction};
 use crate::replay::{self, Replay};
-use crate::report::explanation;
 use crate::report::html::{Html, Room};
 use crate::report::human::Human;
 use crate::report::json::{Json, Lines};
@@ -107,9 +105,10 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         .noting_absent(&spec);
     let mut headings = Headings::new(&spec, &checked.sources);
     if matches!(args.format, AuditFormat::Human | AuditFormat::Html) {
-        for (idx, heading) in headings.properties.iter_mut().enumerate() {
-            heading.finality = explanation::finality(&spec, PropertyId::new(idx));
-        }
+        headings.explain(&spec);
+    }
+    if args.format == AuditFormat::Html {
+        headings.word(&spec);
     }
     let (sources, missing) = args.reading.find(&args.traces)?;
     let read = sources.iter().map(|source| Path::new(&*source.name.path));

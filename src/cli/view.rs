@@ -35,7 +35,7 @@ use crate::problem::Problem;
 use crate::replay::{self, Replay};
 use crate::report::html::{PageData, codes, found, page};
 use crate::report::problems::ProblemLog;
-use crate::report::{Headings, Reporter, Summary, explanation};
+use crate::report::{Headings, Reporter, Summary};
 use crate::value::Truth;
 use crate::verdict::{TraceReport, Verdict};
 
@@ -105,9 +105,8 @@ fn serve(args: ViewArgs) -> Result<Outcome, Failure> {
     };
     let judge = Judge::new(&full, readers()?, &eval).map_err(Failure::Usage)?;
     let mut headings = Headings::new(&spec, &loaded.sources);
-    for (idx, heading) in headings.properties.iter_mut().enumerate() {
-        heading.finality = explanation::finality(&spec, PropertyId::new(idx));
-    }
+    headings.explain(&spec);
+    headings.word(&spec);
     let (sources, missing) = args.reading.find(&args.traces)?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     let mut on_problem = |problem: &Problem| {

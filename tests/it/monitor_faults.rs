@@ -13,6 +13,18 @@ enforce approved { violated => block "pay without an ok" }
 enforce soon { violated => warn "late" }
 "#;
 
+/// A monitor with a journal and a log.
+const LASTING: [&str; 8] = [
+    "monitor",
+    "a.guard",
+    "--clock",
+    "none",
+    "--journal",
+    "j",
+    "--log",
+    "l",
+];
+
 fn lines(out: &[u8]) -> Vec<Json> {
     let text = String::from_utf8(out.to_vec()).unwrap();
     text.lines()
@@ -63,17 +75,7 @@ fn on_a_full_disk_nothing_is_told_that_is_not_kept() {
             .contains("cannot write")
     );
     // With room again it goes on from all that was told.
-    let args = [
-        "monitor",
-        "a.guard",
-        "--clock",
-        "none",
-        "--journal",
-        "j",
-        "--log",
-        "l",
-    ];
-    let resumed = folder.guard(&args);
+    let resumed = folder.guard(&LASTING);
     assert!([0, 1].contains(&resumed.code), "{}", resumed.err);
     // If the first write of all failed, nothing was kept and nothing is resumed: how many inputs one write takes depends on
     // the reading thread.
@@ -91,7 +93,7 @@ fn on_a_full_disk_nothing_is_told_that_is_not_kept() {
         .skip(taken)
         .map(|line| format!("{line}\n"))
         .collect();
-    let after = folder.guard_with(&args, &rest);
+    let after = folder.guard_with(&LASTING, &rest);
     let after = &lines(after.out.as_bytes())[usize::from(line.is_some())..];
     let alone = folder.guard_with(&["monitor", "a.guard", "--clock", "none"], &all);
     let alone = lines(alone.out.as_bytes());
@@ -107,18 +109,8 @@ fn files_that_are_replaced_while_a_monitor_runs_end_it() {
     use std::io::BufRead as _;
     for (file, copied) in [("l", false), ("j", false), ("l", true), ("j", true)] {
         let folder = Folder::new(&[("a.guard", SPEC)]);
-        let args = [
-            "monitor",
-            "a.guard",
-            "--clock",
-            "none",
-            "--journal",
-            "j",
-            "--log",
-            "l",
-        ];
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
-            .args(args)
+            .args(LASTING)
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

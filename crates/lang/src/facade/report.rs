@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Spec, Trace};
-use crate::ids::PropertyId;
 use crate::problem::Problem;
-use crate::report::explanation;
 #[cfg(feature = "pages")]
 use crate::report::html::Html;
 use crate::report::human::Human;
@@ -58,7 +56,9 @@ impl Spec {
             ReportFormat::Junit => Box::new(Junit::new(headings, out)),
             #[cfg(feature = "pages")]
             ReportFormat::Html => {
-                explained = self.explained();
+                let mut headings = self.explained();
+                headings.word(&self.0.judged);
+                explained = headings;
                 Box::new(Html::new(&explained, out, SHOWN))
             }
         };
@@ -88,9 +88,7 @@ impl Spec {
     /// Returns the headings, with the explanations that text reports print.
     fn explained(&self) -> Headings {
         let mut headings = self.0.headings.clone();
-        for (idx, heading) in headings.properties.iter_mut().enumerate() {
-            heading.finality = explanation::finality(&self.0.judged, PropertyId::new(idx));
-        }
+        headings.explain(&self.0.judged);
         headings
     }
 }

@@ -123,11 +123,11 @@ pub struct Heading {
     pub column: u32,
     /// The text of the formula.
     pub formula: String,
-    /// The property in English, made from its formula.
+    /// The property in English, made from its formula; empty unless [`Headings::word`] was called.
     pub words: String,
     /// The lines of the text that hold the formula.
     pub source: Vec<String>,
-    /// When violations become final.
+    /// When violations become final, if [`Headings::explain`] was called.
     pub finality: Finality,
 }
 
@@ -167,7 +167,7 @@ impl Headings {
                     line: place.line,
                     column: place.column,
                     formula: sources.slice(property.formula_span).to_owned(),
-                    words: words::property(spec, property),
+                    words: String::new(),
                     source: lines_of(sources, property.formula_span),
                     finality: Finality::Either,
                 }
@@ -176,6 +176,21 @@ impl Headings {
         Headings {
             properties,
             enums: spec.enums.clone(),
+        }
+    }
+
+    /// Adds when violations become final, for reports for people: automata of the properties decide it.
+    pub fn explain(&mut self, spec: &Spec) {
+        for (idx, heading) in self.properties.iter_mut().enumerate() {
+            heading.finality = explanation::finality(spec, PropertyId::new(idx));
+        }
+    }
+
+    /// Adds the properties in English, for pages. A sentence is read back before it is used, so that this took six times as
+    /// many instructions as an audit of a few traces.
+    pub fn word(&mut self, spec: &Spec) {
+        for (heading, property) in self.properties.iter_mut().zip(&spec.properties) {
+            heading.words = words::property(spec, property);
         }
     }
 
