@@ -10,7 +10,7 @@ use super::draft_model::ModelArgs;
 use super::draft_traces;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use crate::inert::{Colours, inert, push_lines};
+use crate::inert::{self, Colours, inert};
 use crate::load::text_of;
 use crate::{report, syntax};
 
@@ -125,9 +125,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
             let spec = document.to_guard(&source);
             let spec = syntax::format(&spec).unwrap_or(spec);
             // A model or a document may have put invisible characters into comments.
-            let mut inert = String::with_capacity(spec.len());
-            push_lines(&mut inert, &spec, Colours::None);
-            output.write_all(inert.as_bytes())?;
+            output.write_all(inert::lines(&spec, Colours::None).as_bytes())?;
         }
     }
     output.close()?;
@@ -182,8 +180,8 @@ fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Ve
                 }
                 _ => "type another wording; s: skip; Enter: leave it",
             };
-            let mut text = String::new();
-            push_lines(&mut text, &String::from_utf8_lossy(&shown), Colours::None);
+            let shown = String::from_utf8_lossy(&shown);
+            let text = inert::lines(&shown, Colours::None);
             let _ = write!(err, "{text}  {prompt}> ");
             let _ = err.flush();
             // At the end of the input all remaining drafts stay unchanged.

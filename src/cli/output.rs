@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::progress::Clearing;
-use crate::inert::{Colours, push_lines};
+use crate::inert::{self, Colours};
 use crate::report::Paint;
 
 /// An open output.
@@ -133,7 +133,6 @@ struct Inert<W: Write> {
     colours: Colours,
     /// The beginning of a character that the next bytes complete.
     cut: Vec<u8>,
-    text: String,
 }
 
 impl<W: Write> Inert<W> {
@@ -145,29 +144,30 @@ impl<W: Write> Inert<W> {
                 false => Colours::None,
             },
             cut: Vec::new(),
-            text: String::new(),
         }
     }
 }
 
 impl<W: Write> Write for Inert<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.cut.extend_from_slice(bytes);
-        let (whole, end) = match std::str::from_utf8(&self.cut) {
-            Ok(text) => (Cow::Borrowed(text), self.cut.len()),
+        let joined = match self.cut.is_empty() {
+            true => Cow::Borrowed(bytes),
+            false => Cow::Owned([&self.cut, bytes].concat()),
+        };
+        let (whole, cut) = match std::str::from_utf8(&joined) {
+            Ok(text) => (Cow::Borrowed(text), [].as_slice()),
             Err(error) => {
                 let end = match error.error_len() {
                     None => error.valid_up_to(),
-                    Some(_) => self.cut.len(),
+                    Some(_) => joined.len(),
                 };
-                let whole = self.cut.get(..end).unwrap_or_default();
-                (String::from_utf8_lossy(whole), end)
+                let (whole, cut) = joined.split_at(end);
+                (String::from_utf8_lossy(whole), cut)
             }
         };
-        self.text.clear();
-        push_lines(&mut self.text, &whole, self.colours);
-        self.cut.drain(..end);
-        self.writer.write_all(self.text.as_bytes())?;
+        self.cut = cut.to_vec();
+        let lines = inert::lines(&whole, self.colours);
+        self.writer.write_all(lines.as_bytes())?;
         Ok(bytes.len())
     }
 

@@ -374,8 +374,7 @@ fn every_diagnostic_code_has_a_page_that_is_reached() {
         for subject in [code.as_str(), code.name()] {
             let run = folder.guard(&["explain", subject]);
             assert_eq!(run.code, 0, "{subject}: {}", run.err);
-            let mut page = String::new();
-            guard_lang::inert::push_lines(&mut page, code.page(), guard_lang::inert::Colours::None);
+            let page = guard_lang::inert::lines(code.page(), guard_lang::inert::Colours::None);
             assert!(run.out.contains(page.trim_end()), "{subject}");
         }
     }

@@ -50,32 +50,35 @@ pub enum Colours {
     None,
 }
 
-/// Adds lines of text with the same characters escaped as in JSON, except line ends and tabs: for reports in any format; JSON
+/// Returns lines of text with the same characters escaped as in JSON, except line ends and tabs: for reports in any format; JSON
 /// stays equivalent.
 ///
-/// Linear in the text.
-pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
-    let mut rest = text;
-    loop {
-        let (shown, from) = rest.split_at(shown(rest));
-        out.push_str(shown);
-        let Some(first) = from.chars().next() else {
-            return;
-        };
+/// Linear in the text; borrows if there is nothing to escape.
+pub fn lines(text: &str, colours: Colours) -> Cow<'_, str> {
+    let (plain, mut rest) = text.split_at(shown(text));
+    if rest.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(plain);
+    while let Some(first) = rest.chars().next() {
         let kept = match colours {
-            Colours::Kept => colour(from),
+            Colours::Kept => colour(rest),
             Colours::None => 0,
         };
         let (first, after) = match kept {
-            0 => from.split_at(first.len_utf8()),
-            kept => from.split_at(kept),
+            0 => rest.split_at(first.len_utf8()),
+            kept => rest.split_at(kept),
         };
         match kept {
-            0 => push_json(out, first),
+            0 => push_json(&mut out, first),
             _ => out.push_str(first),
         }
-        rest = after;
+        let (plain, from) = after.split_at(shown(after));
+        out.push_str(plain);
+        rest = from;
     }
+    Cow::Owned(out)
 }
 
 /// Returns the bytes of the longest beginning of a text that has no character to be escaped but line ends and tabs.
@@ -163,11 +166,6 @@ mod tests {
 
     #[test]
     fn lines_and_colours_stay() {
-        let lines = |text: &str, colours| {
-            let mut out = String::new();
-            push_lines(&mut out, text, colours);
-            out
-        };
         for length in 0..200 {
             let plain = format!("{}é\t\n", "x".repeat(length));
             for end in ["", "\u{9b}", "é\u{202e}"] {
