@@ -170,6 +170,16 @@ fn a_compiled_spec_is_checked_once() {
     assert_eq!(audited("mixed.guardc").code, 2);
 }
 
+/// What an editor shows of such a text is what `check` says of the file.
+#[test]
+fn a_text_that_begins_with_a_brace_is_a_spec() {
+    let text = "{kind: \"call\"}\nproperty p = never\n";
+    let folder = Folder::new(&[("a.guard", text)]);
+    let run = folder.guard(&["check", "a.guard", "--format", "json"]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("\"code\":\"G0"), "{run:?}");
+}
+
 /// A compiled spec of which a byte was changed is refused, or means the same.
 #[test]
 fn a_damaged_compiled_spec_is_refused() {

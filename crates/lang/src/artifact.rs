@@ -207,9 +207,9 @@ struct Head {
     tool: String,
 }
 
-/// Whether a text is an artifact rather than a spec: no spec begins with a brace.
+/// Whether a text is an artifact rather than a spec: no valid spec begins with a brace, but one that is being edited may.
 pub fn is_artifact(text: &str) -> bool {
-    text.trim_start().starts_with('{')
+    text.trim_start().starts_with('{') && text.contains("\"guardc\"")
 }
 
 /// Parses an artifact.
