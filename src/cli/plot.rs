@@ -14,8 +14,8 @@ use super::output::Output;
 use super::query_spec::{Answers, Asked, FORMULA, Question, ask, explain_answer};
 use super::{progress, spec};
 use crate::hir::{
-    Ask, Binary, Bound, Branching, Claim, ClaimFormula, ClaimKind, Expr, Formula, Formulas,
-    ModelSource, Spec, Subject, Unary,
+    Ask, Bound, Branching, Claim, ClaimFormula, ClaimKind, Expr, Formula, Formulas, ModelSource,
+    Spec, Subject, Unary,
 };
 use crate::ids::FormulaId;
 use crate::query::{Figure, QueryError};
@@ -70,13 +70,11 @@ impl Bounded {
                     ..inner
                 });
             }
-            Formula::Unary(Unary::Eventually, bound, _)
-            | Formula::Binary(Binary::Until | Binary::StrongRelease, bound, ..) => (*bound, true),
-            Formula::Unary(Unary::Always, bound, _)
-            | Formula::Binary(Binary::Unless | Binary::Release, bound, ..) => (*bound, false),
             Formula::Unary(Unary::Next | Unary::WeakNext, ..) => {
                 return Err("`next` is about one step");
             }
+            Formula::Unary(op, bound, _) if !op.info().is_past => (*bound, !op.info().is_weak),
+            Formula::Binary(op, bound, ..) if !op.info().is_past => (*bound, !op.info().is_weak),
             Formula::Unary(..) | Formula::Binary(..) => {
                 return Err("its operator is about the past");
             }

@@ -15,16 +15,21 @@ pub struct Operator {
     pub takes_bound: bool,
     /// Whether it looks back.
     pub is_past: bool,
+    /// Whether it holds where no step is left to look at, as an operator does that need not come true at any step.
+    pub is_weak: bool,
+    /// For each operand, whether it holds at all steps of a stretch (`f` of `f until g`) rather than at one step (`g`).
+    pub throughout: &'static [bool],
     /// Its semantics at a position, in one sentence with both spellings.
     pub meaning: &'static str,
 }
 
-/// Declares the operators with so many operands, each with its letter, word, bound, direction and meaning.
+/// Declares the operators with so many operands, each with the members of its row.
 macro_rules! operators {
     (
         $(#[$docs:meta])* $name:ident, $arity:literal;
         $($(#[$doc:meta])* $variant:ident $letter:literal $word:literal
-            bound: $bound:literal, past: $past:literal, near: [$($near:ident),*],
+            bound: $bound:literal, past: $past:literal, weak: $weak:literal, throughout: $throughout:expr,
+            near: [$($near:ident),*],
             $meaning:literal;)*
     ) => {
         $(#[$docs])*
@@ -44,6 +49,8 @@ macro_rules! operators {
                         arity: $arity,
                         takes_bound: $bound,
                         is_past: $past,
+                        is_weak: $weak,
+                        throughout: &$throughout,
                         meaning: $meaning,
                     },)*
                 }
@@ -79,28 +86,36 @@ operators! {
     /// Temporal operators with one operand.
     Unary, 1;
     /// `G`
-    Always "G" "always" bound: true, past: false, near: [Eventually, Historically],
+    Always "G" "always" bound: true, past: false, weak: true,
+        throughout: [true], near: [Eventually, Historically],
         "`always f`, `G f`: f holds at this step and at every later one";
     /// `F`
-    Eventually "F" "eventually" bound: true, past: false, near: [Always, Once, Next],
+    Eventually "F" "eventually" bound: true, past: false, weak: false,
+        throughout: [false], near: [Always, Once, Next],
         "`eventually f`, `F f`: f holds at this step or at a later one of the trace";
     /// `X`, strong: false at the last position.
-    Next "X" "next" bound: false, past: false, near: [WeakNext, Previously, Eventually],
+    Next "X" "next" bound: false, past: false, weak: false,
+        throughout: [false], near: [WeakNext, Previously, Eventually],
         "`next f`, `X f`: there is a next step, and f holds there";
     /// `N`: true at the last position.
-    WeakNext "N" "weak_next" bound: false, past: false, near: [Next, WeakPreviously],
+    WeakNext "N" "weak_next" bound: false, past: false, weak: true,
+        throughout: [false], near: [Next, WeakPreviously],
         "`weak_next f`, `N f`: f holds at the next step, or this is the last one";
     /// `Y`, strong: false at position 0.
-    Previously "Y" "previously" bound: false, past: true, near: [WeakPreviously, Next, Once],
+    Previously "Y" "previously" bound: false, past: true, weak: false,
+        throughout: [false], near: [WeakPreviously, Next, Once],
         "`previously f`, `Y f`: there is a step before this one, and f held there";
     /// `Z`: true at position 0.
-    WeakPreviously "Z" "weak_previously" bound: false, past: true, near: [Previously, WeakNext],
+    WeakPreviously "Z" "weak_previously" bound: false, past: true, weak: true,
+        throughout: [false], near: [Previously, WeakNext],
         "`weak_previously f`, `Z f`: f held at the step before, or this is the first one";
     /// `O`
-    Once "O" "once" bound: true, past: true, near: [Historically, Eventually, Previously],
+    Once "O" "once" bound: true, past: true, weak: false,
+        throughout: [false], near: [Historically, Eventually, Previously],
         "`once f`, `O f`: f holds now or held at an earlier step";
     /// `H`
-    Historically "H" "historically" bound: true, past: true, near: [Once, Always],
+    Historically "H" "historically" bound: true, past: true, weak: true,
+        throughout: [true], near: [Once, Always],
         "`historically f`, `H f`: f holds now and held at every earlier step";
 }
 
@@ -108,22 +123,28 @@ operators! {
     /// Temporal operators with two operands.
     Binary, 2;
     /// `U`; with a bound the left operand holds from now on, not only from the lower end.
-    Until "U" "until" bound: true, past: false, near: [Unless, Since, Release],
+    Until "U" "until" bound: true, past: false, weak: false,
+        throughout: [true, false], near: [Unless, Since, Release],
         "`f until g`, `f U g`: g holds now or later, and f at every step before that";
     /// `W`: `(a U b) | G a`
-    Unless "W" "unless" bound: false, past: false, near: [Until, BackTo, Release],
+    Unless "W" "unless" bound: false, past: false, weak: true,
+        throughout: [true, false], near: [Until, BackTo, Release],
         "`f unless g`, `f W g`: f holds until g does; g need not come, then f always holds";
     /// `R`: `!(!a U !b)`
-    Release "R" "release" bound: false, past: false, near: [StrongRelease, Unless],
+    Release "R" "release" bound: false, past: false, weak: true,
+        throughout: [false, true], near: [StrongRelease, Unless],
         "`f release g`, `f R g`: g holds up to and including the step where f does, or always";
     /// `M`: `(a R b) & F a`
-    StrongRelease "M" "strong_release" bound: false, past: false, near: [Release, Until],
+    StrongRelease "M" "strong_release" bound: false, past: false, weak: false,
+        throughout: [false, true], near: [Release, Until],
         "`f strong_release g`, `f M g`: as `release`, and f comes";
     /// `S`
-    Since "S" "since" bound: false, past: true, near: [BackTo, Until],
+    Since "S" "since" bound: false, past: true, weak: false,
+        throughout: [true, false], near: [BackTo, Until],
         "`f since g`, `f S g`: g holds now or held earlier, and f at every step after that";
     /// `B`: `(a S b) | H a`
-    BackTo "B" "back_to" bound: false, past: true, near: [Since, Unless],
+    BackTo "B" "back_to" bound: false, past: true, weak: true,
+        throughout: [true, false], near: [Since, Unless],
         "`f back_to g`, `f B g`: as `since`; or f at every step back to the first";
 }
 

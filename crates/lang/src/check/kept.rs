@@ -155,27 +155,15 @@ impl Kept<'_> {
                     .collect();
                 self.formulas.with_operands(id, &made)
             }
-            // These operators search for kept steps themselves.
-            Formula::Unary(Unary::Always | Unary::Eventually, None, _)
-            | Formula::Binary(
-                Binary::Until | Binary::Unless | Binary::Release | Binary::StrongRelease,
-                None,
-                ..,
-            ) => self.at_kept(id),
+            _ if self.searches(id) => self.at_kept(id),
             Formula::Atom(_) | Formula::Last | Formula::Unary(..) | Formula::Binary(..) => {
-                // `last` is `not next true`, which needs no further step.
-                let empty = matches!(
-                    self.formulas.get(id),
-                    Formula::Last
-                        | Formula::Unary(
-                            Unary::WeakNext
-                                | Unary::Always
-                                | Unary::WeakPreviously
-                                | Unary::Historically,
-                            ..
-                        )
-                        | Formula::Binary(Binary::BackTo, ..)
-                );
+                let empty = match self.formulas.get(id) {
+                    // `last` is `not next true`, which needs no further step.
+                    Formula::Last => true,
+                    Formula::Unary(op, ..) => op.info().is_weak,
+                    Formula::Binary(op, ..) => op.info().is_weak,
+                    _ => false,
+                };
                 let formula = self.at_kept(id);
                 let skipped = self.not(self.kept);
                 let there = self.and(formula);
@@ -185,6 +173,16 @@ impl Kept<'_> {
         };
         self.first.insert(id, made);
         made
+    }
+
+    /// Whether a formula at kept steps looks for the first one itself.
+    fn searches(&self, id: FormulaId) -> bool {
+        match self.formulas.get(id) {
+            Formula::Unary(Unary::Next | Unary::WeakNext, ..) => false,
+            Formula::Unary(op, None, _) => !op.info().is_past,
+            Formula::Binary(op, None, ..) => !op.info().is_past,
+            _ => false,
+        }
     }
 
     /// Rewrites a formula for a step that is kept.
@@ -212,11 +210,8 @@ impl Kept<'_> {
     }
 
     fn unary_at_kept(&mut self, op: Unary, bound: Option<Bound>, a: FormulaId) -> FormulaId {
-        let ahead = matches!(
-            op,
-            Unary::Next | Unary::WeakNext | Unary::Eventually | Unary::Always
-        );
-        let somewhere = matches!(op, Unary::Eventually | Unary::Once);
+        let ahead = !op.info().is_past;
+        let somewhere = op.info().throughout == [false];
         match (op, bound) {
             (Unary::Next | Unary::Previously, _) => self.beside(ahead, false, a),
             (Unary::WeakNext | Unary::WeakPreviously, _) => self.beside(ahead, true, a),
@@ -263,12 +258,12 @@ impl Kept<'_> {
             }
             return made;
         }
-        let (a, b) = match op {
-            Binary::Release | Binary::StrongRelease => (self.and(a), self.if_kept(b)),
-            Binary::Until | Binary::Unless | Binary::Since | Binary::BackTo => {
-                (self.if_kept(a), self.and(b))
-            }
+        let throughout = op.info().throughout;
+        let mut at_kept = |operand: FormulaId, place: usize| match throughout.get(place) {
+            Some(true) => self.if_kept(operand),
+            _ => self.and(operand),
         };
+        let (a, b) = (at_kept(a, 0), at_kept(b, 1));
         self.formulas.add(Formula::Binary(op, bound, a, b))
     }
 

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use crate::abstraction::SpaceError;
+use crate::translate::chain::NotOnChains;
 use guard_markov::solve::NotConverged;
 use guard_markov::{ChainError, CheckError};
 
@@ -74,4 +75,14 @@ pub enum QueryError {
                     comparisons and connectives"
     )]
     Condition,
+}
+
+impl From<NotOnChains> for QueryError {
+    fn from(reason: NotOnChains) -> QueryError {
+        match reason {
+            NotOnChains::Past => QueryError::Past,
+            NotOnChains::Time => QueryError::Time,
+            NotOnChains::Last => QueryError::Last,
+        }
+    }
 }

@@ -9,14 +9,16 @@ use super::answer::{ClaimAnswer, Figure, at};
 use super::chain::Learned;
 use super::error::QueryError;
 use super::guarantee::{Confidence, Evidence, Interval, Range};
-use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
+use super::plan::has_operator;
 use super::runs::Event;
 use super::session::Drawing;
+use super::start::from_the_start;
 use super::why::Reasons;
 use crate::hir::{
     Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
 };
 use crate::ids::{BranchingId, ExprId, FormulaId, PropertyId};
+use crate::translate::chain::{END, Ends, OnChain, binary, label, make, not};
 use crate::value::Value;
 use guard_automata::graph::NodeSet;
 use guard_markov::analysis::inevitable;
@@ -516,13 +518,13 @@ impl<V: Scalar> Evaluation<'_, V> {
     }
 
     fn lower(&self, path: FormulaId) -> Result<MExpr, QueryError> {
-        let mut lowering = Lowering {
-            spec: self.spec,
-            ends: self.learned.is_some(),
-            at_end,
-            leaf: |id: ExprId| self.as_label(id),
+        let ends = match self.learned {
+            Some(_) => Ends::Labelled(at_end),
+            None => Ends::Unlabelled,
         };
-        lowering.path(path)
+        let state = |id: ExprId| self.as_label(id);
+        let spec = self.spec;
+        OnChain { spec, ends, state }.path(path)
     }
 
     fn paths(&self, path: FormulaId, all: bool) -> Result<Truth, QueryError> {
@@ -703,7 +705,7 @@ impl<V: Scalar> Evaluation<'_, V> {
 fn at_end(spec: &Spec, id: ExprId) -> bool {
     match spec.exprs.get(id) {
         Expr::Violated(_) => true,
-        Expr::Label(name) => name == super::lower::END,
+        Expr::Label(name) => name == END,
         Expr::Not(a) => at_end(spec, *a),
         Expr::And(a, b) | Expr::Or(a, b) => at_end(spec, *a) || at_end(spec, *b),
         _ => false,

@@ -19,13 +19,13 @@ mod error;
 mod evaluate;
 mod forecast;
 mod guarantee;
-mod lower;
 mod outlook;
 mod plan;
 mod runs;
 mod session;
 mod sizes;
 mod solved;
+mod start;
 mod table;
 mod why;
 

@@ -20,7 +20,6 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
-use super::lower::has_operator;
 use crate::hir::{
     Ask, Binary, Bound, Branching, Claim, ClaimFormula, Expr, Formula, ModelSource, RewardKind,
     Spec, Subject, Unary, print,
@@ -600,4 +599,14 @@ fn method(size: Size) -> Solver {
         .transitions
         .saturating_add(size.cyclic.saturating_mul(row));
     Solver::Eliminate { once, each }
+}
+
+/// Whether a condition contains an operator of branching time or probability.
+pub(super) fn has_operator(spec: &Spec, id: ExprId) -> bool {
+    matches!(spec.exprs.get(id), Expr::Branching(_))
+        || spec
+            .exprs
+            .operands(id)
+            .into_iter()
+            .any(|operand| has_operator(spec, operand))
 }

@@ -5,20 +5,17 @@ use indexmap::IndexSet;
 use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
-use crate::hir::{
-    Ask, Binary, Bound, Branching, Compare as HirCompare, Expr as HirExpr, Formula, RewardKind,
-    Spec, Unary,
-};
+use crate::hir::{Ask, Branching, Compare as HirCompare, Expr as HirExpr, RewardKind, Spec};
 use crate::ids::{ExprId, FormulaId};
+use crate::translate::chain::{Ends, NotOnChains, OnChain, binary, label, make, not};
 use crate::value::{Number, Value};
 use guard_automata::graph::Digraph;
 use guard_markov::check::Root;
 use guard_markov::prism::expr::{
-    Bounds, Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure, Temporal, Until,
+    Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
 use guard_markov::{
     Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Rewards, Scalar, Scope,
-    TextPosition,
 };
 
 use super::{Explorer, SystemError, VerifyError};
@@ -68,7 +65,7 @@ pub(super) fn decide<V: Chances>(
             guard_automata::kripke::Structure::holds(explorer, *state, guard_automata::Atom(atom))
         };
         let states = graph.set((0..explorer.len() as u32).filter(holds));
-        chain.add_label(&label(atom), states);
+        chain.add_label(&condition(atom), states);
     }
     let names = rewards(explorer, &mut chain)?;
     let writer = Writer {
@@ -131,7 +128,7 @@ pub(super) fn decide<V: Chances>(
     })
 }
 
-fn label(atom: u32) -> String {
+fn condition(atom: u32) -> String {
     format!("condition {atom}")
 }
 
@@ -193,23 +190,8 @@ struct Writer<'a> {
     rewards: Vec<Option<smol_str::SmolStr>>,
 }
 
-fn expr(kind: Kind) -> Expr {
-    Expr {
-        kind,
-        place: TextPosition::default(),
-    }
-}
-
-fn not(a: Expr) -> Expr {
-    expr(Kind::Not(Box::new(a)))
-}
-
-fn binary(op: Op, a: Expr, b: Expr) -> Expr {
-    expr(Kind::Binary(op, Box::new(a), Box::new(b)))
-}
-
 fn number(number: &Number) -> Expr {
-    expr(match number {
+    make(match number {
         Number::Int(int) => match i64::try_from(*int) {
             Ok(int) => Kind::Int(int),
             Err(_) => Kind::Real(format!("{int}.0")),
@@ -221,10 +203,10 @@ fn number(number: &Number) -> Expr {
 impl Writer<'_> {
     fn state(&self, id: ExprId) -> Result<Expr, VerifyError> {
         if let Some(atom) = self.atoms.get_index_of(&id) {
-            return Ok(expr(Kind::Label(label(atom as u32))));
+            return Ok(label(&condition(atom as u32)));
         }
         Ok(match self.spec.exprs.get(id) {
-            HirExpr::Const(Value::Bool(value)) => expr(Kind::Bool(*value)),
+            HirExpr::Const(Value::Bool(value)) => make(Kind::Bool(*value)),
             HirExpr::Not(a) => not(self.state(*a)?),
             HirExpr::And(a, b) => binary(Op::And, self.state(*a)?, self.state(*b)?),
             HirExpr::Or(a, b) => binary(Op::Or, self.state(*a)?, self.state(*b)?),
@@ -236,7 +218,7 @@ impl Writer<'_> {
     }
 
     fn branching(&self, branching: &Branching) -> Result<Expr, VerifyError> {
-        Ok(expr(match branching {
+        Ok(make(match branching {
             Branching::Path { all, path } => {
                 let quantifier = if *all {
                     Quantifier::All
@@ -277,67 +259,15 @@ impl Writer<'_> {
         }))
     }
 
-    fn path(&self, id: FormulaId) -> Result<Expr, VerifyError> {
-        let formulas = &self.spec.formulas;
-        Ok(match formulas.get(id) {
-            Formula::True => expr(Kind::Bool(true)),
-            Formula::False | Formula::Last => expr(Kind::Bool(false)),
-            Formula::Atom(letter) => self.state(formulas.atom(*letter).expr)?,
-            Formula::Not(a) => not(self.path(*a)?),
-            Formula::And(a, b) => binary(Op::And, self.path(*a)?, self.path(*b)?),
-            Formula::Or(a, b) => binary(Op::Or, self.path(*a)?, self.path(*b)?),
-            Formula::Implies(a, b) => binary(Op::Implies, self.path(*a)?, self.path(*b)?),
-            Formula::Iff(a, b) => binary(Op::Iff, self.path(*a)?, self.path(*b)?),
-            Formula::Unary(op, bound, a) => {
-                let a = Box::new(self.path(*a)?);
-                expr(match op {
-                    Unary::Next | Unary::WeakNext => Kind::Next(a),
-                    Unary::Eventually => Kind::Unary(Temporal::Finally, bounds(bound)?, a),
-                    Unary::Always => Kind::Unary(Temporal::Globally, bounds(bound)?, a),
-                    Unary::Previously
-                    | Unary::WeakPreviously
-                    | Unary::Once
-                    | Unary::Historically => {
-                        return Err(past());
-                    }
-                })
-            }
-            Formula::Binary(op, bound, a, b) => {
-                let (a, b) = (self.path(*a)?, self.path(*b)?);
-                let until = |op, a, b| {
-                    Ok(expr(Kind::Until(
-                        op,
-                        Box::new(a),
-                        bounds(bound)?,
-                        Box::new(b),
-                    )))
-                };
-                return match op {
-                    Binary::Until => until(Until::Until, a, b),
-                    Binary::Unless => until(Until::Unless, a, b),
-                    Binary::Release => until(Until::Release, a, b),
-                    Binary::StrongRelease => until(Until::Until, b.clone(), binary(Op::And, a, b)),
-                    Binary::Since | Binary::BackTo => Err(past()),
-                };
-            }
-        })
+    fn path(&self, path: FormulaId) -> Result<Expr, VerifyError> {
+        let state = |id: ExprId| self.state(id);
+        let (spec, ends) = (self.spec, Ends::Never);
+        OnChain { spec, ends, state }.path(path)
     }
 }
 
 fn whole(number: u32) -> Expr {
-    expr(Kind::Int(i64::from(number)))
-}
-
-fn bounds(bound: &Option<Bound>) -> Result<Bounds, VerifyError> {
-    let end = |number: u32| Some((Box::new(whole(number)), false));
-    match bound {
-        None => Ok(Bounds::default()),
-        Some(Bound::Steps(lo, hi)) => Ok(Bounds {
-            lower: if *lo == 0 { None } else { end(*lo) },
-            upper: end(*hi),
-        }),
-        Some(Bound::Time(..)) => Err(VerifyError::NotForChains("a bound in time".to_owned())),
-    }
+    make(Kind::Int(i64::from(number)))
 }
 
 fn compare(ask: &Ask) -> Compare {
@@ -355,8 +285,15 @@ fn compare(ask: &Ask) -> Compare {
     }
 }
 
-fn past() -> VerifyError {
-    VerifyError::NotForChains(
-        "a past operator; to remember an earlier step, use a variable".to_owned(),
-    )
+impl From<NotOnChains> for VerifyError {
+    fn from(reason: NotOnChains) -> VerifyError {
+        VerifyError::NotForChains(
+            match reason {
+                NotOnChains::Past => "a past operator; to remember an earlier step, use a variable",
+                NotOnChains::Time => "a bound in time",
+                NotOnChains::Last => "`last`",
+            }
+            .to_owned(),
+        )
+    }
 }

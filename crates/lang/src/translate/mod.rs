@@ -1,5 +1,6 @@
-//! Translation between the core language and `automata`: formulas to automata, and words back to the names of atoms.
+//! Translation of the core language: formulas to automata, words back to the names of atoms, and formulas to those of Markov chains.
 
+pub(crate) mod chain;
 mod spoken;
 mod timed;
 mod word;
