@@ -51,7 +51,7 @@ fn check<V: Scalar>(model: &str, properties: &[String]) -> Result<(), Box<dyn Er
         chain.graph().edge_count(),
         clock.elapsed().as_secs_f64() * 1e3
     );
-    // What is eliminated for one property serves the next ones as well.
+    // Eliminated components are reused by the properties that follow.
     let checker = Checker::new(&chain, scope, Options::default());
     for property in properties {
         let parsed = parse_properties(property)?;

@@ -1,5 +1,5 @@
-//! Analyses of a chain and a set of bad states, beyond the probability of reaching them; why that is what it
-//! is tells [`why`](super::why).
+//! Analyses of a chain and a set of bad states, beyond the probability of reaching them. The module [`why`](super::why)
+//! explains that probability.
 //!
 //! | question | function |
 //! |---|---|
@@ -15,16 +15,16 @@ use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
 use super::solve::{Accuracy, Factors, NotConverged, Problem, solve, until_within};
 
-/// A bottom component and the probability to end there, by state.
+/// A bottom component and the probability of ending there, by state.
 #[derive(Clone, Debug)]
 pub struct Absorption<V: Scalar> {
-    /// Its states.
+    /// The states of the component.
     pub members: Vec<u32>,
-    /// The probability to end there, from each state.
+    /// The probability of ending there, from each state.
     pub probability: Vec<V::Estimate>,
 }
 
-/// Returns the bottom components, where every run ends, with the probability to end in each.
+/// Returns the bottom components, one of which every run enters almost surely, with the probability of ending in each.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -62,9 +62,8 @@ pub fn steps_to_absorption<V: Scalar>(
     collected_to_absorption(chain, &vec![V::one(); chain.len()], accuracy)
 }
 
-/// Returns, for each state, the expected sum of weights that is collected before a bottom component is entered; each visit to a
-/// state adds its weight. This is the factor by which errors of the rows with these weights affect any reachability
-/// probability.
+/// Returns, for each state, the expected sum of weights collected before a bottom component is entered; each visit to a state
+/// adds its weight. If the weights are errors of the rows, the result bounds the error of any reachability probability.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -77,7 +76,7 @@ pub fn collected_to_absorption<V: Scalar>(
     collected(chain, &unknown, weight, &Factors::default(), accuracy)
 }
 
-/// Returns the probability to reach a set, by state.
+/// Returns the probability of reaching a set, by state.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -103,7 +102,8 @@ pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -
     until_within(chain, &graph.reversed(), &graph.all(), target, steps, true)
 }
 
-/// Returns the probability to be in one of these states when the unknown ones are left for the first time, by state.
+/// Returns, by state, the probability of being in one of these states when the unknown ones are left for the first
+/// time.
 pub(super) fn reached<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,
@@ -132,8 +132,8 @@ pub(super) fn reached<V: Scalar>(
 /// Returns the expected number of steps until a set is reached, among the runs that reach it; `None` for states from which
 /// no run does.
 ///
-/// With `x` the probability to reach the set, this is `(N x)(s) / x(s)`: the steps of a run count by how likely it is to
-/// get there.
+/// With `x` the probability of reaching the set and `N` the expected numbers of visits, this is `(N x)(s) / x(s)`: each step is
+/// weighted with the probability of reaching the set from there.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -144,7 +144,7 @@ pub fn steps_given_reached<V: Scalar>(
 ) -> Result<Vec<Option<V::Estimate>>, NotConverged> {
     let risk = reach(chain, target, accuracy)?;
     let unknown = undecided(chain, target);
-    // Both ends of the weights, so that their errors are part of the answer.
+    // Both bounds of the weights, so that the result covers their errors.
     let weights = |pick: fn(&V::Estimate) -> V| -> Vec<V> { risk.iter().map(pick).collect() };
     let factors = Factors::default();
     let least = weights(V::Estimate::lower);
@@ -176,8 +176,8 @@ pub fn steps_given_reached<V: Scalar>(
         .collect())
 }
 
-/// Returns the states from which the set is reached with certainty for any probabilities: the points of no return of
-/// the graph.
+/// Returns the states from which the set is reached with certainty, whatever the probabilities of the transitions are:
+/// the points of no return of the graph.
 pub fn inevitable<V: Scalar>(chain: &Chain<V>, target: &NodeSet) -> NodeSet {
     let before = chain.graph().reversed();
     let mut never = backward(&before, target, None);
@@ -199,7 +199,7 @@ pub struct NoReturn<V: Scalar> {
 }
 
 /// Returns the states outside the set whose probability of reaching it within this many steps is proven to be at least
-/// `threshold`: the points of no return of the numbers.
+/// `threshold`: the points of no return by probability.
 pub fn no_return<V: Scalar>(
     chain: &Chain<V>,
     target: &NodeSet,
@@ -217,11 +217,11 @@ pub fn no_return<V: Scalar>(
         .collect()
 }
 
-/// Returns a bound on the error of each reachability probability, if each row of the chain is at most `error[s]` in total
-/// variation from the true one, whose transitions are among those of the chain: `d = N e`.
+/// Returns a bound on the error of each reachability probability, if the total variation distance of each row `s` from the true
+/// one is at most `error[s]`. The true transitions must be among those of the chain: `d = N e`.
 ///
-/// States that reach the set for sure stay among the unknown ones: a transition that the true chain does not have may be
-/// why they do.
+/// States that reach the set with certainty remain unknown: they may reach it only by a transition that the true chain does not
+/// have.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -242,7 +242,7 @@ fn undecided<V: Scalar>(chain: &Chain<V>, target: &NodeSet) -> NodeSet {
     unknown
 }
 
-/// Returns the states of no bottom component, and the bottom components.
+/// Returns the states outside all bottom components, and the bottom components.
 fn transient<V: Scalar>(chain: &Chain<V>) -> (NodeSet, Vec<Vec<u32>>) {
     let found = components(chain.graph(), None);
     let mut unknown = chain.graph().all();
@@ -258,7 +258,7 @@ fn transient<V: Scalar>(chain: &Chain<V>) -> (NodeSet, Vec<Vec<u32>>) {
     (unknown, bottoms)
 }
 
-/// Returns the expected weight collected in the unknown states until they are left for good.
+/// Returns the expected weight collected in the unknown states until they are left permanently.
 fn collected<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,

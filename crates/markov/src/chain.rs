@@ -1,4 +1,4 @@
-//! The chain itself: transitions, initial states, labels, rewards, and the errors of invalid ones.
+//! Markov chains: transitions, initial states, labels, rewards, and the errors of invalid chains.
 
 use indexmap::IndexMap;
 
@@ -7,7 +7,7 @@ use guard_automata::graph::{Digraph, DigraphBuilder, NodeSet};
 use super::scalar::Scalar;
 use super::valuation::Valuations;
 
-/// The allowed distance of the sum of a row from 1, which covers rounding to six printed digits.
+/// The largest accepted distance of the sum of a row from 1; covers rounding to six printed digits.
 pub const ROW_TOLERANCE: f64 = 1e-5;
 
 /// A finite discrete-time Markov chain.
@@ -28,15 +28,15 @@ pub struct Chain<V> {
 /// A reward structure.
 #[derive(Clone, Debug)]
 pub struct Rewards<V> {
-    /// Its name; empty if it has none.
+    /// The name; empty if it has none.
     pub name: String,
-    /// The reward of each step in a state, by state; empty if there is none.
+    /// The reward of each step in a state, by state; empty if all are 0.
     pub state: Vec<V>,
-    /// The mean reward of each step out of a state, by state; empty if there is none.
+    /// The mean reward of each step out of a state, by state; empty if all are 0.
     pub step: Vec<V>,
 }
 
-/// The fault of a chain.
+/// The reason why a chain is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ChainError {
     /// The chain has no states.
@@ -45,25 +45,25 @@ pub enum ChainError {
     /// No state is initial.
     #[error("the model has no initial state: one state must carry the label `init`")]
     NoInitial,
-    /// A state that does not exist is named.
+    /// A state is named that does not exist.
     #[error("state {state} does not exist: the model has {states} states, 0 to {}", states.saturating_sub(1))]
     NoState {
-        /// The name.
+        /// The number of the state.
         state: u64,
         /// The number of states.
         states: usize,
     },
-    /// A number that is not a probability.
+    /// A probability is negative, greater than 1 or not a number.
     #[error("the probability {value} from state {from} to state {to} is not between 0 and 1")]
     NoProbability {
-        /// Source.
+        /// The source state.
         from: usize,
-        /// Target.
+        /// The target state.
         to: u32,
-        /// The number that was given.
+        /// The given number.
         value: String,
     },
-    /// A row that does not sum to 1.
+    /// A row does not sum to 1.
     #[error("the probabilities out of state {state} sum to {sum} instead of 1")]
     RowSum {
         /// The state.
@@ -71,15 +71,15 @@ pub enum ChainError {
         /// The sum.
         sum: String,
     },
-    /// A reward that is not a finite number from 0 on.
+    /// A reward is negative or not finite.
     #[error("unsupported reward {value} of state {state}: expected a finite number of at least 0")]
     BadReward {
         /// The state.
         state: usize,
-        /// The number that was given.
+        /// The given number.
         value: String,
     },
-    /// More states or transitions than can be numbered.
+    /// The chain has more states or transitions than 32-bit numbers can index.
     #[error(transparent)]
     TooLarge(#[from] guard_automata::graph::TooLarge),
 }
@@ -90,22 +90,22 @@ impl<V: Scalar> Chain<V> {
         self.graph.len()
     }
 
-    /// Always false: a chain has at least one state.
+    /// Always returns false: a chain has at least one state.
     pub fn is_empty(&self) -> bool {
         self.graph.is_empty()
     }
 
-    /// Returns the states and transitions.
+    /// Returns the graph of states and transitions.
     pub fn graph(&self) -> &Digraph {
         &self.graph
     }
 
-    /// Returns the probabilities of the transitions, by edge.
+    /// Returns the probabilities of the transitions, indexed by edge.
     pub fn probabilities(&self) -> &[V] {
         &self.probabilities
     }
 
-    /// Returns the transitions out of a state.
+    /// Returns the targets of the transitions out of a state, ascending, with their probabilities.
     pub fn row(&self, state: u32) -> impl Iterator<Item = (u32, &V)> {
         let edges = self.graph.edges(state);
         self.graph
@@ -120,12 +120,12 @@ impl<V: Scalar> Chain<V> {
         &self.initial
     }
 
-    /// Returns the states that carry a label; `init` and `deadlock` are always there.
+    /// Returns the states that carry a label; `init` and `deadlock` always exist.
     pub fn label(&self, name: &str) -> Option<&NodeSet> {
         self.labels.get(name)
     }
 
-    /// Returns all labels, in the order in which they were declared.
+    /// Returns all labels in the order of declaration.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &NodeSet)> {
         self.labels.iter().map(|(name, set)| (name.as_str(), set))
     }
@@ -135,7 +135,7 @@ impl<V: Scalar> Chain<V> {
         &self.rewards
     }
 
-    /// Returns the name of a state: the values of its variables, else its number.
+    /// Returns the name of a state: the values of its variables if known, otherwise its number.
     pub fn name(&self, state: u32) -> String {
         match &self.valuations {
             Some(valuations) => valuations.text(state),
@@ -148,8 +148,7 @@ impl<V: Scalar> Chain<V> {
         self.valuations.as_ref()
     }
 
-    /// Returns the states in the order in which they are listed: by the values of their variables, as PRISM does, or by
-    /// number.
+    /// Returns the states in the order for output: by the values of their variables, as in PRISM, or by number.
     pub fn listing(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         if let Some(valuations) = &self.valuations {
@@ -158,7 +157,8 @@ impl<V: Scalar> Chain<V> {
         order
     }
 
-    /// Returns a chain made from another one, without labels or rewards; its rows are known to be sound.
+    /// Returns a chain without labels or rewards, with state 0 as initial state. The rows are not checked: the caller
+    /// guarantees that they are valid.
     pub(crate) fn derived(graph: Digraph, probabilities: Vec<V>) -> Chain<V> {
         let initial = graph.set([0]);
         Chain {
@@ -213,7 +213,7 @@ impl<V: Scalar> Chain<V> {
     }
 }
 
-/// A chain that is being read, row by row.
+/// A chain under construction, row by row.
 #[derive(Debug)]
 pub struct ChainBuilder<V> {
     graph: DigraphBuilder,
@@ -230,7 +230,7 @@ impl<V: Scalar> Default for ChainBuilder<V> {
 }
 
 impl<V: Scalar> ChainBuilder<V> {
-    /// Returns an empty chain with room for this many states and transitions.
+    /// Returns an empty builder with room for this many states and transitions.
     pub fn with_capacity(states: usize, transitions: usize) -> ChainBuilder<V> {
         ChainBuilder {
             graph: DigraphBuilder::with_capacity(states, transitions),
@@ -241,15 +241,15 @@ impl<V: Scalar> ChainBuilder<V> {
         }
     }
 
-    /// Adds a transition of the state whose row is open. Several transitions to one target are added up.
+    /// Adds a transition to the current row. Several transitions to one target are added up.
     pub fn transition(&mut self, target: u32, probability: V) {
         self.row.push((target, probability));
     }
 
-    /// Closes the row of the current state. A state without a transition is a deadlock and gets a loop, as PRISM does.
+    /// Closes the current row. A state without a transition is a deadlock and gets a self-loop, as in PRISM.
     ///
     /// # Errors
-    /// A number that is not a probability, or a sum that is not 1.
+    /// [`ChainError::NoProbability`] or [`ChainError::RowSum`].
     pub fn end_row(&mut self) -> Result<(), ChainError> {
         let state = self.rows;
         self.rows += 1;
@@ -269,7 +269,7 @@ impl<V: Scalar> ChainBuilder<V> {
         }
         let mut sum = V::zero();
         for (target, probability) in self.row.drain(..) {
-            // Written so that NaN is refused as well.
+            // The form of the condition rejects NaN too.
             let sound = probability >= V::zero() && probability.to_f64() <= 1.0 + ROW_TOLERANCE;
             if !sound {
                 return Err(ChainError::NoProbability {
@@ -295,12 +295,12 @@ impl<V: Scalar> ChainBuilder<V> {
         Ok(())
     }
 
-    /// Returns the number of rows that are closed.
+    /// Returns the number of closed rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether no row is closed.
+    /// Returns whether no row is closed.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -310,7 +310,8 @@ impl<V: Scalar> ChainBuilder<V> {
         &self.deadlocks
     }
 
-    /// Returns the chain, with the labels `init` and `deadlock`; the other labels, which may name these as well, follow.
+    /// Returns the chain with the labels `init` and `deadlock`. Callers add other labels afterwards and may replace
+    /// these two.
     ///
     /// # Errors
     /// An empty model, no initial state, a transition to a state that does not exist, or too large a model.

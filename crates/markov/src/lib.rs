@@ -1,4 +1,4 @@
-//! Markov chains as mathematics: chains, their files, and the probabilities of what happens on them.
+//! Markov chains: construction, file formats, model checking and analyses.
 //!
 //! ```text
 //! .tra .lab .srew .trew ─┐
@@ -6,8 +6,8 @@
 //! PRISM language ────────┘
 //! ```
 //!
-//! The module reads as a library of its own. [`Chain`] is generic over its numbers: `f64`, where every answer carries a
-//! proven lower and upper bound, or [`BigRational`](num_rational::BigRational), where answers are exact.
+//! The crate does not depend on the Guard language. [`Chain`] is generic over its numbers: `f64`, with a proven lower
+//! and upper bound for each result, or [`BigRational`](num_rational::BigRational), with exact results.
 //!
 //! ```
 //! use guard_markov::{Answer, Checker, Definitions, Options, explore, parse_model, parse_properties};

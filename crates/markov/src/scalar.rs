@@ -1,25 +1,25 @@
-//! The numbers that the engine computes with: doubles whose rounding is accounted for, or exact rationals.
+//! The numbers of the engine: doubles with bounds on their rounding errors, or exact rationals.
 //!
-//! All algorithms are written once over [`Scalar`]. What they compute is an [`Estimate`]: for rationals the number itself,
-//! for doubles a value with a bound on how far the true result can be from it. Everything that the engine solves is a sum
-//! of products and quotients of numbers that are not negative, so a rounding error is a *relative* error of a known number
-//! of units in the last place, whatever the condition of the system; subtraction, which would lose digits, does not occur.
+//! All algorithms are generic over [`Scalar`] and compute an [`Estimate`]: for rationals the number itself, for doubles a value
+//! with a bound on its distance from the true result. Every solved system is a sum of products and quotients of nonnegative
+//! numbers. A rounding error is therefore a *relative* error of a known number of units in the last place, whatever the
+//! condition of the system. Subtraction, which would lose digits, does not occur.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Half a unit in the last place of 1: the relative error of one operation on doubles.
+/// Half a unit in the last place of 1: the largest relative error of one operation on doubles.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// The smallest double above 0: a decimal below the normal doubles is read with an error of up to half of it.
+/// The smallest positive double. A decimal below the normal range is read with an error of up to half of it.
 pub(crate) const SMALLEST: f64 = f64::from_bits(1);
 
-/// Below this, products may have lost digits to underflow; the loss is far below this number again.
+/// Below this value, products may have lost digits to underflow; the loss is far smaller than this value.
 const TINY: f64 = 1e-250;
 
-/// Returns the units of error that cover so many factors `1 ± UNIT` in a row, and the step from the true value to the computed one;
-/// infinite if that is no small error any more.
+/// Returns the units of error that cover this many consecutive factors `1 ± UNIT`, relative to the computed value instead of
+/// the true one. Returns infinity if the error is not small.
 pub(crate) fn compounded(units: f64) -> f64 {
     let part = units * UNIT;
     if part < 0.1 {
@@ -29,9 +29,9 @@ pub(crate) fn compounded(units: f64) -> f64 {
     }
 }
 
-/// A number of the engine: not negative, except for thresholds in properties.
+/// A number of the engine; nonnegative except for thresholds in properties.
 pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
-    /// The result of the engine: a number and its error.
+    /// A result of the engine: a number and the bound on its error.
     type Estimate: Estimate<Self>;
 
     /// Whether arithmetic is exact.
@@ -41,7 +41,7 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn zero() -> Self;
     /// Returns 1.
     fn one() -> Self;
-    /// Whether it is 0.
+    /// Returns whether the number is 0.
     fn is_zero(&self) -> bool;
     /// Returns the sum.
     fn plus(&self, other: &Self) -> Self;
@@ -49,63 +49,63 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn minus(&self, other: &Self) -> Self;
     /// Returns the product.
     fn times(&self, other: &Self) -> Self;
-    /// Returns the quotient; the divisor is not 0.
+    /// Returns the quotient; the divisor must not be 0.
     fn over(&self, other: &Self) -> Self;
     /// Adds a product in place.
     fn accumulate(&mut self, left: &Self, right: &Self);
-    /// Returns the sum of numbers that are not negative, off by at most two [`UNIT`]s relatively, however many they are.
+    /// Returns the sum of nonnegative numbers, with a relative error of at most two [`UNIT`]s for any number of terms.
     fn sum(numbers: &[Self]) -> Self;
     /// Returns the nearest number of this kind.
     fn from_rational(number: &BigRational) -> Self;
-    /// Returns the number that a double stands for, which must be finite.
+    /// Returns the value of a double, which must be finite.
     fn from_f64(number: f64) -> Self;
     /// Returns the number as an exact fraction, or `None` if it is not finite.
     fn to_rational(&self) -> Option<BigRational>;
     /// Returns the nearest double.
     fn to_f64(&self) -> f64;
-    /// Reads `0.25`, `1e-3` or `1/4`; `None` if it is not a finite number.
+    /// Reads `0.25`, `1e-3` or `1/4`; returns `None` if the text is not a finite number.
     fn parse(text: &str) -> Option<Self>;
-    /// Returns the largest whole number that is not above; `None` beyond 64 bits.
+    /// Returns the largest integer that is not greater; `None` if it does not fit into 64 bits.
     fn floor(&self) -> Option<i64>;
     /// Returns a power, or `None` if the result is not a number of this kind.
     fn power(&self, exponent: &Self) -> Option<Self>;
     /// Returns a logarithm, or `None` if the result is not a number of this kind.
     fn logarithm(&self, base: &Self) -> Option<Self>;
-    /// Returns the text that reads back as the same number.
+    /// Returns a text that reads back as the same number.
     fn text(&self) -> String;
 }
 
 /// A number and a bound on its error.
 ///
-/// **Invariant:** an estimate whose error is 0 is exactly the number meant.
+/// **Invariant:** an estimate whose error is 0 equals the true number.
 pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
     /// Returns a number without an error.
     fn exact(value: V) -> Self;
-    /// Returns the number itself, the best guess.
+    /// Returns the best approximation.
     fn value(&self) -> &V;
     /// Returns a lower bound of the true number.
     fn lower(&self) -> V;
     /// Returns an upper bound of the true number.
     fn upper(&self) -> V;
-    /// Whether it is exactly 0.
+    /// Returns whether the number is known to be 0.
     fn is_zero(&self) -> bool;
-    /// Whether it is exactly 1.
+    /// Returns whether the number is known to be 1.
     fn is_one(&self) -> bool;
-    /// Whether its error is 0.
+    /// Returns whether the error is 0.
     fn is_exact(&self) -> bool;
-    /// Adds another estimate times an exact weight; the rounding of the sum is added by [`Estimate::rounded`].
+    /// Adds another estimate times an exact weight. [`Estimate::rounded`] accounts for the rounding of the sum.
     fn accumulate(&mut self, weight: &V, other: &Self);
-    /// Divides by a number that is not 0.
+    /// Divides by a number, which must not be 0.
     fn divide(&mut self, divisor: &V);
-    /// Accounts for the rounding of so many operations, each of which may be off by one [`UNIT`] of the result.
+    /// Accounts for the rounding of this many operations, each with an error of at most one [`UNIT`] of the result.
     fn rounded(self, operations: f64) -> Self;
-    /// Returns an estimate with these bounds; the value is their middle.
+    /// Returns an estimate with these bounds; the value is their midpoint.
     fn between(lower: V, upper: V) -> Self;
-    /// Returns the same value with an error enlarged by an absolute amount.
+    /// Returns the same value with the error increased by an absolute amount.
     fn widened(self, error: f64) -> Self;
 }
 
-/// A double that is at most `error` away from the number meant.
+/// A double whose distance from the true number is at most `error`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Approx {
     /// The computed number.
@@ -129,7 +129,7 @@ impl Estimate<f64> for Approx {
         if self.error == 0.0 {
             return self.value;
         }
-        // One step outwards covers the rounding of this very subtraction; no number here is negative.
+        // One step outwards covers the rounding of this subtraction; no number here is negative.
         (self.value - self.error).next_down().max(0.0)
     }
 
@@ -169,7 +169,7 @@ impl Estimate<f64> for Approx {
 
     #[inline]
     fn rounded(self, operations: f64) -> Approx {
-        // The error is itself a rounded sum of as many terms; a factor of 1 + 2^-20 is more than that rounding.
+        // The error is itself a rounded sum of as many terms; the factor `1 + 1e-6` exceeds that rounding.
         let slack = if self.value < TINY { TINY } else { 0.0 };
         Approx {
             value: self.value,
@@ -240,7 +240,7 @@ impl Scalar for f64 {
         *self += left * right;
     }
 
-    /// Compensated (A. Neumaier 1974): the rounding of each sum is itself summed up.
+    /// Uses compensated summation (A. Neumaier 1974): the rounding errors are summed separately.
     fn sum(numbers: &[f64]) -> f64 {
         let (mut sum, mut lost) = (0.0f64, 0.0);
         for &term in numbers {
@@ -275,7 +275,7 @@ impl Scalar for f64 {
         let number = match text.split_once('/') {
             Some((over, under)) => {
                 match (over.trim().parse::<f64>(), under.trim().parse::<f64>()) {
-                    // Integers below 2^53 are exact, and so the quotient is the nearest double.
+                    // Integers below 2^53 are exact, so the quotient is the nearest double.
                     (Ok(over), Ok(under))
                         if over.abs() < 9e15 && under.abs() < 9e15 && under != 0.0 =>
                     {
@@ -458,10 +458,10 @@ fn rational_to_f64(number: &BigRational) -> f64 {
     }
 }
 
-/// The largest exponent of ten that a decimal may have; beyond it a short text would make a huge number.
+/// The largest accepted exponent of ten; beyond it a short text would make a huge number.
 const MAX_EXPONENT: i64 = 5000;
 
-/// Reads a decimal or a fraction of two of them exactly; `None` if it is neither.
+/// Reads a decimal, or a fraction of two decimals, exactly; returns `None` if the text is neither.
 pub fn parse_rational(text: &str) -> Option<BigRational> {
     if let Some((over, under)) = text.split_once('/') {
         let (over, under) = (parse_decimal(over.trim())?, parse_decimal(under.trim())?);

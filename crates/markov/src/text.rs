@@ -1,6 +1,6 @@
-//! Positions in texts, and the errors there.
+//! Positions in texts, and errors with a position.
 
-/// A place in a text, counted from 1.
+/// A position in a text, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TextPosition {
     /// The line.
@@ -10,7 +10,7 @@ pub struct TextPosition {
 }
 
 impl TextPosition {
-    /// Returns the first character of a line.
+    /// Returns the position of the first character of a line.
     pub fn line(line: usize) -> TextPosition {
         TextPosition {
             line: u32::try_from(line).unwrap_or(u32::MAX),
@@ -19,20 +19,20 @@ impl TextPosition {
     }
 }
 
-/// The fault of a model or a property, and its position.
+/// A fault in a model or a property, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{}: {message}", place.line, place.column)]
 pub struct TextError {
     /// The position.
     pub place: TextPosition,
-    /// The fault, in one clause.
+    /// The description of the fault, in one clause.
     pub message: String,
-    /// The remedy, if known.
+    /// The suggested fix, if known.
     pub help: Option<String>,
 }
 
 impl TextError {
-    /// Returns an error without advice.
+    /// Returns an error without a suggested fix.
     pub fn new(place: TextPosition, message: impl Into<String>) -> TextError {
         TextError {
             place,
@@ -41,7 +41,7 @@ impl TextError {
         }
     }
 
-    /// Returns the same with advice.
+    /// Returns the error with a suggested fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> TextError {
         self.help = Some(help.into());

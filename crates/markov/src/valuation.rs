@@ -1,13 +1,13 @@
-//! The meaning of states: values of variables, packed into words.
+//! Values of the variables of states, packed into words.
 
 /// A variable of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its smallest value; 0 for a truth value.
+    /// The smallest value; 0 for a truth value.
     pub low: i64,
-    /// Its largest value; 1 for a truth value.
+    /// The largest value; 1 for a truth value.
     pub high: i64,
     /// Whether it is a truth value.
     pub is_bool: bool,
@@ -29,7 +29,7 @@ impl Slot {
         (((state[self.word as usize] >> self.shift) & self.mask) as i64).wrapping_add(self.low)
     }
 
-    /// Sets the variable, whose new value is within its range.
+    /// Sets the variable to a value, which must be within its range.
     #[inline]
     pub fn set(self, state: &mut [u64], value: i64) {
         let word = &mut state[self.word as usize];
@@ -48,7 +48,7 @@ pub struct Valuations {
 }
 
 impl Valuations {
-    /// Returns valuations without states, over these variables.
+    /// Returns valuations of these variables, without states.
     pub fn new(variables: Vec<Variable>) -> Valuations {
         let mut slots = Vec::with_capacity(variables.len());
         let (mut word, mut used) = (0, 0);
@@ -85,12 +85,12 @@ impl Valuations {
         &self.variables
     }
 
-    /// Returns the position of each variable.
+    /// Returns the positions of the variables in a packed state.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// Returns the number of words that a state takes.
+    /// Returns the number of words of a packed state.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -100,7 +100,7 @@ impl Valuations {
         self.states.len() / self.words
     }
 
-    /// Whether there are no states.
+    /// Returns whether there are no states.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
@@ -127,7 +127,7 @@ impl Valuations {
         self.slots.iter().map(|slot| slot.get(packed)).collect()
     }
 
-    /// Returns the state as people read it: `s=3 & done=true`.
+    /// Returns a state in text form: `s=3 & done & !failed`.
     pub fn text(&self, state: u32) -> String {
         let parts: Vec<String> = self
             .variables

@@ -1,13 +1,13 @@
 //! Explanations of the probability of reaching a set: the successors, the states before the last step, the likeliest paths, the
 //! distribution over steps, and the rows with the greatest influence.
 //!
-//! Everything here explains a number that the [checker](super::Checker) proves; the parts are plain doubles, good to about
-//! ten digits.
+//! The results explain a number that the [checker](super::Checker) proves; they are plain doubles with a precision of about ten
+//! digits.
 //!
 //! # Source
-//! J. Kemeny, J. Snell, "Finite Markov Chains", 1960, chapter 3, for the fundamental matrix `N`; T. Han, J.-P. Katoen,
-//! B. Damman, "Counterexample generation in probabilistic model checking", IEEE TSE 35(2), 2009, for probable paths as short
-//! paths, where an edge is as long as its negative logarithm.
+//! J. Kemeny, J. Snell, "Finite Markov Chains", 1960, chapter 3, for the fundamental matrix `N`; T. Han, J.-P. Katoen, B.
+//! Damman, "Counterexample generation in probabilistic model checking", IEEE TSE 35(2), 2009, for most probable paths as
+//! shortest paths, where the length of an edge is its negative logarithm.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +20,14 @@ use super::scalar::{Estimate, Scalar};
 use super::solve::{Accuracy, Factors, NotConverged};
 use guard_automata::graph::{NodeSet, backward, components};
 
-/// A set to be reached, through states in which the run continues.
+/// A set to reach, and the states through which runs may reach it.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    /// The states in which the run continues; in all others it has arrived or failed.
+    /// The states in which the run continues; in all others it ends.
     pub open: NodeSet,
-    /// The states in which it has arrived.
+    /// The states in which the set is reached.
     pub target: NodeSet,
-    /// Within how many steps; `None` for ever.
+    /// The largest number of steps; `None` if unlimited.
     pub horizon: Option<u64>,
 }
 
@@ -36,67 +36,67 @@ pub struct Goal {
 pub struct Contribution {
     /// The successor.
     pub state: u32,
-    /// Its part of the probability: all parts sum to 1.
+    /// The fraction of the probability; all fractions sum to 1.
     pub share: f64,
-    /// The probability from there.
+    /// The probability from the successor on.
     pub risk: f64,
 }
 
-/// The state of the last step.
+/// The contribution of the last state before the set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jump {
-    /// From where.
+    /// The last state before the set.
     pub from: u32,
-    /// The probability that the set is entered from here: all of them sum to that of reaching it.
+    /// The probability of entering the set from this state; these sum to the probability of reaching it.
     pub probability: f64,
 }
 
 /// A path and its probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LikelyPath {
-    /// Its states. Without a horizon, loops at one state are not written out.
+    /// The states of the path. Without a horizon, self-loops are omitted.
     pub states: Vec<u32>,
-    /// Its probability; without a horizon, any number of rounds of the loops at its states is allowed.
+    /// The probability of the path; without a horizon it includes any number of self-loops.
     pub probability: f64,
 }
 
-/// The sensitivity of the probability to a row that moves towards one of its transitions, from `P(u,·)` to `(1 - ε) P(u,·)`
-/// and `ε` more at `t`.
+/// The sensitivity of the probability to shifting a row towards one of its transitions, from `P(u,·)` to `(1 - ε) P(u,·)` plus
+/// `ε` at `t`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lever {
-    /// Source of the transition.
+    /// The source of the transition.
     pub from: u32,
-    /// Its target.
+    /// The target of the transition.
     pub to: u32,
-    /// The derivative by `ε`.
+    /// The derivative with respect to `ε`.
     pub derivative: f64,
 }
 
-/// The reason why a set is reached as likely as it is.
+/// An explanation of the probability of reaching a set.
 #[derive(Clone, Debug)]
 pub struct Why {
     /// The probability.
     pub risk: f64,
-    /// By successor, the largest share first.
+    /// The contributions of the successors, the largest share first.
     pub next: Vec<Contribution>,
-    /// By the state before the set, the largest part first.
+    /// The contributions of the last states before the set, the largest first.
     pub jumps: Vec<Jump>,
-    /// After how many steps the set is reached in the mean, by the runs that do.
+    /// The mean number of steps until the set is reached, among the runs that reach it; `None` if the probability is 0.
     pub steps: Option<f64>,
-    /// Transitions by influence on the probability, greatest first: the most effective changes.
+    /// The sensitivities to the transitions, the largest absolute value first: the most effective changes.
     pub levers: Vec<Lever>,
-    /// States by their contribution to the variance of the probability, greatest first: the most useful measurements. Empty
-    /// without counts.
+    /// The fraction of the variance that each state's row contributes, the largest first: where further observations help most.
+    /// Empty without counts.
     pub doubt: Vec<(u32, f64)>,
 }
 
-/// Within a horizon, the largest number of values kept at once; beyond it, levers and doubt are left out.
+/// Within a horizon, the largest number of stored values; beyond it, `levers` and `doubt` stay empty.
 const MOST_NUMBERS: u64 = 50_000_000;
 
-/// The greatest number of steps of the search for paths.
+/// The largest number of entries in the search for paths.
 const MOST_TRIED: usize = 2_000_000;
 
-/// Sweeps over one component.
+/// The largest number of sweeps over one component.
 const MOST_SWEEPS: usize = 1_000_000;
 
 impl Goal {
@@ -111,8 +111,8 @@ impl Goal {
         }
     }
 
-    /// Explains the probability of reaching the goal from `from`. The run continues there, whether that state is open or
-    /// not. `exits` gives the number of times each row was counted; empty for a chain that is known exactly.
+    /// Explains the probability of reaching the goal from `from`. The run continues there, whether that state is open
+    /// or not. `exits` is the number of observations of each row; empty for a chain that is known exactly.
     ///
     /// # Errors
     /// [`NotConverged`].
@@ -156,21 +156,21 @@ impl Goal {
         Ok(why)
     }
 
-    /// Returns the number of times that each state is visited from one state on, before the run is over or can no longer
-    /// arrive: a row of the fundamental matrix. Without a horizon.
+    /// Returns the expected number of visits to each state from one state on, before the run ends or can no longer
+    /// reach the goal: a row of the fundamental matrix. Ignores the horizon.
     pub fn visits<V: Scalar>(&self, chain: &Chain<V>, from: u32) -> Vec<f64> {
         Rows::new(chain, self, from).visits(from)
     }
 
-    /// Returns the probability from a state on, and the asymptotic variance of its estimate by the frequencies of a counted
-    /// chain. `row` says which counted row each state has, since a product has rows more than once, and `exits` how often each
-    /// row was counted. `None` if it cannot happen, or if it depends on a row that was never counted.
+    /// Returns the probability from a state on, and the asymptotic variance of its estimate from counted transitions. `row`
+    /// maps each state to its counted row, since a product contains rows several times, and `exits` is the number of
+    /// observations of each row. Returns `None` if the probability is 0 or depends on a row without observations.
     ///
-    /// Given the state, a next step is independent of all steps before, whatever run it is in. So the frequencies of a row have
+    /// Given the state, the next step is independent of all previous steps in any run. The frequencies of a row therefore have
     /// the variance of as many draws as the row has exits, and different rows are uncorrelated (P. Billingsley, "Statistical
-    /// methods in Markov chains", Ann. Math. Stat. 32, 1961). By the delta method each row adds the variance of its derivatives,
-    /// divided by its exits. For reaching without a horizon in `n` complete runs these sum to `x (1 - x) / n`: a run is the
-    /// unit, however long it is.
+    /// methods in Markov chains", Ann. Math. Stat. 32, 1961). By the delta method each row adds the variance of its
+    /// derivatives, divided by its exits. For reachability without a horizon in `n` complete runs these sum to `x (1 - x) / n`:
+    /// the unit is a run of any length.
     ///
     /// # Errors
     /// [`NotConverged`].
@@ -200,13 +200,13 @@ impl Goal {
                 _ => return Ok(None),
             }
         }
-        // In one order, so that the same counts give the same digits.
+        // A fixed order, so that the same counts give the same digits.
         parts.sort_unstable_by_key(|part| part.0);
         let variance = parts.iter().map(|part| part.1).sum();
         Ok((why.risk > 0.0).then_some((why.risk, variance)))
     }
 
-    /// Returns the probability by state.
+    /// Returns the probability of reaching the goal without a horizon, by state.
     fn values<V: Scalar>(
         &self,
         chain: &Chain<V>,
@@ -219,21 +219,21 @@ impl Goal {
         Ok(values.iter().map(|value| value.value().to_f64()).collect())
     }
 
-    /// Returns the most probable paths from a state to the set, the most probable first, at most `count` of them.
+    /// Returns at most `count` of the most probable paths from a state to the set, the most probable first.
     ///
-    /// Without a horizon, loops at single states are taken out first (`P(s,t) / (1 - P(s,s))`), as else one path would come
-    /// back with every number of rounds.
+    /// Without a horizon, self-loops are removed first (`P(s,t) / (1 - P(s,s))`); otherwise one path would occur again for each
+    /// number of loops.
     ///
     /// # Limits
-    /// Every state, at every length within a horizon, is left at most `count` times: `O(count · m log m)`; after two million
-    /// steps what was found is all.
+    /// Every state, at every length within a horizon, is left at most `count` times: `O(count · m log m)`. The search ends
+    /// after two million entries and may then return fewer paths.
     pub fn likely_paths<V: Scalar>(
         &self,
         chain: &Chain<V>,
         from: u32,
         count: usize,
     ) -> Vec<LikelyPath> {
-        /// Probabilities from 0 to 1 are ordered as their bits are.
+        /// The order of the bits of probabilities is that of their values.
         fn key(probability: f64) -> u64 {
             probability.to_bits()
         }
@@ -241,7 +241,7 @@ impl Goal {
         open.insert(from as usize);
         // Only states from which the set can be reached are visited.
         let useful = backward(&chain.graph().reversed(), &self.target, Some(&open));
-        // For each entry: the last state of a path, its length, and the entry of the path before.
+        // For each entry: the last state of a path, its length, and the entry of the path without that state.
         let mut trail: Vec<(u32, u64, Option<usize>)> = vec![(from, 0, None)];
         let mut left: FxHashMap<(u32, u64), usize> = FxHashMap::default();
         let mut waiting = BinaryHeap::from([(key(1.0), Reverse(0usize))]);
@@ -295,13 +295,13 @@ impl Goal {
     }
 }
 
-/// The rows of the states where the run goes on, as doubles.
+/// The rows of the states in which the run continues, as doubles.
 struct Rows {
-    /// For each state: its transitions; empty if the run is over.
+    /// The transitions of each state; empty if the run ends there.
     rows: Vec<Vec<(u32, f64)>>,
-    /// The states from which the set can be reached, in an order in which most transitions lead onwards.
+    /// The states from which the set can be reached, ordered so that most transitions lead forwards.
     components: Vec<Vec<u32>>,
-    /// The states in which the run continues: the state in question may not be one of them.
+    /// The states in which the run continues; the initial state of the query need not be one of them.
     open: NodeSet,
     target: NodeSet,
 }
@@ -320,7 +320,7 @@ impl Rows {
         let found = components(chain.graph(), Some(&useful));
         Rows {
             rows,
-            // Each component after all that lead to it.
+            // Each component follows all that lead to it.
             components: (0..found.len())
                 .rev()
                 .map(|at| found.members(at).to_vec())
@@ -330,7 +330,7 @@ impl Rows {
         }
     }
 
-    /// Whether a run that reaches a state continues there.
+    /// Returns whether a run continues in a state that it reaches.
     fn goes_on(&self, state: u32) -> bool {
         self.open.contains(state as usize) && !self.target.contains(state as usize)
     }
@@ -340,7 +340,7 @@ impl Rows {
         let mut leaving = vec![0.0; self.rows.len()];
         for &state in self.components.iter().flatten() {
             for &(to, weight) in &self.rows[state as usize] {
-                // A loop does not leave the state, unless the run ends with it.
+                // A self-loop does not leave the state, unless the run ends with it.
                 if to != state || !self.goes_on(to) {
                     leaving[state as usize] += weight;
                 }
@@ -372,13 +372,13 @@ impl Rows {
         visits
     }
 
-    /// Returns the mean of a value after one step.
+    /// Returns the mean of the values after one step.
     fn ahead(&self, state: u32, values: &[f64]) -> f64 {
         let row = self.rows[state as usize].iter();
         row.map(|(to, weight)| weight * values[*to as usize]).sum()
     }
 
-    /// Returns the probability to arrive with the next step.
+    /// Returns the probability of reaching the set with the next step.
     fn into(&self, state: u32) -> f64 {
         let row = self.rows[state as usize].iter();
         row.filter(|(to, _)| self.target.contains(*to as usize))
@@ -441,7 +441,7 @@ impl Rows {
     fn within(&self, from: u32, steps: u64, exits: &[u64]) -> Why {
         let n = self.rows.len();
         let keeps = steps.saturating_mul(n as u64) <= MOST_NUMBERS;
-        // From 0 steps to go upwards.
+        // The values for an increasing number of remaining steps, from 0.
         let mut values = vec![0.0; n];
         for state in self.target.ones() {
             values[state] = 1.0;
@@ -471,7 +471,7 @@ impl Rows {
         if keeps {
             kept.push(values);
         }
-        // The distribution over states of runs that have not arrived, step by step.
+        // The distribution over the states of runs that have not reached the set, step by step.
         let mut here = vec![0.0; n];
         here[from as usize] = 1.0;
         let mut visits = vec![0.0; n];
@@ -510,7 +510,7 @@ impl Rows {
     }
 }
 
-/// Derivatives by transition, with its probability.
+/// The probabilities and derivatives by transition.
 #[derive(Default)]
 struct Sums {
     of: FxHashMap<(u32, u32), (f64, f64)>,
@@ -534,13 +534,13 @@ impl Sums {
         levers.filter(|lever| lever.derivative != 0.0).collect()
     }
 
-    /// Returns the variance by state, by the delta method: a row that was counted `n` times adds the variance of its
-    /// derivatives, divided by `n`, or by 1 if it was never counted.
+    /// Returns the fraction of the variance for each state, by the delta method: a row with `n` observations adds the
+    /// variance of its derivatives divided by `n`, or by 1 if it has none.
     fn doubt(&self, exits: &[u64]) -> Vec<(u32, f64)> {
         let mut by_row: FxHashMap<u32, f64> = FxHashMap::default();
         for ((from, _), (weight, derivative)) in &self.of {
             if let Some(counted) = exits.get(*from as usize) {
-                // The derivatives of a row have mean 0. A row that was never counted is treated like one with a single
+                // The derivatives of a row have mean 0. A row without observations is treated like one with a single
                 // draw.
                 let draws = (*counted).max(1) as f64;
                 *by_row.entry(*from).or_default() += weight * derivative.powi(2) / draws;

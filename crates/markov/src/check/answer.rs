@@ -1,11 +1,11 @@
-//! The result of a property: a set of states, or a number for each.
+//! The result of a property: a set of states, or a number for each state.
 
 use guard_automata::graph::NodeSet;
 
 use super::super::prism::expr::Relation;
 use super::super::scalar::{Estimate, Scalar};
 
-/// The states in which a condition holds, as far as the numbers decide.
+/// The states in which a condition holds, as far as the bounds decide it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// The states in which it certainly holds.
@@ -23,12 +23,12 @@ impl Truth {
         }
     }
 
-    /// Whether every state is decided.
+    /// Returns whether every state is decided.
     pub fn is_exact(&self) -> bool {
         self.must == self.may
     }
 
-    /// Returns the states in which it does not hold.
+    /// Returns the states in which the condition does not hold.
     #[must_use]
     pub fn negated(mut self) -> Truth {
         self.must.toggle_range(..);
@@ -39,7 +39,7 @@ impl Truth {
         }
     }
 
-    /// Whether it holds in a state; `None` if that is open.
+    /// Returns whether the condition holds in a state; `None` if it is undecided.
     pub fn at(&self, state: usize) -> Option<bool> {
         match (self.must.contains(state), self.may.contains(state)) {
             (true, _) => Some(true),
@@ -54,12 +54,13 @@ impl Truth {
 pub struct Numbers<V: Scalar> {
     /// The numbers.
     pub values: Vec<V::Estimate>,
-    /// The states in which the number is infinite instead.
+    /// The states in which the number is infinite.
     pub infinite: NodeSet,
-    /// The states without a number: a condition of probability 0.
+    /// The states without a number: the condition has probability 0, or the bounds do not decide whether the number is
+    /// infinite.
     pub undefined: NodeSet,
     /// Whether a number that is not known exactly is certain to be strictly between 0 and 1, because the graph
-    /// determined where it is 0 and where it is 1.
+    /// determined the states with 0 and with 1.
     pub qualitative: bool,
 }
 
@@ -98,7 +99,7 @@ impl<V: Scalar> Numbers<V> {
         Truth { must, may }
     }
 
-    /// Whether the number of a state satisfies a bound; `None` if its error does not decide it.
+    /// Returns whether the number of a state satisfies a bound; `None` if its error leaves that undecided.
     fn compare(&self, state: usize, relation: Relation, bound: &V) -> Option<bool> {
         if self.infinite.contains(state) {
             return Some(matches!(
@@ -112,7 +113,7 @@ impl<V: Scalar> Numbers<V> {
         let value = &self.values[state];
         let (low, high) = (value.lower(), value.upper());
         if self.qualitative && !value.is_exact() {
-            // Strictly between 0 and 1, for any rounding.
+            // Strictly between 0 and 1, whatever the rounding.
             if *bound <= V::zero() {
                 return Some(matches!(
                     relation,
@@ -134,28 +135,28 @@ pub enum Answer<V: Scalar> {
     Truth(Truth),
     /// A number for each state.
     Numbers(Numbers<V>),
-    /// One truth value for the whole model; `None` if the numbers do not decide it.
+    /// One truth value for the whole model; `None` if the bounds leave it undecided.
     Whole(Option<bool>),
     /// One number for the whole model.
     Number(Single<V>),
 }
 
-/// The result of a property at its root.
+/// The result of a property, with the numbers of its outermost operator.
 #[derive(Clone, Debug)]
 pub struct Root<V: Scalar> {
     /// The answer.
     pub answer: Answer<V>,
-    /// For an outermost operator with a bound, the numbers that are compared with it.
+    /// The numbers that the outermost operator compares with its bound, if it has one.
     pub numbers: Option<Numbers<V>>,
 }
 
 /// A single number.
 #[derive(Clone, Debug)]
 pub enum Single<V: Scalar> {
-    /// A finite one.
+    /// A finite number.
     Finite(V::Estimate),
     /// Infinity.
     Infinite,
-    /// None: a condition of probability 0, or no state to speak of.
+    /// No number: the condition has probability 0, or no state was selected.
     Undefined,
 }

@@ -1,4 +1,4 @@
-//! Operators with bounds on the step: one average over the successors a step.
+//! Step-bounded operators, by one average over the successors for each step.
 
 use guard_automata::graph::NodeSet;
 
@@ -7,7 +7,7 @@ use super::super::solve::{average, until_within};
 use super::Checker;
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the probability of `left U<=steps right`, or of its negation.
+    /// Returns the probability of `left U<=steps right`, or of its negation if not `wanted`.
     ///
     /// # Limits
     /// As for [`until_within`].
@@ -21,7 +21,8 @@ impl<V: Scalar> Checker<'_, V> {
         until_within(self.chain, self.predecessors(), left, right, steps, wanted)
     }
 
-    /// Prepends this many steps within `left` to `values`, which hold from then on.
+    /// Prepends this many steps within `left` to `values`, the probabilities from then on. A run that leaves `left`
+    /// earlier fails.
     pub(super) fn delay(
         &self,
         left: &NodeSet,
@@ -34,7 +35,8 @@ impl<V: Scalar> Checker<'_, V> {
         }
         let fails = V::Estimate::exact(if wanted { V::zero() } else { V::one() });
         let moving: Vec<u32> = left.ones().map(|state| state as u32).collect();
-        // The first average still reads the value of every state; what is outside fails only before that.
+        // The first average reads the value of every state; a state outside `left` fails only if it is visited before
+        // the last of these steps.
         let mut next: Vec<V::Estimate> = vec![fails.clone(); values.len()];
         for &state in &moving {
             next[state as usize] = average(self.chain, state, values);
@@ -43,7 +45,8 @@ impl<V: Scalar> Checker<'_, V> {
         self.steps(&moving, steps - 1, values);
     }
 
-    /// Replaces the values of some states by the average over their successors, this many times, all at once.
+    /// Replaces the values of some states simultaneously by the average over their successors, this many times; stops
+    /// early if nothing changes.
     pub(super) fn steps(&self, moving: &[u32], steps: u64, values: &mut [V::Estimate]) {
         let mut next: Vec<V::Estimate> = Vec::with_capacity(moving.len());
         for _ in 0..steps {

@@ -6,7 +6,7 @@ use super::steady::quotient;
 use super::{Checked, Checker, Numbers};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the quotient of the probabilities of both and of the condition; undefined where the latter is 0.
+    /// Returns the probability of both formulas divided by that of the condition; undefined where the latter is 0.
     pub(super) fn conditional(&self, path: &Expr, given: &Expr) -> Checked<Numbers<V>> {
         let condition = self.probability(given)?;
         let both = self.ltl_probability(&[path, given])?;

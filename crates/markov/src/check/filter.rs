@@ -1,4 +1,4 @@
-//! Filters: one answer from the values of many states.
+//! Filters: one result from the values of many states.
 
 use guard_automata::graph::NodeSet;
 
@@ -8,7 +8,7 @@ use super::super::text::{TextError, TextPosition};
 use super::{Answer, Checked, Checker, Numbers, Single, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the states that a filter looks at.
+    /// Returns the states that a filter selects.
     fn chosen(&self, states: Option<&Expr>, place: TextPosition) -> Checked<NodeSet> {
         let Some(states) = states else {
             return Ok(self.chain.graph().all());
@@ -86,7 +86,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// Returns a filter as a state formula: the same in all states.
+    /// Returns the result of a filter as a state formula, which has the same value in all states.
     pub(super) fn filtered_truth(
         &self,
         filter: Filter,
@@ -168,7 +168,7 @@ fn of_numbers<V: Scalar>(
         }
         best
     };
-    // The estimate nearest to the bounds, so that an exact one stays exact.
+    // Prefers the estimate that has these bounds, so that an exact one stays exact.
     let extreme = |largest: bool| {
         let (low, high) = best(largest);
         finite

@@ -1,8 +1,8 @@
 //! Path formulas with more than one temporal operator: the product with a deterministic automaton.
 //!
-//! The product runs the automaton along the chain, beginning with the label of the first state. In a bottom component of
-//! the product a path sees every transition again and again, almost surely, so the component accepts or rejects as a whole;
-//! the probability of the formula is that of reaching one that accepts.
+//! The product runs the automaton along the chain, beginning with the label of the first state. In a bottom component of the
+//! product a path takes every transition infinitely often, almost surely, so the component accepts or rejects as a whole. The
+//! probability of the formula is that of reaching an accepting bottom component.
 
 use guard_automata::graph::{DigraphBuilder, NodeSet};
 use guard_automata::{Atom, FormulaId, Formulas, Interval, omega};
@@ -23,12 +23,12 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// Whether the sets of all letters are decided.
+    /// Returns whether the sets of all letters are decided.
     pub(super) fn is_exact(&self) -> bool {
         self.sets.iter().all(Truth::is_exact)
     }
 
-    /// Whether a letter holds in a state; if that is undecided, returns the lower (`must`) or upper reading.
+    /// Returns whether a letter holds in a state; for an undecided letter, the lower (`must`) or upper reading.
     pub(super) fn holds(&self, atom: Atom, state: usize, must: bool) -> bool {
         self.sets.get(atom.0 as usize).is_some_and(|truth| {
             if must {
@@ -52,7 +52,7 @@ impl Letters {
 }
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the probability that all of some path formulas hold, from each state.
+    /// Returns the probability, from each state, that all of these path formulas hold.
     pub(super) fn ltl_probability(&self, paths: &[&Expr]) -> Checked<Numbers<V>> {
         let letters = self.letters(paths, false)?;
         let automaton =
@@ -65,8 +65,9 @@ impl<V: Scalar> Checker<'_, V> {
 
     /// Returns the conjunction of path formulas, or its negation, over letters.
     ///
-    /// Negations are pushed down to the letters, and a set that is not decided gives one letter for itself and another
-    /// for its complement: so the value grows with every letter, and reading all of them as `must` gives a lower bound.
+    /// Negations are pushed down to the letters, and an undecided set gives one letter for itself and another for its
+    /// complement. The value is therefore monotone in every letter, and reading all of them as `must` gives a lower
+    /// bound.
     pub(super) fn letters(&self, paths: &[&Expr], negated: bool) -> Checked<Letters> {
         let mut letters = Letters {
             formulas: Formulas::new(),
@@ -93,7 +94,7 @@ impl<V: Scalar> Checker<'_, V> {
     ) -> Checked<FormulaId> {
         if is_state_formula(path) {
             let truth = self.truth(path)?;
-            // A decided letter and its complement are one letter and its negation.
+            // A decided set and its complement are one letter and its negation.
             if truth.is_exact() {
                 let atom = letters.atom(truth);
                 return Ok(if negated {
@@ -140,14 +141,15 @@ impl<V: Scalar> Checker<'_, V> {
             }
             Kind::Until(which, left, bounds, right) => {
                 let window = interval(self.window(bounds)?, path)?;
-                // With letters that grow the value: f U g, and the negation of f R g as !f U !g; the rest are duals.
+                // Keeps the value monotone in the letters: f U g, and the negation of f R g as !f U !g; the other cases
+                // are duals.
                 match (which, negated) {
                     (Until::Until, false) | (Until::Release, true) => {
                         let (left, right) = (inner(left, negated)?, inner(right, negated)?);
                         letters.formulas.until(left, window, right)
                     }
                     (Until::Until, true) | (Until::Release, false) => {
-                        // !(!l U !r), with l and r already as they are to be read.
+                        // !(!l U !r), where l and r are negated already if required.
                         let (left, right) = (inner(left, negated)?, inner(right, negated)?);
                         release(&mut letters.formulas, left, window, right)
                     }
@@ -191,7 +193,7 @@ impl<V: Scalar> Checker<'_, V> {
         must: bool,
     ) -> Checked<Numbers<V>> {
         let states = automaton.len();
-        // Which vertex of the product a state of the chain and one of the automaton, after its letter, make.
+        // The vertex of the product for a state of the chain and the state of the automaton after reading its letter.
         let mut numbers = rustc_hash::FxHashMap::default();
         let mut vertices: Vec<(u32, u32)> = Vec::new();
         let mut number = |state: u32, at: u32, vertices: &mut Vec<(u32, u32)>| {
@@ -265,14 +267,14 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// `!(!f U !g)` in a window.
+/// Returns `!(!f U !g)` in a window.
 fn release(formulas: &mut Formulas, f: FormulaId, window: Interval, g: FormulaId) -> FormulaId {
     let (not_f, not_g) = (formulas.not(f), formulas.not(g));
     let until = formulas.until(not_f, window, not_g);
     formulas.not(until)
 }
 
-/// The largest bound on steps that an automaton may count.
+/// The largest step bound that an automaton may count.
 const MAX_STEPS: u64 = 100_000;
 
 fn interval(window: Window, path: &Expr) -> Checked<Interval> {

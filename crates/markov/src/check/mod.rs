@@ -1,10 +1,10 @@
 //! Model checking of Markov chains: PCTL, rewards, steady states, conditional probabilities, LTL and CTL.
 //!
-//! [`Checker::check`] evaluates a property bottom up. A state formula becomes a [`Truth`]: the states where it *must* hold and
-//! those where it *may*, which differ if a number is too close to its threshold to decide. An operator over such sets is
-//! computed for both, so that an undecided comparison stays undecided in enclosing operators and is never rounded.
+//! [`Checker::check`] evaluates a property bottom up. A state formula evaluates to a [`Truth`]: the states where it *must* hold
+//! and those where it *may*. They differ if a number is too close to its threshold to decide. An operator over such sets is
+//! computed for both, so that an undecided comparison stays undecided in enclosing operators instead of being rounded.
 //!
-//! A path formula with one temporal operator is solved on the chain; any other by the product with a deterministic automaton.
+//! A path formula with one temporal operator is solved on the chain; any other on the product with a deterministic automaton.
 //!
 //! # Source
 //! H. Hansson, B. Jonsson, "A logic for reasoning about time and reliability", FAC 6, 1994; C. Baier, J.-P. Katoen,
@@ -39,24 +39,24 @@ pub use answer::{Answer, Numbers, Root, Single, Truth};
 /// The reason why a property has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
-    /// Something in its text.
+    /// A fault in the text of the property: syntax, names, types or values.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// An automaton or a product beyond its limit.
+    /// An automaton or a product exceeds its limit.
     #[error("{0}")]
     Limit(String),
 }
 
 type Checked<T> = Result<T, CheckError>;
 
-/// Limits of a check.
+/// Accuracy and limits of a check.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The accuracy of solutions.
     pub accuracy: Accuracy,
-    /// The limits of automata.
+    /// The limits on the size of automata.
     pub automata: AutomataLimits,
-    /// The number of states that the product of a chain and an automaton may have.
+    /// The largest number of states of the product of a chain and an automaton.
     pub max_product: usize,
 }
 
@@ -70,7 +70,7 @@ impl Default for Options {
     }
 }
 
-/// A chain with the meaning of names on it, prepared for checking properties.
+/// A chain with the declared names of its model, prepared for checking properties.
 #[derive(Debug)]
 pub struct Checker<'a, V: Scalar> {
     chain: &'a Chain<V>,
@@ -80,12 +80,12 @@ pub struct Checker<'a, V: Scalar> {
     options: Options,
     predecessors: OnceCell<Digraph>,
     factors: Rc<Factors<V>>,
-    /// The value that is less precise than requested.
+    /// The first value that is less precise than requested.
     short: RefCell<Option<NotConverged>>,
 }
 
 impl<'a, V: Scalar> Checker<'a, V> {
-    /// Returns a checker for a chain; `scope` holds the names of the model that it came from.
+    /// Returns a checker for a chain; `scope` holds the names of the model that the chain was built from.
     pub fn new(chain: &'a Chain<V>, mut scope: Scope<V>, options: Options) -> Checker<'a, V> {
         if let Some(valuations) = chain.valuations() {
             scope.add_variables(valuations);
@@ -102,13 +102,13 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// Shares eliminated components with other checkers, which must be of chains with the same transitions.
+    /// Shares eliminated components with other checkers. Their chains must have the same transitions.
     pub fn sharing(mut self, factors: Rc<Factors<V>>) -> Checker<'a, V> {
         self.factors = factors;
         self
     }
 
-    /// Adds the declarations of a file of properties, so that its properties can be checked.
+    /// Adds the declarations of a properties file, which its properties may refer to.
     ///
     /// # Errors
     /// A constant has no value of its type.
@@ -121,13 +121,14 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(())
     }
 
-    /// Returns the reason why numbers since the last call have wider bounds than requested, if some have. Their bounds
+    /// Returns the first reason since the last call why a result has wider bounds than requested, if any. The bounds
     /// are valid nevertheless.
     pub fn take_shortfall(&self) -> Option<NotConverged> {
         self.short.take()
     }
 
-    /// Solves a system. Values that are known less precisely than requested have their best bounds; this is recorded.
+    /// Solves a system. If a value is less precise than requested, it keeps its best bounds and the shortfall is
+    /// recorded.
     fn solve(&self, problem: &Problem<'_, V>, x: &mut [V::Estimate]) {
         if let Err(wrong) = solve(problem, x, &self.options.accuracy) {
             self.short.borrow_mut().get_or_insert(wrong);
@@ -185,7 +186,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         })
     }
 
-    /// Returns the name of the method that decides a property.
+    /// Returns the name of the method that decides a property, for display.
     pub fn method(&self, formula: &Expr) -> &'static str {
         match &formula.kind {
             Kind::Probability(_, _, Some(_)) => "product with automata, quotient",
@@ -213,10 +214,10 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// Returns a number that a probability is compared with.
+    /// Returns the value of a bound on a probability.
     ///
     /// # Errors
-    /// The bound is not a number between 0 and 1.
+    /// The bound is not a constant number between 0 and 1.
     pub fn threshold(&self, bound: &Expr) -> Checked<V> {
         let value = self.scope.real_value(bound, "a bound on a probability")?;
         if !(value >= V::zero() && value <= V::one()) {
@@ -229,7 +230,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(value)
     }
 
-    /// Returns the number that an operator is compared with.
+    /// Returns the value of the bound of an operator.
     fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
         match formula.kind {
             Kind::Reward(..) => Ok(self.scope.real_value(bound, "a bound on a reward")?),
@@ -237,7 +238,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// Returns the numbers of an operator with `=?`; for one with a bound, the numbers that are compared.
+    /// Returns the numbers of an operator: its result for `=?`, otherwise the numbers that its bound is compared with.
     fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
         match &formula.kind {
             Kind::Probability(_, path, None) => self.probability(path),
@@ -317,7 +318,8 @@ impl<'a, V: Scalar> Checker<'a, V> {
         if let Some(states) = self.chain.label(name) {
             return Ok(Truth::exact(states.clone()));
         }
-        // A named property may be used like a label. A property that uses itself is rejected.
+        // A named property can be used like a label. A property that refers to itself or to a later property is
+        // rejected.
         if let Some(at) = self
             .named
             .iter()
@@ -366,7 +368,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         self.chain.len()
     }
 
-    /// Returns both readings of undecided sets: the results from all `must` sets and from all `may` sets.
+    /// Returns bounds for undecided sets: from the result with all sets read as `must` and that with all read as `may`.
     fn both_ways(
         &self,
         exact: bool,
@@ -389,10 +391,10 @@ fn method_of(bounds: &Bounds) -> &'static str {
     }
 }
 
-/// Returns numbers known to lie between two others.
+/// Returns the numbers that lie between two others.
 fn between<V: Scalar>(mut low: Numbers<V>, high: &Numbers<V>) -> Numbers<V> {
     use super::scalar::Estimate as _;
-    // A state whose number is known from one side only is not known.
+    // A number that only one side determines is not certain.
     low.qualitative = false;
     for (state, value) in low.values.iter_mut().enumerate() {
         if low.infinite.contains(state) != high.infinite.contains(state) {
@@ -412,7 +414,7 @@ fn both(mut left: Truth, right: &Truth) -> Truth {
     left
 }
 
-/// Whether an expression holds labels, operators of properties or temporal ones.
+/// Returns whether an expression contains labels, operators of properties or temporal operators.
 pub(crate) fn contains_property(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Not(of) | Kind::Minus(of) => contains_property(of),
@@ -426,7 +428,7 @@ pub(crate) fn contains_property(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a formula names a label.
+/// Returns whether a formula refers to a label of this name.
 fn mentions(expr: &Expr, name: Option<&str>) -> bool {
     let inner = |part: &Expr| mentions(part, name);
     match &expr.kind {

@@ -1,7 +1,7 @@
 //! Probabilities of path formulas.
 //!
-//! Negations are pushed inwards first, so that every formula is `X`, `U` or its dual `R` over state formulas, or a case for
-//! an automaton. The dual is computed itself, not as `1 - …`: for small probabilities nothing is lost.
+//! Negations are pushed inwards first, so that every formula is `X`, `U` or a negated `U` over state formulas, or requires an
+//! automaton. A negated `U` is computed directly rather than as `1 - …`, which would lose the digits of small probabilities.
 
 use guard_automata::graph::NodeSet;
 
@@ -12,7 +12,7 @@ use super::super::text::TextError;
 use super::super::why::Goal;
 use super::{Checked, Checker, Numbers, Truth};
 
-/// Steps from now: `first ..= last`, without a last for no end.
+/// Steps from now: `first ..= last`; unbounded if `last` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) first: u64,
@@ -47,8 +47,8 @@ impl<V: Scalar> Checker<'_, V> {
         }
     }
 
-    /// Returns the set that a path formula requires to be reached, or, if the flag is true, to be avoided. Returns `None` if
-    /// the formula requires more than that, or if the states of the set are undecided.
+    /// Returns the goal that a path formula requires to be reached, or, if the flag is true, to be avoided. Returns `None` if
+    /// the formula is not of this form, if its window begins after step 0, or if the states of a set are undecided.
     ///
     /// # Errors
     /// As for [`Checker::check`].
@@ -71,8 +71,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(Some((goal, negated)))
     }
 
-    /// Returns the formula, or its negation, as one temporal operator over state formulas, or `None` if it is more than
-    /// that.
+    /// Returns the formula, or its negation, as one temporal operator over state formulas; `None` if it requires more.
     pub(super) fn simple(&self, path: &Expr, negated: bool) -> Checked<Option<Simple>> {
         if is_state_formula(path) {
             let truth = self.truth(path)?;
@@ -130,7 +129,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// Returns the window of steps of these bounds.
+    /// Evaluates the bounds of a temporal operator to a window of steps.
     pub(super) fn window(&self, bounds: &Bounds) -> Checked<Window> {
         let step =
             |bound: &Expr| -> Checked<i64> { Ok(self.scope.int_value(bound, "a bound on steps")?) };
@@ -185,7 +184,7 @@ impl<V: Scalar> Checker<'_, V> {
             }
             Simple::NotUntil(left, window, right) => {
                 self.both_ways(left.is_exact() && right.is_exact(), |must| {
-                    // The negation is least where the until is most.
+                    // The negation has its least value where the until has its greatest.
                     let pick = |truth: &'_ Truth| {
                         if must {
                             truth.may.clone()
@@ -199,7 +198,7 @@ impl<V: Scalar> Checker<'_, V> {
         }
     }
 
-    /// Returns the probability of `left U right` in a window; or, if not `wanted`, of its negation.
+    /// Returns the probability of `left U right` in a window, or of its negation if not `wanted`.
     fn until(
         &self,
         left: &NodeSet,
@@ -210,7 +209,7 @@ impl<V: Scalar> Checker<'_, V> {
         let values = match window.last {
             None => {
                 let mut values = self.unbounded_until(left, right, wanted)?;
-                // `right` counts from the first step on; before it, `left` must hold.
+                // `right` counts from step `first` on; before it, `left` must hold.
                 self.delay(left, window.first, wanted, &mut values);
                 values
             }
@@ -223,7 +222,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(Numbers::new(values, true))
     }
 
-    /// Returns the probability of `left U right`, or of its negation.
+    /// Returns the probability of `left U right`, or of its negation if not `wanted`.
     pub(super) fn unbounded_until(
         &self,
         left: &NodeSet,
@@ -253,7 +252,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// Returns 1 in the states of a set, 0 in the others.
+/// Returns 1 for the states of a set and 0 for the others.
 pub(super) fn indicator<V: Scalar>(set: &NodeSet) -> Vec<V::Estimate> {
     (0..set.len())
         .map(|state| {
@@ -266,7 +265,7 @@ pub(super) fn indicator<V: Scalar>(set: &NodeSet) -> Vec<V::Estimate> {
         .collect()
 }
 
-/// Whether a formula has no temporal operator outside of `P`, `R`, `S`, `A` and `E`.
+/// Returns whether a formula has no temporal operator outside of `P`, `R`, `S`, `A` and `E`.
 pub(super) fn is_state_formula(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Next(_) | Kind::Unary(..) | Kind::Until(..) => false,

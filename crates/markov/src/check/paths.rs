@@ -1,4 +1,4 @@
-//! `A` and `E`: path quantifiers on the graph, independent of probabilities.
+//! The path quantifiers `A` and `E`, decided on the graph independently of the probabilities.
 
 use guard_automata::graph::{NodeSet, backward, components, ctl};
 use guard_automata::omega;
@@ -12,7 +12,7 @@ use super::{CheckError, Checked, Checker, Truth};
 impl<V: Scalar> Checker<'_, V> {
     /// Returns the states from which all, or some, paths satisfy a formula.
     pub(super) fn paths(&self, quantifier: Quantifier, of: &Expr) -> Checked<Truth> {
-        // `A a` is `!E !a`, so that only `E` remains.
+        // `A a` is `!E !a`, so only `E` remains to be computed.
         let negated = quantifier == Quantifier::All;
         let found = match self.simple(of, negated)? {
             Some(Simple::Now(truth)) => Some(truth),
@@ -25,7 +25,7 @@ impl<V: Scalar> Checker<'_, V> {
                 may: ctl::exists_until(self.predecessors(), &left.may, &right.may),
             }),
             Some(Simple::NotUntil(left, Window::ALL, right)) => {
-                // E !(a U b): not A (a U b).
+                // E !(a U b) is !A (a U b).
                 let always = |left: &NodeSet, right: &NodeSet| {
                     ctl::always_until(self.chain.graph(), self.predecessors(), left, right)
                 };
@@ -55,8 +55,8 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(if negated { exists.negated() } else { exists })
     }
 
-    /// Returns the states with a path that a nondeterministic automaton accepts: a cycle of the product that carries all
-    /// marks.
+    /// Returns the states from which a path is accepted by the nondeterministic automaton: a cycle of the product that
+    /// carries all marks is reachable.
     fn exists_run(&self, letters: &Letters, must: bool) -> Checked<NodeSet> {
         let automaton = omega::translate(&letters.formulas, letters.root, &self.options.automata)
             .map_err(|wrong| CheckError::Limit(wrong.to_string()))?;
@@ -65,7 +65,7 @@ impl<V: Scalar> Checker<'_, V> {
         if count > self.options.max_product {
             return Err(self.too_large(count));
         }
-        // Vertex `s * states + q`: in state `s`, whose letter has not been read yet, with the automaton in `q`.
+        // Vertex `s * states + q`: the chain is in `s`, whose letter has not been read yet, and the automaton in `q`.
         let mut builder = guard_automata::graph::DigraphBuilder::with_capacity(count, count);
         let mut marks = Vec::new();
         for state in 0..self.states() as u32 {

@@ -9,7 +9,7 @@ use super::super::text::{TextError, TextPosition};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the expectation of a measure.
+    /// Returns the expected value of a measure, from each state.
     pub(super) fn reward(
         &self,
         structure: Option<&Structure>,
@@ -22,7 +22,7 @@ impl<V: Scalar> Checker<'_, V> {
             Measure::Reach(of) => {
                 let truth = self.truth(of)?;
                 let earned = self.per_visit(which);
-                // More target means less reward.
+                // A larger target means a smaller reward.
                 self.both_ways(truth.is_exact(), |must| {
                     let target = if must { &truth.may } else { &truth.must };
                     self.reward_until(&earned, target)
@@ -97,7 +97,7 @@ impl<V: Scalar> Checker<'_, V> {
             .map_err(|_| TextError::new(bound.place, "a number of steps cannot be negative").into())
     }
 
-    /// Returns the reward of each step from a state: in the state and on the way out.
+    /// Returns the expected reward of each step from a state: its state reward plus its mean transition reward.
     pub(super) fn per_visit(&self, which: usize) -> Vec<V> {
         let rewards = &self.chain.rewards()[which];
         (0..self.states())
@@ -112,14 +112,14 @@ impl<V: Scalar> Checker<'_, V> {
             .collect()
     }
 
-    /// Returns the expected reward until a set is reached; infinite if that is not certain.
+    /// Returns the expected reward until a set is reached; infinite if reaching it is not certain.
     pub(super) fn reward_until(
         &self,
         earned: &[V],
         target: &guard_automata::graph::NodeSet,
     ) -> Checked<Numbers<V>> {
         let before = self.predecessors();
-        // Reached with certainty: no path that avoids the target leads to a state from which it cannot be reached.
+        // Reaching the target is not certain if a path that avoids it leads to a state from which it is unreachable.
         let mut never = backward(before, target, None);
         never.toggle_range(..);
         let mut open = target.clone();
@@ -141,7 +141,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(numbers)
     }
 
-    /// Returns the expected reward forever: infinite if a bottom component with a reward can be reached.
+    /// Returns the expected total reward; infinite if a bottom component with a reward is reachable.
     fn total(&self, which: usize) -> Checked<Numbers<V>> {
         let earned = self.per_visit(which);
         let graph = self.chain.graph();
@@ -173,7 +173,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(numbers)
     }
 
-    /// Returns the truth of a formula as a reward of 1.
+    /// Returns a reward of 1 in the states of a truth set and 0 elsewhere.
     pub(super) fn indicator_reward(&self, truth: &Truth, must: bool) -> Vec<V> {
         let set = if must { &truth.must } else { &truth.may };
         (0..self.states())

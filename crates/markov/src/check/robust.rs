@@ -7,12 +7,11 @@ use super::path::{Simple, Window};
 use super::{Checked, Checker, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns bounds on the probability of a path formula from each state, over all chains that the row sets of `rows`
-    /// allow. Returns `None` for formulas of more than one temporal operator, including those with operators inside their
-    /// conditions.
+    /// Returns bounds on the probability of a path formula from each state, over all chains that the row sets of `rows` allow.
+    /// Returns `None` for formulas with more than one temporal operator, including nested property operators.
     ///
-    /// `rows` has the states of the chain that is checked, and at least its transitions: conditions on single states are
-    /// read on the chain.
+    /// `rows` must have the states of the checked chain and at least its transitions. Conditions on single states are evaluated
+    /// on the chain.
     ///
     /// # Errors
     /// As for [`Checker::check`].
@@ -32,7 +31,7 @@ impl<V: Scalar> Checker<'_, V> {
             let steps = window
                 .last
                 .map_or(Steps::Unbounded, |last| Steps::AtMost(last - window.first));
-            // Undecided conditions may hold or not.
+            // Undecided conditions give the lower bound by `must` and the upper bound by `may`.
             let least = robust_until(rows, &left.must, &right.must, steps, precision);
             let most = if left.is_exact() && right.is_exact() {
                 least.clone()
@@ -65,7 +64,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// Whether a condition depends on the probabilities of the chain.
+/// Returns whether a condition depends on more than the state: a property operator or a filter.
 fn nests(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Probability(..) | Kind::Reward(..) | Kind::Steady(..) | Kind::Paths(..) => true,

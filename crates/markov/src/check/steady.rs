@@ -1,16 +1,16 @@
 //! Long-run averages.
 //!
-//! In a bottom component the average reward per step is, by the renewal theorem, the expected reward of one round trip from
-//! any of its states divided by the expected length of the trip. Both are rewards until that state is reached again, so
-//! the same solver computes them without subtraction, and periods do not matter. From other states the averages are weighed by
-//! the probability to end in each component: one more solve with the averages as boundary.
+//! In a bottom component the average reward per step is, by the renewal theorem, the expected reward of one round trip from any
+//! of its states divided by the expected length of the trip. Both are rewards until that state is reached again, so the same
+//! solver computes them without subtraction, and periods do not matter. From other states the averages are weighted with the
+//! probability of ending in each component, by one more solve with the averages as boundary values.
 
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, average};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Returns the long-run share of steps in states where a formula holds.
+    /// Returns the long-run fraction of steps in states where a formula holds.
     pub(super) fn steady(&self, truth: &Truth) -> Checked<Numbers<V>> {
         self.both_ways(truth.is_exact(), |must| {
             let reward = self.indicator_reward(truth, must);
@@ -53,7 +53,7 @@ impl<V: Scalar> Checker<'_, V> {
         scratch: &mut [V::Estimate],
     ) -> Checked<V::Estimate> {
         let first = &earned[members[0] as usize];
-        // The same everywhere: nothing to compute, and exactly known.
+        // The reward is the same in all states, so the average is known exactly.
         if members
             .iter()
             .all(|&state| earned[state as usize] == *first)
@@ -82,7 +82,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// Returns a quotient of estimates; the divisor is not 0.
+/// Returns the quotient of two estimates; the divisor must not be 0.
 pub(super) fn quotient<V: Scalar>(over: &V::Estimate, under: &V::Estimate) -> V::Estimate {
     if over.is_zero() {
         return V::Estimate::exact(V::zero());
@@ -93,7 +93,7 @@ pub(super) fn quotient<V: Scalar>(over: &V::Estimate, under: &V::Estimate) -> V:
     let (over_low, over_high) = (over.lower().to_f64(), over.upper().to_f64());
     let (under_low, under_high) = (under.lower().to_f64(), under.upper().to_f64());
     let (low, high) = (over_low / under_high, over_high / under_low);
-    // The nearest value first: the middle of a very wide interval says little.
+    // Keeps the quotient of the values: the midpoint of a wide interval is a worse estimate.
     let value = over.value().to_f64() / under.value().to_f64();
     let error = (high - value).max(value - low);
     V::Estimate::exact(V::from_f64(value))

@@ -1,11 +1,11 @@
-//! Chains as drawings for Graphviz.
+//! Writes chains as Graphviz drawings.
 
 use std::fmt::Write as _;
 
 use super::super::chain::Chain;
 use super::super::scalar::Scalar;
 
-/// Writes a chain in the DOT language: states with their labels, transitions with their probabilities.
+/// Returns a chain in the DOT language: states with their labels, transitions with their probabilities.
 pub fn write_dot<V: Scalar>(chain: &Chain<V>) -> String {
     let mut text = String::from("digraph chain {\n  rankdir=LR;\n  node [shape=ellipse];\n");
     for state in 0..chain.len() {

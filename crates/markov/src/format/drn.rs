@@ -1,4 +1,4 @@
-//! Storm's DRN files.
+//! Reads and writes Storm's DRN files.
 
 use super::super::chain::{Chain, ChainBuilder, Rewards};
 use super::super::scalar::Scalar;
@@ -9,12 +9,12 @@ use super::fields::{Fields, lines};
 /// Reads a chain.
 ///
 /// # Errors
-/// The fault and its position; models that are not chains, and parameters.
+/// Syntax errors, models other than discrete-time Markov chains, and parameters without values.
 pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let mut all = lines(text, "//");
     let mut count = None;
     let mut is_chain = false;
-    // The header: entries that begin with `@`, some of which have their value on the line after.
+    // The header: entries that begin with `@`, some of which have their value on the next line.
     let mut entry = String::new();
     for line in all.by_ref() {
         let whole = line.line();
@@ -28,7 +28,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
                         .error(format!("the parameters `{whole}` have no values"))
                         .help("instantiate parameters before exporting the file"));
                 }
-                // Read with the blanks that tell a structure without a name.
+                // `reward_names` reads this line, where the blanks are significant.
                 "@reward_models" => {}
                 "@nr_states" => count = Some(whole_number(whole, line.place())?),
                 "@nr_choices" => {}
@@ -45,7 +45,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
             Some(("@type", kind)) => {
                 return Err(line.error(format!("unsupported model type `{kind}`: expected `DTMC`")));
             }
-            // A parametric model is refused by the names of its parameters; one without any is a model of fractions.
+            // A parametric model is rejected at its list of parameters; if that is empty, its numbers are fractions.
             Some(("@value_type", "double" | "rational" | "parametric")) => {}
             Some(("@value_type", kind)) => {
                 return Err(line
@@ -69,7 +69,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     reading.finish(count)
 }
 
-/// The names of the reward structures. Storm writes a blank after each of them, so that a structure without a name leaves a
+/// Returns the names of the reward structures. Storm writes a blank after each of them, so a structure without a name is a
 /// blank alone: `"steps  "` is one called `steps` and one without a name.
 fn reward_names(text: &str) -> Vec<String> {
     let mut lines = text
@@ -173,7 +173,7 @@ impl<V: Scalar> DrnReader<V> {
         }
     }
 
-    /// Reads `state N [rewards] label …`; the name of a label may be in quotes.
+    /// Reads `state N [rewards] label …`; the name of a label may be quoted.
     fn state(&mut self, mut line: Fields<'_>) -> Result<(), TextError> {
         let place = line.place();
         let number = line.int("the number of a state")?;
@@ -219,7 +219,7 @@ impl<V: Scalar> DrnReader<V> {
         Ok(())
     }
 
-    /// `[a, b]`, one value for each reward structure; all zero if absent.
+    /// Reads `[a, b]`, one value for each reward structure; all zero if absent.
     fn values(&mut self, line: &mut Fields<'_>) -> Result<Vec<V>, TextError> {
         let rest = line.rest();
         let Some(inside) = rest.strip_prefix('[') else {
@@ -240,7 +240,7 @@ impl<V: Scalar> DrnReader<V> {
             ))
         })?;
         if self.rewards.is_empty() && self.builder.is_empty() && values.len() == 1 {
-            // One structure without a name, of which an editor has removed the blank.
+            // One structure without a name, whose trailing blank an editor has removed.
             self.rewards.push(Rewards {
                 name: String::new(),
                 state: Vec::new(),
@@ -254,7 +254,7 @@ impl<V: Scalar> DrnReader<V> {
                 self.rewards.len()
             )));
         }
-        // Go on behind the bracket, which may stand against the field before.
+        // Continues after the bracket, which may follow the preceding field without a blank.
         while let Some(field) = line.next() {
             if field.contains(']') {
                 break;
@@ -313,12 +313,12 @@ impl<V: Scalar> DrnReader<V> {
     }
 }
 
-/// Writes a chain.
+/// Returns a chain in the DRN format.
 pub fn write_drn<V: Scalar>(chain: &Chain<V>) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     let kind = if V::EXACT { "rational" } else { "double" };
-    // As Storm does, with a blank after each, so that a structure without a name is one.
+    // Like Storm, writes a blank after each name, so that a structure without a name is kept.
     let names: String = chain
         .rewards()
         .iter()

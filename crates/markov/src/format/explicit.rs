@@ -1,4 +1,4 @@
-//! PRISM's explicit files: `.tra`, `.lab`, `.srew`, `.trew`.
+//! Reads PRISM's explicit files: `.tra`, `.lab`, `.srew`, `.trew`.
 
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::interval::{UncertainChain, read_interval_explicit};
@@ -10,31 +10,31 @@ use super::fields::{Fields, lines, too_many_states};
 /// The texts of a chain's files.
 #[derive(Clone, Debug, Default)]
 pub struct ExplicitFiles<'a> {
-    /// `.tra`
+    /// The `.tra` file.
     pub transitions: &'a str,
-    /// `.lab`; without it, state 0 is initial.
+    /// The `.lab` file; without it, state 0 is initial.
     pub labels: Option<&'a str>,
-    /// For each reward structure its `.srew` and `.trew`.
+    /// The `.srew` and `.trew` files of each reward structure.
     pub rewards: Vec<(Option<&'a str>, Option<&'a str>)>,
 }
 
 /// The file that contains the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplicitFile {
-    /// `.tra`
+    /// The `.tra` file.
     Transitions,
-    /// `.lab`
+    /// The `.lab` file.
     Labels,
-    /// The `.srew` of a structure.
+    /// The `.srew` file of a structure.
     StateRewards(usize),
-    /// The `.trew` of a structure.
+    /// The `.trew` file of a structure.
     TransitionRewards(usize),
 }
 
 /// Reads a chain.
 ///
 /// # Errors
-/// The file, the position and the fault.
+/// The file with the fault, its position and its description.
 pub fn read_explicit<V: Scalar>(
     files: &ExplicitFiles<'_>,
 ) -> Result<Imported<V>, (ExplicitFile, TextError)> {
@@ -60,7 +60,7 @@ pub fn read_explicit<V: Scalar>(
         )
     })?;
     for (name, states) in declared {
-        // Whether a state is a deadlock follows from the transitions, unless the file knows of more.
+        // The transitions determine the deadlocks; the file may declare more.
         let mut set = chain.graph().set(states);
         if name == "deadlock"
             && let Some(found) = chain.label("deadlock")
@@ -101,7 +101,7 @@ pub fn read_explicit<V: Scalar>(
 /// Reads a chain whose probabilities are intervals: `source target [low,high]`. It has no rewards.
 ///
 /// # Errors
-/// The file, the position and the fault.
+/// The file with the fault, its position and its description.
 pub fn read_uncertain_explicit(
     files: &ExplicitFiles<'_>,
 ) -> Result<UncertainChain, (ExplicitFile, TextError)> {
@@ -117,7 +117,7 @@ pub fn read_uncertain_explicit(
     Ok(chain)
 }
 
-/// The bytes of a line with a transition, at the least: `0 1 1`.
+/// The minimal length in bytes of a line with a transition: `0 1 1`.
 const SHORTEST: usize = 5;
 
 fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextError> {
@@ -160,7 +160,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
                 ),
             ));
         }
-        // PRISM may write the action's name behind.
+        // PRISM may append the name of the action.
         let _ = line.next();
         line.end()?;
         sorted &= found.last().is_none_or(|last| last.0 <= from);
@@ -194,7 +194,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     Ok((builder, deadlocks))
 }
 
-/// Returns the names of labels with their states.
+/// Returns the names of the labels with their states.
 fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextError> {
     let mut all = lines(text, "#");
     let header = all

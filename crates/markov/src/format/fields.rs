@@ -1,4 +1,4 @@
-//! Lines of fields between blanks, with their places.
+//! Lines of fields separated by blanks, with their positions.
 
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
@@ -11,7 +11,7 @@ pub(super) struct Fields<'a> {
     number: usize,
 }
 
-/// Returns the lines of a text that are neither blank nor comments, with `mark` beginning comments.
+/// Returns the lines of a text that are neither blank nor comments; `mark` begins a comment.
 pub(super) fn lines<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Fields<'a>> {
     text.lines()
         .enumerate()
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         self.line.trim()
     }
 
-    /// Returns the next field, which may be absent.
+    /// Returns the next field, or `None` at the end of the line.
     pub(super) fn next(&mut self) -> Option<&'a str> {
         let rest = self.rest.trim_start();
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
         (!field.is_empty()).then_some(field)
     }
 
-    /// Returns the rest, without blanks at either end.
+    /// Returns the rest of the line without surrounding blanks.
     pub(super) fn rest(&self) -> &'a str {
         self.rest.trim()
     }
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         TextError::new(self.place(), message)
     }
 
-    /// Returns the next field as a whole number.
+    /// Returns the next field as an unsigned integer.
     pub(super) fn int(&mut self, what: &str) -> Result<u64, TextError> {
         let place = self.place();
         let field = self
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Returns the next field as the number of a state that exists.
+    /// Returns the next field as the number of an existing state.
     pub(super) fn state(&mut self, states: usize) -> Result<u32, TextError> {
         let place = self.place();
         let state = self.int("the number of a state")?;
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Checks that nothing follows.
+    /// Returns an error if another field follows.
     pub(super) fn end(&mut self) -> Result<(), TextError> {
         let place = self.place();
         match self.next() {
@@ -109,11 +109,11 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// So many states are made room for on the word of a file's first line.
+/// The largest number of states for which memory is reserved by the declaration in a file's first line alone.
 const MAX_TRUST: usize = 1 << 20;
 
-/// Returns the message for too many announced states: beyond a million, each must have a transition, so that a short file
-/// cannot take much memory.
+/// Returns an error message if more than a million states are declared and not each of them can have a transition. This
+/// prevents a short file from taking much memory.
 pub(in super::super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
     (states > transitions.max(MAX_TRUST)).then(|| {
         format!("{states} states declared, but only {transitions} transitions: most states would have none")

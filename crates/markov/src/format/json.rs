@@ -7,7 +7,7 @@ use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
 use super::Imported;
 
-/// The version of the form.
+/// The version of the format.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ struct Document {
     initial: Vec<u32>,
     labels: Vec<(String, Vec<u32>)>,
     rewards: Vec<Structure>,
-    /// Source, target, probability as a text, so that fractions stay exact; ordered by source.
+    /// Source, target and probability, sorted by source. The probability is a text so that fractions stay exact.
     transitions: Vec<(u32, u32, String)>,
 }
 
@@ -33,10 +33,10 @@ struct Structure {
 
 const KIND: &str = "markov-chain";
 
-/// Writes a chain as one JSON document.
+/// Returns a chain as one JSON document.
 ///
 /// # Errors
-/// Never in practice: all parts can be written as JSON.
+/// None in practice: all fields are serializable.
 pub fn write_json<V: Scalar>(chain: &Chain<V>) -> Result<String, serde_json::Error> {
     let texts = |values: &[V]| values.iter().map(Scalar::text).collect();
     let members =
@@ -70,10 +70,10 @@ pub fn write_json<V: Scalar>(chain: &Chain<V>) -> Result<String, serde_json::Err
     })
 }
 
-/// Reads a chain that [`write_json`] wrote.
+/// Reads the format of [`write_json`].
 ///
 /// # Errors
-/// The text is not JSON or not of this form, or the chain is invalid.
+/// The text is not JSON or not of this format, or the chain is invalid.
 pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let wrong = |message: String| TextError::new(TextPosition::line(1), message);
     let document: Document = serde_json::from_str(text).map_err(|error| {

@@ -1,7 +1,7 @@
-//! Chains in files: read from PRISM's explicit files and Storm's DRN, written as these, as PRISM, DOT and JSON.
+//! Formats of chains: PRISM's explicit files, Storm's DRN and JSON are read and written; PRISM and DOT are written.
 //!
-//! Readers take texts and give chains or a [`TextError`](super::text::TextError) with line and column; nothing here opens a
-//! file. Numbers are read as the [`Scalar`](super::Scalar) asked for: as doubles, or exactly from their decimals.
+//! Readers take texts and return chains or a [`TextError`](super::text::TextError) with line and column; nothing here opens a
+//! file. Numbers are read as the requested [`Scalar`](super::Scalar): doubles, or exactly from their decimals.
 
 mod dot;
 mod drn;
@@ -17,11 +17,11 @@ pub(super) use fields::too_many_states;
 pub use json::{read_json, write_json};
 pub use write::{ExplicitTexts, write_explicit, write_prism};
 
-/// The result of reading files.
+/// A chain that was read.
 #[derive(Debug)]
 pub struct Imported<V> {
     /// The chain.
     pub chain: super::Chain<V>,
-    /// The number of states that had no transition and got a loop.
+    /// The number of states that had no transition and got a self-loop.
     pub deadlocks: usize,
 }

@@ -1,4 +1,4 @@
-//! Chains written as PRISM's explicit files and in the PRISM language.
+//! Writes chains as PRISM's explicit files and in the PRISM language.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use super::super::scalar::Scalar;
 /// The texts of a chain's explicit files.
 #[derive(Clone, Debug, Default)]
 pub struct ExplicitTexts {
-    /// `.tra`
+    /// The `.tra` file.
     pub transitions: String,
-    /// `.lab`
+    /// The `.lab` file.
     pub labels: String,
-    /// For each reward structure its `.srew` and `.trew`.
+    /// The `.srew` and `.trew` files of each reward structure.
     pub rewards: Vec<(String, String)>,
 }
 
-/// Writes a chain as PRISM's explicit files. The reward of a step is written at each transition of its state, which has the
-/// same expectation.
+/// Returns a chain as PRISM's explicit files. The mean reward of a step is written at each transition of its state, which has
+/// the same expected value.
 pub fn write_explicit<V: Scalar>(chain: &Chain<V>) -> ExplicitTexts {
     let mut texts = ExplicitTexts::default();
     let transitions = &mut texts.transitions;
@@ -84,7 +84,7 @@ pub fn write_explicit<V: Scalar>(chain: &Chain<V>) -> ExplicitTexts {
     texts
 }
 
-/// Writes a chain in the PRISM language, as one module over one variable `s`.
+/// Returns a chain in the PRISM language, as one module with one variable `s`.
 pub fn write_prism<V: Scalar>(chain: &Chain<V>) -> String {
     let mut text = String::from("dtmc\n\nmodule chain\n");
     let initial: Vec<usize> = chain.initial().ones().collect();

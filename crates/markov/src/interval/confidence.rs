@@ -1,12 +1,13 @@
-//! Confidence sets of the rows of a chain from counted transitions, and how many are needed.
+//! Confidence sets of the rows of a chain from counted transitions, and the number of observations that a precision
+//! requires.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::ln_gamma;
 
 use super::RowSet;
 
-/// Returns the two-sided interval of Clopper and Pearson for a probability, with `hits` out of `trials`; its error is at
-/// most `error`. Exact for a number of trials fixed beforehand.
+/// Returns the two-sided Clopper-Pearson interval of a probability, with `hits` out of `trials`. It misses the
+/// probability with at most `error`, if the number of trials was fixed in advance.
 pub fn clopper_pearson(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -25,7 +26,8 @@ pub fn clopper_pearson(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// Returns a quantile of the beta distribution between two doubles, by bisection: the outer one is on the safe side.
+/// Returns adjacent doubles below and above a quantile of the beta distribution, by bisection. Callers take the outer
+/// one, which is conservative.
 fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
@@ -42,7 +44,7 @@ fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Returns the interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal quantile,
+/// Returns the Wilson interval, for display: its coverage may fall below its level near 0 and 1. `z` is the normal quantile,
 /// 1.96 for 95 %.
 pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     if trials == 0 {
@@ -51,7 +53,7 @@ pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     score(hits as f64, trials as f64, z)
 }
 
-/// The score interval of `x` hits in `n` trials, whole numbers or not.
+/// Returns the score interval of `x` hits in `n` trials, which need not be whole numbers.
 fn score(x: f64, n: f64, z: f64) -> (f64, f64) {
     let centre = (x + z * z / 2.0) / (n + z * z);
     let half = z / (n + z * z) * (x * (n - x) / n + z * z / 4.0).sqrt();
@@ -63,18 +65,17 @@ pub fn normal_quantile(error: f64) -> f64 {
     std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(error)
 }
 
-/// Returns an asymptotic interval for a probability that was estimated with a variance, as the delta method gives it: the
-/// share and the variance are those of `value (1 - value) / variance` trials, for which the score interval is taken, since it
-/// keeps its confidence where the symmetric one does not. `None` for an estimate of 0 or 1, or without variance, from which
-/// nothing follows.
+/// Returns an asymptotic interval for a probability that was estimated with a variance by the delta method. The estimate and
+/// the variance are those of `value (1 - value) / variance` trials; the score interval of these keeps its level where the
+/// symmetric interval does not. Returns `None` for an estimate of 0 or 1, or if the variance is 0 or not finite.
 pub fn delta_interval(value: f64, variance: f64, error: f64) -> Option<(f64, f64)> {
     let trials = value * (1.0 - value) / variance;
     (value > 0.0 && value < 1.0 && trials.is_finite() && trials > 0.0)
         .then(|| score(value * trials, trials, normal_quantile(error)))
 }
 
-/// Returns an interval for a probability of which `hits` out of `trials` were seen. It holds with probability `1 - error` at all
-/// times at once, so that any rule may stop the counting. See [`entropy_ball`].
+/// Returns an interval for a probability with `hits` out of `trials` observations. It holds with probability `1 - error` at all
+/// times simultaneously, so any stopping rule is allowed. See [`entropy_ball`].
 pub fn anytime_interval(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -84,8 +85,8 @@ pub fn anytime_interval(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     (bound(false), bound(true))
 }
 
-/// Returns the number of entries that share the allowed error, for the row of a chain: 0 for one successor, 1 for two (the
-/// errors are equal), else all.
+/// Returns the number of entries of a row that share the allowed error: 0 for one successor, 1 for two (whose errors are
+/// equal), otherwise all.
 pub fn entries(successors: usize) -> usize {
     match successors {
         0 | 1 => 0,
@@ -107,13 +108,14 @@ pub fn clopper_pearson_box(counts: &[u64], error: f64) -> RowSet {
     RowSet::Box { lower, upper }
 }
 
-/// Rows of so many successors have a second set beside the box: each entry of the box may be off by its own error at once,
-/// which adds up to more than the whole row can be.
+/// Rows with at least this many successors get a second set beside the box: each entry of the box may be off by its own error
+/// simultaneously, which adds up to more than the error of the whole row.
 const MANY: usize = 10;
 
-/// Returns a set for a row that misses with probability `entries(k) * error` at most, for `k` successors and a number of
-/// trials fixed beforehand: a [box](clopper_pearson_box); for many successors with half of the error, and the other half for the
-/// distance of the whole row ([`weissman`]). Which sets there are depends on the number of successors alone, not on counts.
+/// Returns a set that misses a row with probability at most `entries(k) * error`, for `k` successors and a number of trials
+/// fixed in advance: a [box](clopper_pearson_box), or for many successors a box with half of the error and, with the other
+/// half, a bound on the distance of the whole row ([`weissman`]). The number of successors alone decides which, unless there
+/// are no trials.
 pub fn fixed_set(counts: &[u64], error: f64) -> RowSet {
     let trials: u64 = counts.iter().sum();
     if counts.len() < MANY || trials == 0 {
@@ -131,8 +133,8 @@ pub fn fixed_set(counts: &[u64], error: f64) -> RowSet {
     ])
 }
 
-/// Returns a ball of relative entropy that holds the row with probability `1 - error`, at all times at once: any rule may
-/// stop the counting. `prior` is the weight of each successor in the mixture, above 0.
+/// Returns a relative-entropy ball that contains the row with probability `1 - error` at all times simultaneously, so any
+/// stopping rule is allowed. `prior` is the weight of each successor in the mixture; it must be positive.
 ///
 /// # Source
 /// Robbins' mixture with Ville's inequality; M. Lindon, A. Malek, "Anytime-valid inference for multinomial count data",
@@ -161,8 +163,8 @@ pub fn entropy_ball(counts: &[u64], prior: f64, error: f64) -> RowSet {
     }
 }
 
-/// Returns the largest distance of a row from its frequencies, as the sum of absolute differences, with probability `1 -
-/// error`; for a number of trials fixed in advance.
+/// Returns the distance from its frequencies that a row does not exceed with probability `1 - error`, as the sum of
+/// absolute differences, for a number of trials fixed in advance.
 ///
 /// # Source
 /// T. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution", HP Labs 2003.
@@ -182,8 +184,8 @@ pub fn weissman(successors: usize, trials: u64, error: f64) -> f64 {
 /// of its probability, except with probability `delta`.
 ///
 /// # Source
-/// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4), 2015. The difference is clamped at 0, without
-/// which frequencies near 1/2 would be asked for too little.
+/// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4),
+/// 2015. The difference is clamped at 0; otherwise the result would be too small for frequencies near 1/2.
 pub fn chen_trials(hits: u64, trials: u64, epsilon: f64, delta: f64) -> f64 {
     let away = if trials == 0 {
         0.0
@@ -194,7 +196,7 @@ pub fn chen_trials(hits: u64, trials: u64, epsilon: f64, delta: f64) -> f64 {
     2.0 / (epsilon * epsilon) * (2.0 / delta).ln() * (0.25 - clamped * clamped)
 }
 
-/// Returns the number of trials that a whole row needs: the most that one of its entries does.
+/// Returns the number of trials that a whole row requires: the maximum over its entries.
 pub fn row_trials(counts: &[u64], epsilon: f64, delta: f64) -> f64 {
     if counts.len() <= 1 {
         return 0.0;

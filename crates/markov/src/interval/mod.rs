@@ -1,7 +1,7 @@
-//! Chains whose probabilities are known only within bounds, and what can be said about them all the same.
+//! Markov chains whose probabilities are known only within bounds, and bounds on their reachability probabilities.
 //!
-//! An [`UncertainChain`] has for each state a [`RowSet`]: the probability vectors that its row may be. [`robust_until`] bounds
-//! the probability of reaching over all choices of rows. Where the sets are confidence sets of counted transitions
+//! An [`UncertainChain`] has for each state a [`RowSet`]: the possible probability vectors of its row. [`robust_until`] bounds
+//! reachability probabilities over all choices of rows. If the sets are confidence sets of counted transitions
 //! ([`confidence`]), the bounds hold with that confidence.
 //!
 //! # Source
@@ -23,7 +23,7 @@ use guard_automata::graph::{Digraph, DigraphBuilder, NodeSet};
 
 use super::chain::{Chain, ChainBuilder, ChainError};
 
-/// A Markov chain of which each row is one of a set of rows.
+/// A Markov chain in which each row is one of a set of rows.
 #[derive(Clone, Debug)]
 pub struct UncertainChain {
     graph: Digraph,
@@ -33,11 +33,11 @@ pub struct UncertainChain {
 }
 
 impl UncertainChain {
-    /// Returns a chain from its rows: successors in ascending order, and what their probabilities may be. State 0 is
+    /// Returns a chain from its rows: successors in ascending order, and the set of their probabilities. State 0 is
     /// initial.
     ///
     /// # Errors
-    /// An empty chain, a successor that does not exist, a row set that is empty or not of its row's length.
+    /// The chain is empty, a successor does not exist, or a row set is empty or differs from its row in length.
     pub fn new(rows: Vec<(Vec<u32>, RowSet)>) -> Result<UncertainChain, ChainError> {
         if rows.is_empty() {
             return Err(ChainError::Empty);
@@ -74,17 +74,17 @@ impl UncertainChain {
         self.rows.len()
     }
 
-    /// Always false: there is at least one state.
+    /// Always returns false: there is at least one state.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Returns the transitions that may be possible.
+    /// Returns the graph of possible transitions.
     pub fn graph(&self) -> &Digraph {
         &self.graph
     }
 
-    /// Returns the possible rows of a state.
+    /// Returns the set of possible rows of a state.
     pub fn row(&self, state: u32) -> &RowSet {
         &self.rows[state as usize]
     }
@@ -99,8 +99,8 @@ impl UncertainChain {
         self.labels.get(name)
     }
 
-    /// Returns the states and their labels as a chain without meaningful probabilities: each state has a loop. A
-    /// [checker](super::Checker) reads conditions on single states from it for [`Checker::robust`](super::Checker::robust).
+    /// Returns the states and their labels as a chain in which each state has only a self-loop. A [checker](super::Checker)
+    /// evaluates conditions on single states on it for [`Checker::robust`](super::Checker::robust).
     ///
     /// # Errors
     /// [`ChainError::NoInitial`].
@@ -118,7 +118,7 @@ impl UncertainChain {
         Ok(chain)
     }
 
-    /// Adds a label; `init` makes its states the initial ones.
+    /// Adds a label; a nonempty `init` replaces the initial states.
     pub fn add_label(&mut self, name: &str, states: NodeSet) {
         if name == "init" && !states.is_clear() {
             self.initial = states.clone();

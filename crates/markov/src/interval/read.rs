@@ -1,4 +1,4 @@
-//! Interval chains in PRISM's explicit form: `source target [low,high]`.
+//! Reads interval chains in PRISM's explicit format: `source target [low,high]`.
 
 use guard_automata::graph::NodeSet;
 
@@ -7,7 +7,7 @@ use super::super::format::too_many_states;
 use super::super::text::{TextError, TextPosition};
 use super::{RowSet, UncertainChain};
 
-/// Whether a file of transitions gives intervals.
+/// Returns whether a transitions file contains intervals.
 pub fn has_intervals(text: &str) -> bool {
     text.contains('[')
 }
@@ -15,7 +15,7 @@ pub fn has_intervals(text: &str) -> bool {
 /// Reads a chain with an interval, or a number, for each transition.
 ///
 /// # Errors
-/// The fault and its position.
+/// The description of the fault and its position.
 pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
     let mut lines = text
         .lines()
@@ -97,7 +97,7 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
             upper.push(high);
         }
         if successors.is_empty() {
-            // A deadlock stays where it is.
+            // A deadlock gets a self-loop.
             rows.push((vec![state], RowSet::Point(vec![1.0])));
         } else {
             rows.push((successors, RowSet::Box { lower, upper }));
@@ -115,7 +115,7 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
 }
 
 impl UncertainChain {
-    /// Returns the set of some states.
+    /// Returns a set of states.
     pub fn set(&self, states: impl IntoIterator<Item = u32>) -> NodeSet {
         self.graph.set(states)
     }

@@ -1,8 +1,8 @@
-//! Bounds on the probability of reaching, over all rows that the sets allow.
+//! Bounds on reachability probabilities, over all rows that the sets allow.
 //!
-//! The least fixpoint of the robust operator is approached from below, so the iterate is always a lower bound. An upper
-//! bound is guessed a little above it and accepted when the operator does not push it upwards anywhere; by Park's lemma the least
-//! fixpoint is then below it. Rounding is covered by demanding a margin.
+//! The least fixpoint of the robust operator is approached from below, so the iterate is always a lower bound. An upper bound
+//! is guessed slightly above it and accepted if the operator does not increase it in any state; by Park's lemma the least
+//! fixpoint is then below it. A required margin covers rounding.
 
 use guard_automata::graph::{NodeSet, backward};
 
@@ -11,16 +11,16 @@ use super::UncertainChain;
 /// Bounds by state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
-    /// No choice of rows gives less.
+    /// A lower bound over all choices of rows.
     pub lower: Vec<f64>,
-    /// No choice of rows gives more.
+    /// An upper bound over all choices of rows.
     pub upper: Vec<f64>,
 }
 
 impl Bounds {
-    /// Returns bounds on the probability of the opposite.
+    /// Returns bounds on the probability of the complement.
     pub fn complement(self) -> Bounds {
-        // Outwards by more than the rounding of the difference.
+        // Widened by more than the rounding of the difference.
         let less = |value: f64, by: f64| {
             if value == 0.0 || value == 1.0 {
                 1.0 - value
@@ -36,7 +36,7 @@ impl Bounds {
 }
 
 impl UncertainChain {
-    /// Returns bounds one step earlier, for each state.
+    /// Returns the bounds one step earlier, for each state.
     pub fn one_step_before(&self, bounds: &Bounds) -> Bounds {
         let moving: Vec<u32> = (0..self.len() as u32).collect();
         let image = |values: &[f64], largest: bool| {
@@ -61,27 +61,27 @@ impl UncertainChain {
     }
 }
 
-/// The number of steps.
+/// The bound on the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// So many.
+    /// At most this many steps.
     AtMost(u64),
-    /// As many as it takes.
+    /// Any number of steps.
     Unbounded,
 }
 
-/// More than the rounding of an average.
+/// Exceeds the rounding of an average.
 const MARGIN: f64 = 1e-13;
 
-/// The number of rounds that the search for an upper bound may take.
+/// The largest number of rounds of the search for an upper bound.
 const MAX_ROUNDS: usize = 60;
 
-/// Bounds on the probability of `left U right`, over all choices of rows.
+/// Returns bounds on the probability of `left U right`, over all choices of rows.
 ///
-/// For bounded steps the rows may be chosen anew at each step, which is an outer bound for rows that stay.
+/// For bounded steps the rows may be chosen anew at each step, which gives outer bounds for fixed rows.
 ///
 /// # Accuracy
-/// `precision` is the width that the guess above the iterate begins with; where no guess is accepted, the upper bound is 1.
+/// `precision` is the initial relative distance of the guess from the iterate. If no guess is accepted, the upper bound is 1.
 pub fn robust_until(
     chain: &UncertainChain,
     left: &NodeSet,
@@ -164,7 +164,8 @@ impl Operator<'_> {
         next
     }
 
-    /// Sweeps from below until little changes; the iterate never leaves the least fixpoint below it, but for rounding.
+    /// Iterates from below until the relative change is at most `tolerance`. Up to rounding, the iterate never exceeds
+    /// the least fixpoint.
     fn rise(&self, values: &mut [f64], tolerance: f64) {
         let mut scratch = Vec::new();
         for _ in 0..2_000_000 {
@@ -188,7 +189,7 @@ impl Operator<'_> {
         for _ in 0..MAX_ROUNDS {
             self.rise(&mut values, tolerance);
             if !self.largest {
-                // From below is sound at any time; what rounding may have added is taken off again.
+                // An iterate from below is always sound; this subtracts what rounding may have added.
                 for &state in self.moving {
                     let value = &mut values[state as usize];
                     *value = (*value * (1.0 - 1e-9) - MARGIN).max(0.0);

@@ -1,9 +1,9 @@
-//! Sets of probability vectors, and the extreme averages over them.
+//! Sets of probability vectors, and extreme averages over them.
 
 /// The possible probabilities of one state's successors, in the order of its successors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowSet {
-    /// Exactly this.
+    /// Exactly this vector.
     Point(Vec<f64>),
     /// Each entry within its bounds.
     Box {
@@ -12,14 +12,14 @@ pub enum RowSet {
         /// Upper bounds.
         upper: Vec<f64>,
     },
-    /// At most this far from a centre, in the sum of absolute differences.
+    /// The vectors within a distance of a centre, as the sum of absolute differences.
     Near {
         /// The centre.
         centre: Vec<f64>,
         /// The distance.
         distance: f64,
     },
-    /// `Σ n(j) ln(q(j) / p(j)) ≤ radius`, with `q` the frequencies of the counts `n`: a ball of relative entropy.
+    /// A relative-entropy ball: `Σ n(j) ln(q(j) / p(j)) ≤ radius`, with `q` the frequencies of the counts `n`.
     Entropy {
         /// The counts.
         counts: Vec<f64>,
@@ -30,11 +30,11 @@ pub enum RowSet {
     All(Vec<RowSet>),
 }
 
-/// More than the rounding of the sums here.
+/// Exceeds the rounding of the sums here.
 const SLACK: f64 = 1e-12;
 
 impl RowSet {
-    /// Returns the set for successors in another order: entry `i` is that of `places[i]` here.
+    /// Returns the set for reordered successors: entry `i` is entry `places[i]` of this set.
     #[must_use]
     pub fn permuted(&self, places: &[usize]) -> RowSet {
         let pick = |of: &[f64]| places.iter().map(|place| of[*place]).collect();
@@ -56,7 +56,7 @@ impl RowSet {
         }
     }
 
-    /// Whether the set is that of a row with so many successors, and not empty; else the fault.
+    /// Checks that the set is nonempty and for this many successors; otherwise returns a description of the fault.
     pub(super) fn check(&self, successors: usize) -> Result<(), String> {
         let near_one = |sum: f64| (sum - 1.0).abs() <= super::super::chain::ROW_TOLERANCE;
         let proper = |values: &[f64]| {
@@ -98,18 +98,18 @@ impl RowSet {
         }
     }
 
-    /// Returns the largest average of some values over the set; or the smallest.
+    /// Returns the largest average of some values over the set, or the smallest.
     ///
-    /// Over several sets at once it is an outer bound: the least of what each of them allows.
+    /// For an intersection this is an outer bound: the tightest of those of its sets.
     ///
     /// # Limits
-    /// `O(k log k)` for `k` successors; entropy balls take a bisection.
+    /// `O(k log k)` for `k` successors; entropy balls require a bisection.
     pub fn extreme(&self, values: &[f64], largest: bool) -> f64 {
         let average = |row: &[f64]| -> f64 { row.iter().zip(values).map(|(p, v)| p * v).sum() };
         match self {
             RowSet::Point(row) => average(row),
             RowSet::Box { lower, upper } => {
-                // Everyone gets the least, and what is left is poured into the best first.
+                // Every entry gets its lower bound; the remaining mass goes to the best values first.
                 let mut left = 1.0 - lower.iter().sum::<f64>();
                 let mut total = average(lower);
                 for at in ranked(values, largest) {
@@ -155,7 +155,7 @@ impl RowSet {
     }
 }
 
-/// Positions by value, the best first.
+/// Returns the positions by value, the best first.
 fn ranked(values: &[f64], largest: bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&left, &right| {
@@ -170,7 +170,7 @@ fn ranked(values: &[f64], largest: bool) -> Vec<usize> {
 }
 
 /// Returns the largest average over an entropy ball: `p(j) = λ n(j) / (μ - v(j))` for some `μ` above all values, found by
-/// bisection. A successor that was never seen may take any mass, if its value is larger than that of all that were.
+/// bisection. A successor with count 0 may take mass if its value is larger than those of all others with counts.
 ///
 /// # Source
 /// A. Nilim, L. El Ghaoui, "Robust control of Markov decision processes with uncertain transition matrices", Oper. Res.
@@ -189,7 +189,8 @@ fn entropy_max(counts: &[f64], radius: f64, values: &[f64]) -> f64 {
     if top == worst_seen && best_seen == top {
         return top;
     }
-    // For a given μ, the λ that spends the radius, and the row's sum: `Σ n ln((μ - v) / (λ n)) = radius` with n = N q.
+    // For a given μ, returns the λ that uses the whole radius, and the sum of the row:
+    // `Σ n ln((μ - v) / (λ n)) = radius` with n = N q.
     let row = |mu: f64| {
         let spent: f64 = seen()
             .map(|(count, value)| count * ((mu - value) / n).ln())
@@ -209,7 +210,8 @@ fn entropy_max(counts: &[f64], radius: f64, values: &[f64]) -> f64 {
             return average + (1.0 - sum) * top;
         }
     }
-    // The sum of the row grows with μ towards exp(-radius / N) ≤ 1 from above it near the best value; it is 1 in between.
+    // The sum of the row falls from above 1 near the best value to exp(-radius / N) ≤ 1 for large μ; it is 1 in
+    // between.
     let spread = (top - worst_seen).max(f64::MIN_POSITIVE);
     let (mut low, mut high) = (0.0, spread);
     while row(top + high).1 > 1.0 && high < spread * 1e18 {
@@ -235,6 +237,6 @@ fn entropy_max(counts: &[f64], radius: f64, values: &[f64]) -> f64 {
     let average: f64 = seen()
         .map(|(count, value)| lambda * count / (mu - value) * value)
         .sum();
-    // The remainder of an unfinished bisection goes to the best, which is on the safe side.
+    // The remainder of an unfinished bisection goes to the best value, which is conservative.
     average + (1.0 - sum).max(0.0) * top
 }

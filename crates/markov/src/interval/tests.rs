@@ -1,4 +1,4 @@
-//! The worked example of the design notes, the published risk matrix, and coverage by simulation.
+//! Tests with a worked example, a published risk matrix, and coverage by simulation.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use super::confidence::*;
@@ -116,7 +116,7 @@ fn the_intervals_of_wilson() {
     close(high, 0.266, 5e-4);
 }
 
-/// The published matrix, every entry within 0.005 of what is printed: safe, mild, elevated, critical, violated.
+/// The published matrix, where each entry is known within 0.005: safe, mild, elevated, critical, violated.
 #[test]
 fn the_printed_risk_matrix_contains_the_published_risks() {
     const PRINTED: [[f64; 5]; 5] = [
@@ -152,11 +152,11 @@ fn the_printed_risk_matrix_contains_the_published_risks() {
         bounds.lower[3] <= 0.295 && 0.295 <= bounds.upper[3],
         "{bounds:?}"
     );
-    // And the point that is printed.
+    // The printed point estimate.
     close(bounds.lower[1], 0.43, 0.02);
 }
 
-/// A small generator of pseudo-random numbers, so that the simulation is the same everywhere (splitmix64).
+/// A pseudo-random generator (splitmix64) with a fixed seed, so that the simulation is reproducible.
 struct Random(u64);
 
 impl Random {
@@ -182,7 +182,7 @@ impl Random {
     }
 }
 
-/// The bounds contain the true risk at least as often as they promise.
+/// The bounds contain the true risk at least as often as their confidence requires.
 #[test]
 fn the_confidence_is_kept() {
     let (zero, one) = ([0.7, 0.2, 0.1], [0.3, 0.5, 0.025, 0.175]);
@@ -258,7 +258,7 @@ fn intervals_are_read_from_a_file() {
     }
 }
 
-/// A generator with a fixed seed (Knuth's linear congruential one), uniform from 0 to 1.
+/// A linear congruential generator (Knuth) with a fixed seed, uniform from 0 to 1.
 struct Uniform(u64);
 
 impl Uniform {
@@ -284,9 +284,8 @@ fn float_chain(rows: &FloatRows) -> Chain<f64> {
     builder.finish([0], None).unwrap()
 }
 
-/// Returns the share of samples of so many complete runs whose asymptotic interval contains the true probability, among
-/// those that give an interval; and the share of those that give none. A run ends in a state without transitions, the first
-/// of which is the event.
+/// Returns the fraction of samples of this many complete runs whose asymptotic interval contains the true probability, among
+/// those that give an interval; and the fraction of those that give none. A run ends in a state without transitions.
 fn coverage(
     rows: &FloatRows,
     goal: &crate::why::Goal,
@@ -344,7 +343,7 @@ fn coverage(
     )
 }
 
-/// Chains to learn: what they are called, their rows, and within how many steps the event counts.
+/// Returns chains to learn: name, rows, the state of the event, and the number of steps within which it counts.
 fn to_learn() -> Vec<(&'static str, FloatRows, u32, Option<u64>)> {
     let branch = vec![vec![(1, 0.3), (2, 0.7)], vec![], vec![]];
     let example = vec![
@@ -353,7 +352,7 @@ fn to_learn() -> Vec<(&'static str, FloatRows, u32, Option<u64>)> {
         vec![],
         vec![],
     ];
-    // Up and down between two ends.
+    // A random walk between two absorbing states.
     let walk: FloatRows = (0..7)
         .map(|at| match at {
             0 => vec![(3, 1.0)],
@@ -361,7 +360,7 @@ fn to_learn() -> Vec<(&'static str, FloatRows, u32, Option<u64>)> {
             _ => vec![(at - 1, 0.55), (at + 1, 0.45)],
         })
         .collect();
-    // Phases that may start anew.
+    // Phases that may restart.
     let retry: FloatRows = (0..6)
         .map(|at| match at {
             4 | 5 => vec![],
@@ -390,7 +389,7 @@ fn to_learn() -> Vec<(&'static str, FloatRows, u32, Option<u64>)> {
                 .collect()
         })
         .collect();
-    // A long way with one dangerous place.
+    // A long path with one risky state.
     let long: FloatRows = (0..10)
         .map(|at| match at {
             8 | 9 => vec![],
@@ -418,7 +417,7 @@ fn event(rows: &FloatRows, target: u32, horizon: Option<u64>) -> crate::why::Goa
     crate::why::Goal { horizon, ..goal }
 }
 
-/// The interval of the delta method keeps 93 to 97 % where it claims 95, from 50 complete runs on.
+/// From 50 complete runs on, the 95 % interval of the delta method has a coverage of 93 to 97 %.
 #[test]
 fn the_asymptotic_interval_keeps_its_level() {
     for (name, rows, target, horizon) in to_learn() {
@@ -432,7 +431,7 @@ fn the_asymptotic_interval_keeps_its_level() {
     }
 }
 
-/// The limits of the method: an event that 50 runs mostly do not show gives no interval, or one that is too narrow.
+/// A limit of the method: if 50 runs mostly do not contain the event, there is no interval.
 #[test]
 fn the_asymptotic_interval_says_nothing_of_what_was_not_seen() {
     let rare = vec![vec![(1, 0.01), (2, 0.99)], vec![], vec![]];
@@ -441,10 +440,10 @@ fn the_asymptotic_interval_says_nothing_of_what_was_not_seen() {
     assert!((0.5..0.7).contains(&none), "{none}");
 }
 
-/// For reaching in complete runs, the variance is that of the share of runs in which it happened.
+/// For reachability in complete runs, the variance is that of the fraction of runs with the event.
 #[test]
 fn a_run_is_the_unit() {
-    // The counts of 180 complete runs, 10 of which come to the event.
+    // The counts of 180 complete runs, 10 of which reach the event.
     let counted = vec![
         vec![(0, 700.0 / 1000.0), (1, 0.2), (3, 0.1)],
         vec![(0, 0.3), (1, 0.5), (2, 0.025), (3, 0.175)],
@@ -467,7 +466,7 @@ fn a_run_is_the_unit() {
     close(variance, share * (1.0 - share) / 180.0, 1e-12);
 }
 
-/// The interval for any stopping time contains the one for a fixed number of trials.
+/// The anytime interval contains the one for a fixed number of trials.
 #[test]
 fn stopping_at_any_time_costs_width() {
     for (hits, trials) in [(0, 5), (3, 10), (38, 200), (200, 200)] {

@@ -1,26 +1,26 @@
-//! Expressions made ready for evaluation: typed, names resolved, constants folded.
+//! Compiled expressions: typed, with names resolved and constants folded.
 
 use super::super::scalar::Scalar;
 use super::super::valuation::Slot;
 
-/// A value of an expression.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<V> {
-    /// A whole number.
+    /// An integer of 64 bits.
     Int(i64),
     /// A truth value.
     Bool(bool),
-    /// A number.
+    /// A real number.
     Real(V),
 }
 
 /// The reason why an expression has no value in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
-    /// Beyond 64 bits.
+    /// An integer does not fit into 64 bits.
     #[error("a whole number exceeds 64 bits")]
     Overflow,
-    /// Division by zero, and the like.
+    /// A division by zero, or another operation without a result.
     #[error("division by zero, or another operation without a result")]
     Undefined,
     /// A root or a logarithm in exact arithmetic.
@@ -57,12 +57,12 @@ impl Test {
     }
 }
 
-/// An expression with a truth value.
+/// An expression of type bool.
 #[derive(Clone, Debug)]
 pub(super) enum BoolCode<V> {
     Const(bool),
     Variable(Slot),
-    /// A variable against a constant, the commonest of guards.
+    /// A variable compared with a constant, the most frequent guard.
     Is(Slot, Test, i64),
     Not(Box<BoolCode<V>>),
     And(Vec<BoolCode<V>>),
@@ -73,7 +73,7 @@ pub(super) enum BoolCode<V> {
     If(Box<BoolCode<V>>, Box<BoolCode<V>>, Box<BoolCode<V>>),
 }
 
-/// An expression with a whole number.
+/// An expression of type int.
 #[derive(Clone, Debug)]
 pub(super) enum IntCode<V> {
     Const(i64),
@@ -92,7 +92,7 @@ pub(super) enum IntCode<V> {
     If(Box<BoolCode<V>>, Box<IntCode<V>>, Box<IntCode<V>>),
 }
 
-/// An expression with a number.
+/// An expression of type double.
 #[derive(Clone, Debug)]
 pub(super) enum RealCode<V> {
     Const(V),
@@ -264,7 +264,7 @@ fn missing<V: Scalar>() -> EvalError {
     }
 }
 
-/// Returns a whole number as a number.
+/// Converts an integer to a number.
 pub(super) fn from_int<V: Scalar>(value: i64) -> V {
     if V::EXACT {
         V::from_rational(&num_rational::BigRational::from_integer(value.into()))

@@ -1,4 +1,4 @@
-//! From trees to code: names become variables, constants or formulas; types are checked.
+//! Compiles expression trees: resolves names to variables, constants or formulas, and checks types.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use super::expr::{Expr, Function, Kind, Op, Relation};
 use super::model::{Constant, Type};
 use super::parser::{Parsed, Parser};
 
-/// The meanings of names.
+/// The names that are in scope, with their meanings.
 #[derive(Debug)]
 pub struct Scope<V> {
     constants: FxHashMap<String, Option<Value<V>>>,
@@ -18,7 +18,7 @@ pub struct Scope<V> {
     variables: FxHashMap<String, (Slot, bool)>,
 }
 
-/// Values for constants, by name, as texts.
+/// Values for constants, by name, as source text.
 pub type Definitions = indexmap::IndexMap<String, String>;
 
 impl<V> Default for Scope<V> {
@@ -74,7 +74,7 @@ impl<V: Scalar> Code<V> {
     }
 }
 
-/// The greatest nesting of formulas in formulas.
+/// The largest nesting depth of formulas within formulas.
 const MAX_FORMULAS: u32 = 100;
 
 impl<V: Scalar> Scope<V> {
@@ -93,11 +93,11 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    /// Declares constants; `given` holds values for those without one, and overrides for the others.
+    /// Declares constants; the values in `given` take precedence over those of the declarations.
     ///
     /// # Errors
-    /// A value that is not of its constant's type, or constants that need each other. A constant without a value is an
-    /// error only where it is used.
+    /// A value does not have the type of its constant, or constants depend on each other. A constant without a value is
+    /// an error only where it is used.
     pub fn add_constants(
         &mut self,
         constants: &[Constant],
@@ -107,7 +107,7 @@ impl<V: Scalar> Scope<V> {
             self.constants.insert(constant.name.clone(), None);
         }
         let mut open: Vec<&Constant> = constants.iter().collect();
-        // Constants may use ones below them: rounds until nothing more is found.
+        // Constants may refer to later ones: repeat until no further value is found.
         loop {
             let before = open.len();
             let mut waiting = Vec::new();
@@ -133,7 +133,7 @@ impl<V: Scalar> Scope<V> {
             match reason {
                 None => return Ok(()),
                 Some(wrong) if waiting.len() == before => {
-                    // One that waits for a value which nobody gave matters only where it is used.
+                    // A constant that depends on one without a value is an error only where it is used.
                     let missing = constants.iter().any(|constant| {
                         constant.value.is_none() && !given.contains_key(&constant.name)
                     });
@@ -156,11 +156,11 @@ impl<V: Scalar> Scope<V> {
         code.eval(&[]).map_err(|wrong| failed(expr.place, wrong))
     }
 
-    /// Returns the whole number that an expression without variables stands for.
+    /// Returns the value of an expression without variables as an integer; `what` names it in error messages.
     pub fn int_value(&self, expr: &Expr, what: &str) -> Result<i64, TextError> {
         match self.value(expr)? {
             Value::Int(value) => Ok(value),
-            // `1e3` is a whole number too.
+            // `1e3` is an integer too.
             Value::Real(value) => match value.floor() {
                 Some(floor) if from_int::<V>(floor) == value => Ok(floor),
                 _ => Err(TextError::new(
@@ -175,7 +175,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    /// Returns the number that an expression without variables stands for.
+    /// Returns the value of an expression without variables as a number; `what` names it in error messages.
     pub fn real_value(&self, expr: &Expr, what: &str) -> Result<V, TextError> {
         match self.value(expr)? {
             Value::Int(value) => Ok(from_int(value)),
@@ -219,7 +219,7 @@ impl<V: Scalar> Scope<V> {
         })
     }
 
-    /// Whether a name is a variable, constant or formula here.
+    /// Returns whether a variable, constant or formula has this name.
     pub fn knows(&self, name: &str) -> bool {
         self.variables.contains_key(name)
             || self.constants.contains_key(name)
@@ -228,7 +228,7 @@ impl<V: Scalar> Scope<V> {
 
     fn compile(&self, expr: &Expr, depth: u32) -> Parsed<Code<V>> {
         let code = self.build(expr, depth)?;
-        // What does not depend on the state is computed once.
+        // Constant expressions are evaluated once.
         if !code.is_constant() && is_closed(&code) {
             return code
                 .eval(&[])
@@ -360,7 +360,7 @@ fn real<V>(code: Code<V>) -> Option<RealCode<V>> {
     }
 }
 
-/// Whether code reads no variable; its operands have been folded, so only one level is looked at.
+/// Returns whether code reads no variable. Its operands are folded already, so one level suffices.
 fn is_closed<V>(code: &Code<V>) -> bool {
     let bools =
         |parts: &[&BoolCode<V>]| parts.iter().all(|part| matches!(part, BoolCode::Const(_)));
@@ -469,10 +469,10 @@ fn binary<V: Scalar>(
     })
 }
 
-/// The operands of an operator, or code that is not of that operator.
+/// The operands of an operator, or the code if it is of another operator.
 type Parts<V> = Result<Vec<BoolCode<V>>, BoolCode<V>>;
 
-/// Operands of an operator that may be flattened.
+/// Returns the operands of both sides, flattened if they are of the same operator.
 fn joined<V>(
     left: BoolCode<V>,
     right: BoolCode<V>,

@@ -1,4 +1,4 @@
-//! From a model to its chain: the reachable states, breadth first.
+//! Builds the chain of a model: its reachable states, breadth first.
 
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::scalar::Scalar;
@@ -11,10 +11,10 @@ use super::parser::Parsed;
 use super::sync::{Sync, syncs};
 use super::table::StateTable;
 
-/// Limits on what a model may become.
+/// Limits on the size of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The number of states that it may have.
+    /// The largest number of states.
     pub max_states: usize,
 }
 
@@ -31,17 +31,17 @@ impl Default for Limits {
 pub struct Explored<V> {
     /// The chain.
     pub chain: Chain<V>,
-    /// The meanings of its names, for properties.
+    /// The names of the model with their meanings, for properties.
     pub scope: Scope<V>,
-    /// The number of states that had no transition.
+    /// The number of states that had no transition and got a self-loop.
     pub deadlocks: usize,
 }
 
 /// Builds the chain of a model; `given` holds the values of its constants.
 ///
 /// # Errors
-/// Names and types that do not fit, values outside of ranges, probabilities that do not sum to 1, with the place of the
-/// command and the state; too many states.
+/// Undeclared names, type errors, values outside their ranges, probabilities that do not sum to 1, and more states than
+/// the limit. Errors in a state name the state and, if known, the position of the command.
 pub fn explore<V: Scalar>(
     model: &Model,
     given: &Definitions,
@@ -240,7 +240,7 @@ fn variable<V: Scalar>(
     ))
 }
 
-/// The number of valuations that `init … endinit` may be tried on.
+/// The largest number of valuations for which the condition of `init … endinit` is evaluated.
 const MAX_INIT: u128 = 50_000_000;
 
 fn initial_states<V: Scalar>(
@@ -287,7 +287,7 @@ fn initial_states<V: Scalar>(
                 return Err(TextError::new(init.place, "too many initial states"));
             }
         }
-        // The last variable counts fastest.
+        // The last variable varies fastest.
         let turned =
             values
                 .iter_mut()
@@ -314,7 +314,7 @@ fn initial_states<V: Scalar>(
     Ok(found)
 }
 
-/// A command made ready.
+/// A compiled command.
 struct Ready<V> {
     guard: BoolCode<V>,
     branches: Vec<Branch<V>>,
@@ -326,8 +326,8 @@ struct Branch<V> {
     updates: Vec<(usize, IntCode<V>)>,
 }
 
-/// Commands of one part of a synchronisation; where their guards ask for values of one variable, only those that ask
-/// for its value are looked at.
+/// The commands of one part of a synchronisation. If most guards require a value of one variable, only the commands
+/// that require its current value, or none, are candidates.
 struct ModulePart {
     all: Vec<usize>,
     index: Option<(Slot, i64, Vec<Vec<usize>>)>,
@@ -346,9 +346,9 @@ struct ReadyRewards<V> {
     step: Vec<(String, BoolCode<V>, RealCode<V>, TextPosition)>,
 }
 
-/// Scratch of the walk over one state.
+/// Working memory for expanding one state.
 struct Walk<V> {
-    /// The commands that act together: the synchronisation, and its commands in `chosen`.
+    /// The enabled combinations: the synchronisation, and the range of its commands in `chosen`.
     choices: Vec<(usize, std::ops::Range<usize>)>,
     chosen: Vec<usize>,
     enabled: Vec<Vec<usize>>,
@@ -368,7 +368,7 @@ impl<V> Default for Walk<V> {
     }
 }
 
-/// The number of ways that one state may choose between combinations of commands.
+/// The largest number of combinations of commands that may be enabled in one state.
 const MAX_CHOICES: usize = 1_000_000;
 
 impl<V: Scalar> Program<V> {
@@ -474,7 +474,7 @@ impl<V: Scalar> Program<V> {
         })
     }
 
-    /// Finds what is enabled in a state.
+    /// Finds the enabled combinations of commands in a state.
     fn choices(&self, state: &[u64], walk: &mut Walk<V>) -> Parsed<()> {
         walk.choices.clear();
         walk.chosen.clear();
@@ -521,7 +521,7 @@ impl<V: Scalar> Program<V> {
         Ok(())
     }
 
-    /// Computes the branches of one choice.
+    /// Computes the branches of one enabled combination.
     fn branches(&self, state: &[u64], choice: usize, walk: &mut Walk<V>) -> Parsed<()> {
         let words = state.len();
         walk.targets.clear();
@@ -538,7 +538,7 @@ impl<V: Scalar> Program<V> {
                 sum = sum.plus(&probability);
                 let last = number + 1 == command.branches.len();
                 for other in 0..before {
-                    // The last branch takes the place of what was there, so that nothing is left over.
+                    // The last branch overwrites the previous entries, so that none of them remains.
                     let slot = if last { other } else { walk.weights.len() };
                     let weight = walk.weights[other].times(&probability);
                     if last {
@@ -582,7 +582,7 @@ impl<V: Scalar> Program<V> {
 
 impl ModulePart {
     fn new<V>(all: &[usize], commands: &[Ready<V>]) -> ModulePart {
-        // The variable that most guards compare with a value.
+        // The variable whose value most guards require.
         let mut counts: Vec<(Slot, usize, i64, i64)> = Vec::new();
         for &command in all {
             for (slot, value) in tested(&commands[command].guard) {
@@ -600,7 +600,7 @@ impl ModulePart {
         let index = best
             .filter(|&(_, count, low, high)| count > 3 && high.abs_diff(low) < 10_000)
             .map(|(slot, _, low, high)| {
-                // The last list is for all values that no guard asks for.
+                // The last list is for all values that no guard requires.
                 let mut lists = vec![Vec::new(); high.abs_diff(low) as usize + 2];
                 for &command in all {
                     let asked = tested(&commands[command].guard).find(|test| test.0 == slot);
@@ -629,7 +629,7 @@ impl ModulePart {
     }
 }
 
-/// Returns the variables that a guard demands to have a value.
+/// Returns the variables that a guard requires to have a certain value, with that value.
 fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
     let parts = match guard {
         BoolCode::And(parts) => parts.as_slice(),
@@ -642,7 +642,7 @@ fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
 }
 
 impl<V: Scalar> ReadyRewards<V> {
-    /// Returns the reward of a state, and the mean reward of a step out of it.
+    /// Returns the reward of a state and the mean reward of a step out of it.
     fn of(
         &self,
         program: &Program<V>,

@@ -1,4 +1,4 @@
-//! Expressions and properties as trees: one grammar holds both, as in PRISM.
+//! Syntax trees of expressions and properties, which share one grammar, as in PRISM.
 
 use super::super::text::TextPosition;
 
@@ -14,11 +14,11 @@ pub struct Expr {
 /// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// `true`, `false`.
+    /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number with a point or an exponent, as written.
+    /// A decimal number, as written.
     Real(String),
     /// A variable, constant or formula.
     Name(String),
@@ -28,25 +28,25 @@ pub enum Kind {
     Not(Box<Expr>),
     /// `-a`.
     Minus(Box<Expr>),
-    /// `a + b` and the like.
+    /// A binary operator, such as `a + b`.
     Binary(Op, Box<Expr>, Box<Expr>),
     /// `a ? b : c`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `min(a, b)` and the like.
+    /// A function call, such as `min(a, b)`.
     Call(Function, Vec<Expr>),
     /// `X a`.
     Next(Box<Expr>),
-    /// `F a` and `G a`, with bounds on the step.
+    /// `F a` or `G a`, with step bounds.
     Unary(Temporal, Bounds, Box<Expr>),
-    /// `a U b`, `a W b`, `a R b`, with bounds on the step.
+    /// `a U b`, `a W b` or `a R b`, with step bounds.
     Until(Until, Box<Expr>, Bounds, Box<Expr>),
-    /// `P=? [ a ]`, and with a condition `P=? [ a || b ]`.
+    /// `P=? [ a ]`, or with a condition `P=? [ a || b ]`.
     Probability(Compare, Box<Expr>, Option<Box<Expr>>),
     /// `R{"name"}=? [ … ]`.
     Reward(Option<Structure>, Compare, Box<Measure>),
     /// `S=? [ a ]`.
     Steady(Compare, Box<Expr>),
-    /// `A [ a ]` and `E [ a ]`.
+    /// `A [ a ]` or `E [ a ]`.
     Paths(Quantifier, Box<Expr>),
     /// `filter(op, a, states)`.
     Filter(Filter, Box<Expr>, Option<Box<Expr>>),
@@ -79,7 +79,7 @@ pub enum Op {
     Iff,
 }
 
-/// A comparison.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `<`
@@ -93,7 +93,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether every number from `least` to `most` is in this relation to a bound; `None` if only some are.
+    /// Returns whether every number from `least` to `most` is in this relation to a bound; `None` if only some are.
     pub fn over<V: PartialOrd>(self, least: &V, most: &V, bound: &V) -> Option<bool> {
         let (all, none) = match self {
             Relation::Less => (most < bound, least >= bound),
@@ -109,7 +109,7 @@ impl Relation {
     }
 }
 
-/// A function.
+/// A built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// `min(a, …)`
@@ -150,28 +150,28 @@ pub enum Until {
     Release,
 }
 
-/// Bounds on the step of a temporal operator.
+/// The step bounds of a temporal operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// The first step, and whether that step itself is excluded.
+    /// The first step; the flag excludes that step itself.
     pub lower: Option<(Box<Expr>, bool)>,
-    /// The last step, and whether that step itself is excluded.
+    /// The last step; the flag excludes that step itself.
     pub upper: Option<(Box<Expr>, bool)>,
 }
 
 impl Bounds {
-    /// Whether there are no bounds.
+    /// Returns whether there are no bounds.
     pub fn is_none(&self) -> bool {
         self.lower.is_none() && self.upper.is_none()
     }
 }
 
-/// The question about a number: compare it, or compute it.
+/// What an operator does with a number: compute it, or compare it with a bound.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compare {
     /// `=?`
     Value,
-    /// `>= p` and the like.
+    /// A comparison, such as `>= p`.
     Bound(Relation, Box<Expr>),
 }
 
@@ -184,22 +184,22 @@ pub enum Structure {
     Index(i64),
 }
 
-/// The collected reward.
+/// The measure of an expected reward.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// `F a`: until `a`.
+    /// `F a`: the reward until `a`.
     Reach(Expr),
-    /// `C`: always.
+    /// `C`: the total reward.
     Total,
-    /// `C<=k`: in the first `k` steps; with `true`, `C<k`.
+    /// `C<=k`: the reward in the first `k` steps; with `true`, `C<k`.
     Cumulative(Expr, bool),
-    /// `I=k`: at step `k`.
+    /// `I=k`: the state reward at step `k`.
     Instantaneous(Expr),
-    /// `S`: per step in the long run.
+    /// `S`: the reward per step in the long run.
     Steady,
 }
 
-/// Over which paths.
+/// A path quantifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
     /// `A`
@@ -208,29 +208,29 @@ pub enum Quantifier {
     Exists,
 }
 
-/// The operation of a filter on the values of the states.
+/// The operation of a filter on the values of the selected states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The smallest.
+    /// The smallest value.
     Min,
-    /// The largest.
+    /// The largest value.
     Max,
-    /// Their average.
+    /// The average of the values.
     Average,
-    /// Their sum.
+    /// The sum of the values.
     Sum,
-    /// In how many states it holds.
+    /// The number of states in which the formula holds.
     Count,
-    /// Whether it holds in all.
+    /// Whether the formula holds in all states.
     ForAll,
-    /// Whether it holds in some.
+    /// Whether the formula holds in some state.
     Exists,
-    /// That of the first state.
+    /// The value in the first state.
     First,
-    /// That of the only state.
+    /// The value in the only state.
     State,
-    /// The width of the range of values.
+    /// The difference between the largest and the smallest value.
     Range,
-    /// All of them.
+    /// All values.
     Print,
 }

@@ -4,13 +4,13 @@
 //! text ──parse_model──▶ Model ──explore──▶ Chain        text ──parse_properties──▶ Properties
 //! ```
 //!
-//! Expressions of models and properties share one grammar and one tree, as in PRISM. [`explore`] compiles the commands to
-//! typed code, and walks the reachable states breadth first; states are packed into words and numbered by a table that
-//! stores nothing else.
+//! Expressions of models and properties share one grammar and one tree, as in PRISM. [`explore`] compiles the commands to typed
+//! code and explores the reachable states breadth first. States are packed into words and numbered by a hash table that stores
+//! only the numbers.
 //!
 //! # Source
-//! The language is that of the PRISM manual, "The PRISM Language" and "Property Specification"; where commands of a chain
-//! are enabled together, each is as likely as the others, as PRISM has it.
+//! The language is that of the PRISM manual, "The PRISM Language" and "Property Specification"; if several commands of a chain
+//! are enabled, each has the same probability, as in PRISM.
 
 mod code;
 mod compile;
@@ -34,10 +34,10 @@ use super::scalar::Scalar;
 use super::text::TextError;
 use guard_automata::graph::NodeSet;
 
-/// Returns the states of a chain in which an expression without operators of properties holds.
+/// Returns the states of a chain in which an expression without property operators holds.
 ///
 /// # Errors
-/// Names that the scope does not know, types that do not fit, operations without a result.
+/// Undeclared names, type errors, and operations without a result.
 pub fn states_where<V: Scalar>(
     chain: &Chain<V>,
     scope: &Scope<V>,

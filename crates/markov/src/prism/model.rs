@@ -1,4 +1,4 @@
-//! Models as trees, and their parser.
+//! Syntax trees of models, and their parser.
 
 use super::super::text::{TextError, TextPosition};
 use super::expr::{Expr, Kind};
@@ -19,30 +19,30 @@ pub enum Type {
 /// `const int N = 4;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// Its value, if the text gives one.
+    /// The value, if declared.
     pub value: Option<Expr>,
-    /// Its position.
+    /// The position in the text.
     pub place: TextPosition,
 }
 
 /// A model in the PRISM language.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// Its constants.
+    /// The constants.
     pub constants: Vec<Constant>,
     /// `formula name = expr;`
     pub formulas: Vec<(String, Expr)>,
     /// `label "name" = expr;`
     pub labels: Vec<(String, Expr)>,
-    /// Variables outside modules.
+    /// The variables outside modules.
     pub globals: Vec<VariableDeclaration>,
-    /// The modules, renamed ones written out.
+    /// The modules; renamed ones are expanded.
     pub modules: Vec<Module>,
-    /// Reward structures.
+    /// The reward structures.
     pub rewards: Vec<RewardDeclaration>,
     /// `init … endinit`
     pub init: Option<Expr>,
@@ -53,37 +53,37 @@ pub struct Model {
 /// A module.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its variables.
+    /// The variables.
     pub variables: Vec<VariableDeclaration>,
-    /// Its commands.
+    /// The commands.
     pub commands: Vec<Command>,
 }
 
 /// `x : [0..N] init 0;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableDeclaration {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its range; `None` for a truth value.
+    /// The range; `None` for `bool`.
     pub range: Option<(Expr, Expr)>,
-    /// Its initial value, if given.
+    /// The initial value, if given.
     pub init: Option<Expr>,
-    /// Its position.
+    /// The position in the text.
     pub place: TextPosition,
 }
 
 /// `[action] guard -> p : update + …;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// The action that it takes part in; `None` for one of its own.
+    /// The action on which it synchronises; `None` if it acts alone.
     pub action: Option<String>,
-    /// When it is enabled.
+    /// The guard: the condition under which the command is enabled.
     pub guard: Expr,
-    /// Its branches: probability (`None` for 1) and assignments.
+    /// The branches: probability (`None` for 1) and assignments.
     pub branches: Vec<(Option<Expr>, Vec<Assignment>)>,
-    /// Its position.
+    /// The position in the text.
     pub place: TextPosition,
 }
 
@@ -92,27 +92,27 @@ pub struct Command {
 pub struct Assignment {
     /// The variable.
     pub variable: String,
-    /// Its next value.
+    /// The next value.
     pub value: Expr,
-    /// Its position.
+    /// The position in the text.
     pub place: TextPosition,
 }
 
 /// `rewards "name" … endrewards`
 #[derive(Clone, Debug, PartialEq)]
 pub struct RewardDeclaration {
-    /// Its name; empty if it has none.
+    /// The name; empty if it has none.
     pub name: String,
-    /// Its items.
+    /// The items.
     pub items: Vec<RewardItem>,
 }
 
 /// `[action] guard : value;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct RewardItem {
-    /// For transitions: the action, empty for commands without one. None for states.
+    /// The action of a transition reward, empty for commands without one; `None` for a state reward.
     pub action: Option<String>,
-    /// The states in which it counts.
+    /// The condition on the states in which it counts.
     pub guard: Expr,
     /// The reward.
     pub value: Expr,
@@ -123,18 +123,18 @@ pub struct RewardItem {
 pub enum System {
     /// A module.
     Module(String, TextPosition),
-    /// `a || b`, `a ||| b`, `a |[x,y]| b`: the synchronising actions; `None` for all common ones.
+    /// `a || b`, `a ||| b`, `a |[x,y]| b`: the synchronising actions; `None` for all common actions.
     Parallel(Box<System>, Option<Vec<String>>, Box<System>),
-    /// `a / {x}`: actions become internal.
+    /// `a / {x}`: hides actions.
     Hide(Box<System>, Vec<String>),
-    /// `a {x <- y}`: actions get new names.
+    /// `a {x <- y}`: renames actions.
     Rename(Box<System>, Vec<(String, String)>),
 }
 
-/// Reads a model.
+/// Parses a model.
 ///
 /// # Errors
-/// The first thing that is not as the grammar wants it, with its place; also model types other than chains.
+/// The first syntax error with its position, or a model type other than `dtmc`.
 pub fn parse_model(text: &str) -> Result<Model, TextError> {
     let mut parser = Parser::new(text, false)?;
     let mut model = Model::default();
@@ -209,7 +209,7 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
 }
 
 impl Constant {
-    /// `const [int|double|bool] name [= value];`
+    /// Parses `const [int|double|bool] name [= value];`.
     pub(super) fn parse(parser: &mut Parser) -> Parsed<Constant> {
         parser.expect_word("const")?;
         let ty =
@@ -274,7 +274,7 @@ impl VariableDeclaration {
     }
 }
 
-/// Returns a module written out, or one that renames another.
+/// Parses a module, or one that renames another, and adds it to the model.
 fn module(parser: &mut Parser, model: &mut Model) -> Parsed<()> {
     parser.next();
     let place = parser.place();
@@ -335,7 +335,7 @@ fn command(parser: &mut Parser) -> Parsed<Command> {
     parser.expect("->")?;
     let mut branches = Vec::new();
     loop {
-        // A branch begins with its probability, or at once with its assignments.
+        // A branch begins with its probability, or directly with its assignments.
         let probability = if is_update(parser) {
             None
         } else {
@@ -357,7 +357,7 @@ fn command(parser: &mut Parser) -> Parsed<Command> {
     })
 }
 
-/// `[name]` or `[]`.
+/// Parses `[name]` or `[]`.
 fn action(parser: &mut Parser) -> Parsed<Option<String>> {
     parser.expect("[")?;
     let action = match parser.peek() {
@@ -373,7 +373,7 @@ fn action(parser: &mut Parser) -> Parsed<Option<String>> {
 
 fn is_update(parser: &Parser) -> bool {
     match parser.peek() {
-        // `true` alone is the update that changes nothing; with a colon it would be a probability.
+        // `true` alone is an update without assignments; before a colon it is a probability.
         Token::Name(word) => word == "true" && *parser.ahead(1) != Token::Mark(":"),
         Token::Mark("(") => {
             matches!(parser.ahead(1), Token::Name(_)) && *parser.ahead(2) == Token::Mark("'")
@@ -478,7 +478,7 @@ fn system_part(parser: &mut Parser) -> Parsed<System> {
             let mut pairs = Vec::new();
             loop {
                 let from = parser.name("an action")?;
-                // `<-` is read as `<` and `-`.
+                // `<-` consists of the tokens `<` and `-`.
                 parser.expect("<")?;
                 parser.expect("-")?;
                 pairs.push((from, parser.name("an action")?));
@@ -503,7 +503,7 @@ fn names(parser: &mut Parser) -> Parsed<Vec<String>> {
 }
 
 impl Module {
-    /// Returns the module under another name, with names in it replaced; formulas that mention such a name are written out.
+    /// Returns the module under another name, with names in it replaced; formulas that it mentions are expanded.
     fn renamed(
         &self,
         name: String,
@@ -576,10 +576,10 @@ impl Module {
     }
 }
 
-/// The greatest nesting of formulas in formulas, so that one that uses itself ends.
+/// The largest nesting depth of formulas, so that expanding a recursive formula terminates.
 const MAX_FORMULAS: u32 = 100;
 
-/// Returns a formula with names replaced and the formulas that it uses written out.
+/// Returns a formula with names replaced and the formulas that it mentions expanded.
 fn expand(
     formula: &Expr,
     names: &[(String, String)],
@@ -602,8 +602,8 @@ fn expand(
 }
 
 impl Expr {
-    /// Returns the expression with the parts replaced for which `replace` returns one. Only expressions that models can
-    /// contain are searched.
+    /// Returns the expression, with each part replaced for which `replace` returns another one. Only kinds of
+    /// expressions that models can contain are searched.
     pub(super) fn rewritten(&self, replace: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
         if let Some(other) = replace(self) {
             return other;

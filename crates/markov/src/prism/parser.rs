@@ -1,7 +1,8 @@
-//! The parser of expressions and properties, by recursive descent.
+//! The recursive-descent parser of expressions and properties.
 //!
 //! Precedence, loosest first: `U W R`; `X F G`; `? :`; `=>`; `<=>`; `|`; `&`; `!`; `= !=`; `< <= > >=`; `+ -`; `* /`;
-//! unary `-`. So `F "a" & "b"` is `F ("a" & "b")`, and a temporal operator under `&` needs parentheses.
+//! unary `-`. `F "a" & "b"` therefore means `F ("a" & "b")`, and a temporal operator as an operand of `&` requires
+//! parentheses.
 
 use super::super::text::{TextError, TextPosition};
 use super::expr::{
@@ -10,16 +11,16 @@ use super::expr::{
 };
 use super::token::{Lexeme, Token, tokens};
 
-/// The greatest nesting of expressions.
+/// The largest nesting depth of expressions.
 const MAX_DEPTH: u32 = 250;
 
-/// A text being read.
+/// The state of parsing a text.
 #[derive(Debug)]
 pub(super) struct Parser {
     tokens: Vec<Lexeme>,
     at: usize,
     depth: u32,
-    /// Whether the operators of properties are words of the language here.
+    /// Whether property operators are keywords in this text.
     pub(super) properties: bool,
 }
 
@@ -48,12 +49,12 @@ impl Parser {
         self.tokens[self.at].place
     }
 
-    /// Returns the start of the current token.
+    /// Returns the byte offset at which the current token starts.
     pub(super) fn start(&self) -> usize {
         self.tokens[self.at].bytes.start
     }
 
-    /// Returns the end of the previous token.
+    /// Returns the byte offset at which the previous token ends.
     pub(super) fn end_of_last(&self) -> usize {
         self.tokens[self.at.saturating_sub(1)].bytes.end
     }
@@ -138,7 +139,7 @@ impl Parser {
         )
     }
 
-    /// Returns an expression of any kind, a condition with `||` excepted.
+    /// Parses an expression of any kind except a condition with `||`.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -158,7 +159,7 @@ impl Parser {
             Token::Name(name) if self.properties => match name.as_str() {
                 "U" => Until::Until,
                 "W" => Until::Unless,
-                // Outside of all brackets it begins the next property.
+                // Outside of all brackets `R` begins the next property.
                 "R" if self.tokens[self.at].open > 0 => Until::Release,
                 _ => return Ok(left),
             },
@@ -167,7 +168,7 @@ impl Parser {
         let place = self.place();
         self.next();
         let bounds = self.bounds()?;
-        // `a U b U c` is `a U (b U c)`, as usual.
+        // Right-associative: `a U b U c` is `a U (b U c)`.
         let right = self.nested(Parser::until)?;
         Ok(Expr {
             kind: Kind::Until(which, Box::new(left), bounds, Box::new(right)),
@@ -175,7 +176,7 @@ impl Parser {
         })
     }
 
-    /// Returns a step down that counts for the depth.
+    /// Calls `parse` one nesting level deeper; fails beyond the depth limit.
     fn nested(&mut self, parse: fn(&mut Parser) -> Parsed<Expr>) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -215,7 +216,7 @@ impl Parser {
         Ok(Expr { kind, place })
     }
 
-    /// `<=k`, `<k`, `>=k`, `>k`, `=k`, `[l,u]`, or nothing.
+    /// Parses `<=k`, `<k`, `>=k`, `>k`, `=k`, `[l,u]`, or nothing.
     fn bounds(&mut self) -> Parsed<Bounds> {
         let mut bounds = Bounds::default();
         let mark = match self.peek() {
@@ -247,7 +248,7 @@ impl Parser {
     fn choice(&mut self) -> Parsed<Expr> {
         let condition = self.implies()?;
         let place = self.place();
-        // `P=?` is not the beginning of a choice.
+        // The `?` of `P=?` has been consumed by `compare`.
         if !self.take("?") {
             return Ok(condition);
         }
@@ -275,7 +276,7 @@ impl Parser {
                 kind: Kind::Binary(op, Box::new(left), Box::new(right)),
                 place,
             };
-            // A long chain is a deep tree on its left side.
+            // The tree of a long chain is deep on its left side.
             links += 1;
             if links > 8 * MAX_DEPTH {
                 return Err(TextError::new(
@@ -389,7 +390,7 @@ impl Parser {
         Ok(Expr { kind, place })
     }
 
-    /// Parses what a word begins: an operator of properties, a function, or a name.
+    /// Parses what begins with a word: a property operator, a function call, or a name.
     fn word(&mut self, name: String, place: TextPosition) -> Parsed<Expr> {
         if self.properties
             && let Some(kind) = self.operator(&name)?
@@ -400,7 +401,7 @@ impl Parser {
         let kind = match name.as_str() {
             "true" => Kind::Bool(true),
             "false" => Kind::Bool(false),
-            // The old form: func(name, …).
+            // The old syntax: func(name, …).
             "func" if self.take("(") => {
                 let name = self.name("the name of a function")?;
                 let Some(function) = function(&name) else {
@@ -430,7 +431,7 @@ impl Parser {
         Ok(found)
     }
 
-    /// Returns an operator of properties, if the word at hand begins one.
+    /// Parses a property operator; returns `None` if the word does not begin one.
     fn operator(&mut self, name: &str) -> Parsed<Option<Kind>> {
         Ok(Some(match name {
             "P" | "Pmin" | "Pmax" => {
@@ -480,7 +481,7 @@ impl Parser {
         }))
     }
 
-    /// Whether a reward operator may continue here; else the word before is a name.
+    /// Returns whether a reward operator continues at this token; otherwise `T` is a name.
     fn goes_on(&self, distance: usize) -> bool {
         *self.ahead(distance) == Token::Mark("{")
             || (*self.ahead(distance) == Token::Mark("=")
@@ -488,7 +489,7 @@ impl Parser {
     }
 
     fn compare(&mut self) -> Parsed<Compare> {
-        // `Pmin=?` and `Pmax=?` were read with their word; `P min=?` is Storm's old spelling.
+        // The words `Pmin` and `Pmax` were consumed already; `P min=?` is Storm's old syntax.
         let _ = self.take_word("min") || self.take_word("max");
         if self.is("=") && *self.ahead(1) == Token::Mark("?") {
             self.next();
@@ -506,7 +507,7 @@ impl Parser {
         self.next();
         let mut structure = None;
         if self.take("[") {
-            // Storm's `R[exp]`; only expectations are known.
+            // Storm's `R[exp]`; only expected values are supported.
             if !self.take_word("exp") {
                 return Err(self.wrong("`exp`, the only supported kind of reward operator"));
             }

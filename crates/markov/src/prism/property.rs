@@ -1,4 +1,4 @@
-//! Properties and files of properties, by PRISM's and Storm's grammar.
+//! Properties and properties files, in the grammar of PRISM and Storm.
 
 use super::super::text::{TextError, TextPosition};
 use super::expr::Expr;
@@ -9,31 +9,31 @@ use super::token::Token;
 /// A property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// Its name, if it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
-    /// Its formula.
+    /// The formula.
     pub formula: Expr,
-    /// The words it was given in.
+    /// The source text of the formula, with whitespace normalised.
     pub text: String,
 }
 
-/// A file of properties.
+/// The contents of a properties file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties {
-    /// Constants that it declares.
+    /// The declared constants.
     pub constants: Vec<Constant>,
-    /// Labels that it declares.
+    /// The declared labels.
     pub labels: Vec<(String, Expr)>,
-    /// Formulas that it declares.
+    /// The declared formulas.
     pub formulas: Vec<(String, Expr)>,
-    /// The properties, in order.
+    /// The properties, in the order of the text.
     pub properties: Vec<Property>,
 }
 
-/// Reads a file of properties; a single property is one too.
+/// Parses a properties file; a single property is valid too.
 ///
 /// # Errors
-/// The first thing that is not as the grammar wants it, with its place.
+/// The first syntax error with its position.
 pub fn parse_properties(text: &str) -> Result<Properties, TextError> {
     let mut parser = Parser::new(text, true)?;
     let mut found = Properties::default();
@@ -85,7 +85,8 @@ fn declaration(parser: &mut Parser, text: &str, found: &mut Properties) -> Parse
     Ok(())
 }
 
-/// Whether the token at hand is the first of its line: PRISM lets the semicolon be absent between lines.
+/// Returns whether the current token is the first of its line: PRISM allows omitting the semicolon at the end of a
+/// line.
 fn begins_line(parser: &Parser) -> bool {
     let TextPosition { line, .. } = parser.place();
     line > parser.line_of_last()

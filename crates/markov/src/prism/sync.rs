@@ -1,23 +1,23 @@
-//! The commands that act together: the composition of modules.
+//! Composition of modules: which commands synchronise.
 
 use indexmap::IndexMap;
 
 use super::super::text::TextError;
 use super::model::{Model, System};
 
-/// Commands that act together: one of each part, all enabled.
+/// A synchronisation: one enabled command of each part acts.
 #[derive(Clone, Debug)]
 pub(super) struct Sync {
-    /// The action; empty for a command without one.
+    /// The action; empty for commands without one.
     pub(super) action: String,
-    /// By module that takes part, its commands, by their number among all.
+    /// For each participating module, the indices of its commands among all commands.
     pub(super) parts: Vec<Vec<usize>>,
 }
 
-/// Alternatives by action; those of the empty action are commands of their own.
+/// Synchronisations by action; those of the empty action are commands that act alone.
 type Alternatives = IndexMap<String, Vec<Sync>>;
 
-/// Returns all ways in which commands act. `first` is the number of each module's first command.
+/// Returns the synchronisations of a model. `first` is the index of each module's first command.
 pub(super) fn syncs(model: &Model, first: &[usize]) -> Result<Vec<Sync>, TextError> {
     let all = match &model.system {
         Some(system) => compose(model, first, system)?,
@@ -56,7 +56,7 @@ fn of_module(model: &Model, first: &[usize], module: usize) -> Alternatives {
     found
 }
 
-/// Returns two parts side by side: in step on the given actions, or on all that both know.
+/// Composes two parts in parallel, synchronised on the given actions; on all common actions if `on` is `None`.
 fn parallel(left: Alternatives, mut right: Alternatives, on: Option<&[String]>) -> Alternatives {
     let mut found = Alternatives::new();
     for (action, syncs) in left {

@@ -1,13 +1,14 @@
-//! Numbers for packed states: a hash table that keeps nothing but the numbers.
+//! Numbers packed states by a hash table that stores only the numbers.
 
 use super::super::valuation::Valuations;
 
 const FREE: u32 = u32::MAX;
 
-/// The number of each state. The states themselves are in the [`Valuations`].
+/// Maps each state to its number. The states themselves are in the [`Valuations`].
 ///
 /// # Shape
-/// Open addressing with linear probing, at most half full: 8 bytes or less a state.
+/// Open addressing with linear probing, between an eighth and half full after the first growth: 8 to 32 bytes per
+/// state.
 #[derive(Debug)]
 pub(super) struct StateTable {
     slots: Vec<u32>,
@@ -22,7 +23,7 @@ impl StateTable {
         }
     }
 
-    /// Returns the number of a state, and whether it is new.
+    /// Returns the number of a state and whether the state is new; adds new states to `states`.
     pub(super) fn number(&mut self, states: &mut Valuations, state: &[u64]) -> (u32, bool) {
         if self.used * 2 >= self.slots.len() {
             self.grow(states);

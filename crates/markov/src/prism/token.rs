@@ -5,21 +5,21 @@ use super::super::text::{TextError, TextPosition};
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A name or a word of the language.
+    /// A name or a keyword.
     Name(String),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number with a point or an exponent, or too large for 64 bits, as written.
+    /// A number with a point or an exponent, or an integer too large for 64 bits, as written.
     Real(String),
-    /// A text in quotes.
+    /// A quoted text.
     Text(String),
-    /// Anything else.
+    /// An operator or a punctuation mark.
     Mark(&'static str),
-    /// The end.
+    /// The end of the text.
     End,
 }
 
-/// All marks; longer ones before their beginnings.
+/// All marks; a mark comes before its prefixes.
 const MARKS: &[&str] = &[
     "<=>", "->", "=>", "<=", ">=", "!=", "..", "|||", "||", "+", "-", "*", "/", "=", "<", ">", "!",
     "&", "|", "?", ":", ";", ",", "(", ")", "[", "]", "{", "}", "'",
@@ -37,18 +37,18 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
     pub(super) token: Token,
     pub(super) place: TextPosition,
-    /// The bytes that it takes.
+    /// The range of its bytes in the text.
     pub(super) bytes: std::ops::Range<usize>,
-    /// The number of brackets that are open before it.
+    /// The number of open brackets before it.
     pub(super) open: u32,
 }
 
-/// Cuts a text into tokens; comments run from `//` to the end of the line.
+/// Splits a text into tokens; comments run from `//` to the end of the line.
 pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
     let mut found = Vec::new();
     let mut end = TextPosition { line: 1, column: 1 };
@@ -92,7 +92,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
     Ok(found)
 }
 
-/// Returns the token at the beginning of a text that is not empty, and its bytes.
+/// Returns the token at the beginning of a nonempty text, and its length in bytes.
 fn token(rest: &str, place: TextPosition) -> Result<(Token, usize), TextError> {
     let bytes = rest.as_bytes();
     let run = |from: usize, ok: fn(&u8) -> bool| {
@@ -133,7 +133,7 @@ fn number(
     let digits = u8::is_ascii_digit;
     let mut length = run(0, digits);
     let mut real = false;
-    // `0..5` is a range, not a number with a point.
+    // `0..5` is a range, not a decimal number.
     if bytes.get(length) == Some(&b'.') && bytes.get(length + 1) != Some(&b'.') {
         real = true;
         length = run(length + 1, digits);

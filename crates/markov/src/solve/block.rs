@@ -1,33 +1,33 @@
-//! One strongly connected component as a system of its own.
+//! One strongly connected component as a separate system.
 
 use super::super::scalar::{Estimate, Scalar};
 use super::{Problem, lost_by_reading};
 
-/// A component with what leaves it folded into a right-hand side.
+/// A component whose exits and rewards are folded into a right-hand side.
 ///
 /// # Shape
-/// Members are numbered from 0 in the order in which the search gave them. Row `u` holds the transitions to *other*
-/// members; the loop at a state is left out, because only what leaves a state counts.
+/// Members are numbered from 0 in the given order. Row `u` holds the transitions to *other* members; self-loops are
+/// omitted, because only transitions that leave a state matter.
 #[derive(Debug)]
 pub(super) struct Block<V: Scalar> {
-    /// The start of each row in `targets` and `weights`, and the end.
+    /// The start of each row in `targets` and `weights`, and the end of the last.
     pub(super) rows: Vec<u32>,
-    /// Members that the transitions lead to.
+    /// The members that the transitions lead to.
     pub(super) targets: Vec<u32>,
     /// Their probabilities.
     pub(super) weights: Vec<V>,
     /// The probability of leaving the component, by member.
     pub(super) leaving: Vec<V>,
-    /// The contribution of leaving and visiting, by member.
+    /// The contribution of exits and rewards, by member.
     pub(super) rhs: Vec<V::Estimate>,
     /// The number of transitions that leave the component.
     pub(super) exits: usize,
-    /// The value of all members, if the exits all agree on exactly 0 or 1.
+    /// The value of all members, if all exits have the value 0 or all have the value 1, exactly.
     pub(super) constant: Option<V>,
 }
 
 impl<V: Scalar> Block<V> {
-    /// Cuts a component out. `local` is scratch, all `u32::MAX` before and after.
+    /// Builds the block of a component. `local` is working memory; its entries are `u32::MAX` before and after.
     pub(super) fn new(
         problem: &Problem<'_, V>,
         members: &[u32],
@@ -108,7 +108,8 @@ impl<V: Scalar> Block<V> {
         block
     }
 
-    /// Returns bounds on the values of a block without rewards: those of its exits, since all values are averages of them.
+    /// Returns bounds on the values of a block without rewards: those of its exits, since all values are averages of
+    /// them. Returns `None` if the block has a reward or no exits.
     pub(super) fn between_exits(
         problem: &Problem<'_, V>,
         members: &[u32],
@@ -140,12 +141,12 @@ impl<V: Scalar> Block<V> {
         ends.map(|(least, most)| V::Estimate::between(least, most))
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     pub(super) fn len(&self) -> usize {
         self.leaving.len()
     }
 
-    /// Returns the transitions of a member to others.
+    /// Returns the transitions of a member to other members.
     pub(super) fn row(&self, member: usize) -> impl Iterator<Item = (u32, &V)> {
         let range = self.rows[member] as usize..self.rows[member + 1] as usize;
         self.targets[range.clone()]
@@ -155,14 +156,13 @@ impl<V: Scalar> Block<V> {
     }
 }
 
-/// Rows whose transitions are all below this are scaled.
+/// Rows whose transitions are all below this value are scaled.
 const SMALL_ROW: f64 = 1e-20;
 
-/// Returns the factor by which a row is multiplied so that its largest transition is near 1, or `None` if it is not small. A
-/// power of two, so that doubles stay exact: a state that is hardly ever left then causes no underflow.
+/// Returns the factor that makes the largest transition of a row about 1, or `None` if the row is not small. The factor is a
+/// power of two, so that doubles stay exact. A state that is left with tiny probability then causes no underflow.
 ///
-/// A row with a probability below the normal doubles stays as it is. Reading has cost that one digits, which nothing brings
-/// back, and its error is absolute.
+/// A row with a subnormal probability is not scaled: reading it lost digits, and its error is absolute.
 fn scale<'v, V: Scalar + 'v>(row: impl Iterator<Item = (u32, &'v V)>) -> Option<V> {
     if V::EXACT {
         return None;

@@ -1,30 +1,29 @@
-//! State elimination without subtraction: exact on rationals, and on doubles of small relative error whatever the condition.
+//! State elimination without subtraction: exact on rationals; on doubles with a small relative error whatever the condition.
 //!
 //! To eliminate a state `u`, every predecessor `p` takes over its transitions: `P(p,t) += P(p,u) · (P(u,t) / S(u))` with `S(u)`
-//! the sum of what leaves `u`. Eliminating touches the transitions alone, so that it is done once for any number of
-//! right-hand sides: [`factor`] keeps what was taken over by whom, and [`Factorisation::solve`] repeats it on a right-hand
-//! side.
+//! the sum of the transitions out of `u`. Elimination depends only on the transitions, so it is done once for any number of
+//! right-hand sides: [`factor`] records its steps, and [`Factorisation::solve`] applies them to a right-hand side.
 //!
-//! The work is done in *fronts*: the states of one group of the [order](super::order), with all states that they are joined to
-//! by then, as a small dense matrix. What a front passes on waits on a stack until the group that takes it over is due, which in
-//! postorder is the group that finds it on top.
+//! The work is done in *fronts*: the states of one group of the [order](super::order), with all states that they are adjacent
+//! to by then, as a small dense matrix. The remainder of a front is pushed on a stack until its parent group is processed. In
+//! postorder it is then on top of the stack.
 //!
 //! # Accuracy
 //! Let `ε` be one [`UNIT`]. A matrix entry is at any time a sum of nonnegative parts (its own, those on the stack, those in the
 //! front), and each rounding changes one part, hence the entry, by a factor within `1 ± ε`. Eliminating `u` multiplies the
-//! entries of row `p` by at most 5 such factors: 2 for the sum `S(u)`, which is compensated, and one each for quotient,
-//! product and sum. If the entries of one row, the right-hand side among them, change by factors within `1 ± δ`, the solution
-//! changes by factors within `(1 ± δ)/(1 ∓ δ)`, because numerator and denominator of the matrix-tree theorem are sums of products
-//! with one factor per row. So the solution of the computed triangular system is off by at most 10 units for each pair of an
-//! eliminated state and a row that takes over from it, and going back adds `len + 4` for each row of `len` entries on the way to
-//! a root. The condition of the system does not occur: a birth-death chain of 10^6 states is solved to 10^-8, where the
-//! condition is 10^12.
+//! entries of row `p` by at most 5 such factors: 2 for the sum `S(u)`, which is compensated, and one each for quotient, product
+//! and sum. If the entries of one row, the right-hand side among them, change by factors within `1 ± δ`, the solution changes
+//! by factors within `(1 ± δ)/(1 ∓ δ)`, because numerator and denominator of the matrix-tree theorem are sums of products with
+//! one factor per row. So the error of the solution of the computed triangular system is at most 10 units for each pair of an
+//! eliminated state and a row that takes over its transitions, and back substitution adds `len + 4` for each row of `len`
+//! entries on the way to a root. The condition of the system does not occur: a birth-death chain of 10^6 states is solved to
+//! 10^-8, where the condition is 10^12.
 //!
-//! That is why no general sparse LU is used here: its diagonal is a difference, so that its result could only be proven from the
-//! residual, where the condition counts.
+//! For this reason no general sparse LU factorisation is used: its diagonal is a difference, so its result could be proven only
+//! from the residual, where the condition matters.
 //!
-//! This holds as long as no product underflows. Where one may have, nothing is claimed, and the result is
-//! [proven](super::prove) from its residual.
+//! This holds as long as no product underflows. If one may have, the result is [proven](super::prove) from its residual
+//! instead.
 //!
 //! # Source
 //! W. Grassmann, M. Taksar, D. Heyman 1985 for the arithmetic; C. O'Cinneide 1993 for the error; I. Duff, J. Reid, "The
@@ -37,38 +36,39 @@ use super::order::{NONE, Order};
 /// Products below this may have lost digits to underflow.
 const UNDERFLOW: f64 = 1e-290;
 
-/// So many states of a front are eliminated from its other rows in one pass over them: their rows stay in the cache.
+/// The number of pivots that are applied to the other rows of a front in one pass, so that their rows stay in the
+/// cache.
 const PANEL: usize = 8;
 
-/// The position of the numbers of a front.
+/// The location of the numbers of a front.
 #[derive(Clone, Copy, Debug)]
 struct Front {
-    /// The first of its states: those that it eliminates, then those that take over.
+    /// The index of the first of its states: first the eliminated ones, then the others.
     states: usize,
-    /// The first of its numbers: for each eliminated state the sum of what leaves it, its transitions to the later states of
-    /// the front as parts of this sum, and the transitions of these to it.
+    /// The index of the first of its numbers: for each eliminated state the sum of its outgoing transitions, its transitions to
+    /// the later states of the front divided by this sum, and the transitions of these states to it.
     numbers: usize,
-    /// The number of states that it eliminates.
+    /// The number of eliminated states.
     pivots: u32,
-    /// The number of its states.
+    /// The number of states.
     size: u32,
 }
 
-/// A block after elimination, ready for right-hand sides.
+/// An eliminated block, ready for right-hand sides.
 #[derive(Debug)]
 pub(super) struct Factorisation<V> {
     fronts: Vec<Front>,
     states: Vec<u32>,
     numbers: Vec<V>,
-    /// Units of relative error.
+    /// The units of relative error.
     units: f64,
-    /// Whether products were so small that the units do not tell the error.
+    /// Whether products were so small that `units` does not bound the error.
     underflow: bool,
-    /// The smallest of the numbers but 0.
+    /// The smallest nonzero number.
     least: f64,
 }
 
-/// The transitions of a block by their target.
+/// The transitions of a block, by target.
 struct Columns {
     start: Vec<u32>,
     sources: Vec<u32>,
@@ -113,7 +113,7 @@ impl Columns {
 /// Eliminates all states of a block.
 ///
 /// # Limits
-/// Memory: two numbers for each pair of an eliminated state and one that it is joined to, and the matrices that wait.
+/// Memory: two numbers for each pair of an eliminated state and a state adjacent to it, and the matrices on the stack.
 pub(super) fn factor<V: Scalar>(block: &Block<V>, order: &Order) -> Factorisation<V> {
     let n = block.len();
     let columns = Columns::new(block);
@@ -126,7 +126,8 @@ pub(super) fn factor<V: Scalar>(block: &Block<V>, order: &Order) -> Factorisatio
         fronts: Vec::with_capacity(n_groups),
         states: Vec::with_capacity(2 * n),
         numbers: Vec::with_capacity(3 * n),
-        // Each entry of the input may be a rounded decimal; what leaves the block is a rounded sum of them.
+        // Each entry of the input may be a rounded decimal; the probability of leaving the block is a rounded sum of
+        // them.
         units: 4.0 * n as f64 + 2.0 * block.exits as f64,
         underflow: !V::EXACT && (block.weights.iter().chain(&block.leaving)).any(is_tiny),
         least: 1.0,
@@ -136,7 +137,7 @@ pub(super) fn factor<V: Scalar>(block: &Block<V>, order: &Order) -> Factorisatio
         matrix: Vec::new(),
         width: 0,
     };
-    // Matrices that wait, one after the other, and the fronts that they come from.
+    // The matrices on the stack, one after the other, and the fronts that they come from.
     let (mut stack, mut waiting): (Vec<V>, Vec<u32>) = (Vec::new(), Vec::new());
     for group in 0..n_groups {
         let range = order.groups[group] as usize..order.groups[group + 1] as usize;
@@ -212,20 +213,21 @@ fn is_tiny<V: Scalar>(value: &V) -> bool {
 }
 
 impl Front {
-    /// Returns the range of its states that take over.
+    /// Returns the index range of the states that are not eliminated.
     fn border(&self) -> std::ops::Range<usize> {
         self.states + self.pivots as usize..self.states + self.size as usize
     }
 }
 
-/// The dense matrix of the front at hand: a row for each state, with a column for each and one for what leaves the block.
+/// The dense matrix of the current front: a row for each state, with a column for each state and one for leaving the
+/// block.
 struct Work<V> {
     matrix: Vec<V>,
     width: usize,
 }
 
 impl<V: Scalar> Work<V> {
-    /// Fills in the transitions from and to the states that are eliminated.
+    /// Fills in the transitions from and to the eliminated states.
     fn assemble(
         &mut self,
         block: &Block<V>,
@@ -246,7 +248,7 @@ impl<V: Scalar> Work<V> {
             let row = &mut self.matrix[at * self.width..][..self.width];
             row[size] = block.leaving[state as usize].clone();
             for (target, weight) in block.row(state as usize) {
-                // Transitions to states that are gone were taken up when these were eliminated.
+                // Transitions to states that were eliminated before are part of the children's matrices.
                 let to = place[target as usize];
                 if to != NONE {
                     row[to as usize] = weight.clone();
@@ -262,7 +264,7 @@ impl<V: Scalar> Work<V> {
         }
     }
 
-    /// Adds a matrix that waited.
+    /// Adds the matrix of a child.
     fn add(&mut self, waited: &[V], states: &[u32], place: &[u32]) {
         let count = states.len();
         let size = self.width - 1;
@@ -276,7 +278,7 @@ impl<V: Scalar> Work<V> {
         }
     }
 
-    /// Eliminates the first states, and keeps what right-hand sides need of them.
+    /// Eliminates the first states and stores what right-hand sides require of them.
     fn eliminate(&mut self, pivots: usize, factors: &mut Factorisation<V>) {
         let (width, size) = (self.width, self.width - 1);
         let mut begin = 0;
@@ -305,13 +307,13 @@ impl<V: Scalar> Work<V> {
                     if !V::EXACT {
                         least = least.min(weight.to_f64());
                     }
-                    // Rows of the panel are needed whole, of the others only what the panel eliminates.
+                    // Rows of the panel are updated in full, the others only in the columns of the panel.
                     let until = if pivot + 1 + below < end { width } else { end };
                     for (entry, onward) in right[..until - pivot - 1].iter_mut().zip(&*row) {
                         entry.accumulate(weight, onward);
                     }
                 }
-                // A sum of 0 has itself lost all there was.
+                // A sum that underflowed to 0 has lost all digits.
                 factors.least = factors.least.min(least).min(smallest);
                 factors.underflow |=
                     !V::EXACT && (least * smallest < UNDERFLOW || sum.to_f64() < UNDERFLOW);
@@ -338,7 +340,7 @@ impl<V: Scalar> Work<V> {
         }
     }
 
-    /// Puts what is left of the front on the stack.
+    /// Pushes the remainder of the front on the stack.
     fn pass_on(&self, pivots: usize, stack: &mut Vec<V>) {
         for row in self.matrix.chunks_exact(self.width).skip(pivots) {
             stack.extend_from_slice(&row[pivots..]);
@@ -347,8 +349,8 @@ impl<V: Scalar> Work<V> {
 }
 
 impl<V: Scalar> Factorisation<V> {
-    /// Returns the solution for a right-hand side, and whether its errors are proven; they are not if a product may have
-    /// underflowed.
+    /// Returns the solution for a right-hand side, and whether its errors are proven; they are not if a product may
+    /// have underflowed.
     pub(super) fn solve(&self, mut rhs: Vec<V::Estimate>) -> (Vec<V::Estimate>, bool) {
         let mut least = 1.0f64;
         for front in &self.fronts {
@@ -383,7 +385,7 @@ impl<V: Scalar> Factorisation<V> {
                 let own = &self.numbers[end..][..1 + later.len()];
                 let mut sum = rhs[states[pivot] as usize].clone();
                 for (&target, weight) in later.iter().zip(&own[1..]) {
-                    // 0 times infinity, where a sum has underflowed, is not 0.
+                    // If a sum has underflowed, 0 times infinity would not be 0.
                     if !weight.is_zero() {
                         sum.accumulate(weight, &rhs[target as usize]);
                     }
@@ -401,12 +403,12 @@ impl<V: Scalar> Factorisation<V> {
         (rhs, proven || V::EXACT)
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of stored numbers.
     pub(super) fn numbers(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Units of error that going back adds, at most.
+    /// Returns an upper bound on the units of error that back substitution adds.
     fn longest_way_back(&self, order: &Order) -> f64 {
         let mut longest = 0.0f64;
         let mut way = vec![0.0; self.fronts.len()];

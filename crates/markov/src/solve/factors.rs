@@ -1,8 +1,8 @@
-//! Components that were eliminated, kept for further right-hand sides.
+//! A cache of eliminated components for further right-hand sides.
 //!
-//! Which transitions a component has follows from the chain and the component's states alone; what is asked about them
-//! (the boundary, the rewards) only fills the right-hand side. So a probability and an expected time, the probabilities to
-//! end in each of several places, or the parts of a long-run average are solved with one elimination.
+//! The transitions of a component depend only on the chain and the component's states; boundary values and rewards affect only
+//! the right-hand side. A probability and an expected time, the probabilities of ending in several components, or the parts of
+//! a long-run average are therefore solved with one elimination.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,29 +15,29 @@ use super::eliminate::Factorisation;
 /// The eliminated components of one chain.
 ///
 /// # Limits
-/// It stops keeping at [`Accuracy::max_kept`](super::Accuracy::max_kept) numbers; what is not kept is eliminated again.
+/// At most [`Accuracy::max_kept`](super::Accuracy::max_kept) numbers are stored; other components are eliminated again.
 #[derive(Debug)]
 pub struct Factors<V> {
-    /// By the number of states.
+    /// The components by number of states.
     by_size: RefCell<FxHashMap<usize, Vec<Rc<Eliminated<V>>>>>,
-    /// Numbers held by all of them.
+    /// The number of stored numbers of all components.
     numbers: Cell<usize>,
     uses: Cell<Uses>,
 }
 
-/// The number of eliminations of components, and of those that were avoided.
+/// The numbers of performed and of avoided eliminations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Eliminations.
+    /// The number of performed eliminations.
     pub made: usize,
-    /// Right-hand sides that were solved with one made before.
+    /// The number of right-hand sides that were solved with a stored elimination.
     pub shared: usize,
 }
 
-/// A component that was eliminated.
+/// An eliminated component.
 #[derive(Debug)]
 pub(super) struct Eliminated<V> {
-    /// Its states, in the order of the block that was eliminated.
+    /// The states, in the order of the eliminated block.
     pub(super) members: Vec<u32>,
     sorted: Vec<u32>,
     pub(super) factorisation: Factorisation<V>,
@@ -59,7 +59,7 @@ impl<V: Scalar> Factors<V> {
         self.uses.get()
     }
 
-    /// Returns the component of these states, if it was kept.
+    /// Returns the component with these states, if it is stored.
     pub(super) fn find(&self, members: &[u32]) -> Option<Rc<Eliminated<V>>> {
         let by_size = self.by_size.borrow();
         let candidates = by_size.get(&members.len())?;
@@ -73,7 +73,7 @@ impl<V: Scalar> Factors<V> {
         Some(Rc::clone(found))
     }
 
-    /// Keeps a component, if there is room.
+    /// Stores a component if there is room.
     pub(super) fn keep(&self, members: &[u32], factorisation: Factorisation<V>, max_kept: usize) {
         self.uses.update(|uses| Uses {
             made: uses.made + 1,

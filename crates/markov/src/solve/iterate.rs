@@ -1,8 +1,8 @@
-//! Iteration for components too large to eliminate; what it comes to is [proven](super::prove), not trusted.
+//! Iteration for components that are too large to eliminate. Its result is [proven](super::prove) independently.
 //!
-//! With the rows divided by what leaves each state the system is `x = b + Q x`, which Gauss-Seidel sweeps approach; where these
-//! are slow, a [Krylov method](krylov) guesses for them. The same methods find the vector that proves the error, of which
-//! one digit is enough.
+//! With each row divided by the sum of the transitions out of its state, the system is `x = b + Q x`, which Gauss-Seidel sweeps
+//! approximate. If these are slow, a [Krylov method](krylov) provides a better iterate. The same methods find the vector that
+//! proves the error, of which one digit suffices.
 
 use super::super::scalar::{Estimate, Scalar};
 use super::block::Block;
@@ -10,64 +10,64 @@ use super::eliminate::{self, Factorisation};
 use super::order::{self, Order};
 use super::{Accuracy, krylov, prove};
 
-/// Rows divided by what leaves each state, so that a sweep is sums of products.
+/// Rows divided by the sum of the transitions out of the state, so that a sweep is sums of products.
 pub(super) struct Sweeps {
     rows: Vec<u32>,
     /// The start, in each row, of the targets that a sweep visits later than the row itself.
     later: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<f64>,
-    /// By how much each row was divided.
+    /// The divisor of each row.
     sums: Vec<f64>,
 }
 
-/// Components up to this size are iterated to [`FINE`], whatever was asked for: it costs next to nothing.
+/// Components up to this size are iterated to [`FINE`] whatever the requested precision, at little cost.
 const CHEAP: usize = 5_000;
 
-/// If more sweeps than this remain, a Krylov method is worth its setup.
+/// If more sweeps than this remain, a Krylov method is worth its setup cost.
 const SLOW: f64 = 48.0;
 
-/// The number of its attempts before elimination is tried.
+/// The largest number of Krylov attempts in one approach.
 const MOST_JUMPS: u32 = 4;
 
-/// The work that it may take, in sweeps.
+/// The largest work of one Krylov attempt, in sweeps.
 const MOST_JUMPED: usize = 4_000;
 
-/// About the most that doubles give.
+/// About the smallest relative error that doubles allow.
 const FINE: f64 = 1e-11;
 
-/// The vector of a proof is found to so much; if that does not prove anything, to a tenth, and so on.
+/// The initial relative tolerance of the vector of a proof; it is divided by 10 until the proof succeeds.
 const COARSE: f64 = 0.1;
 
-/// The number of refinements before the values themselves are refined.
+/// The number of such refinements before the values themselves are refined.
 const MOST_COARSE: usize = 8;
 
-/// So many multiplications of elimination take as long as one transition of a sweep.
+/// The number of multiplications of an elimination that take as long as one transition of a sweep.
 const UPDATES_A_STEP: f64 = 4.0;
 
-/// Elimination that takes no longer than so many sweeps is not put off for a Krylov method.
+/// An elimination that takes at most this many sweeps is not postponed for a Krylov method.
 const SHORT: f64 = 1_000.0;
 
-/// The end of the iteration of a block.
+/// The result of iterating a block.
 pub(super) enum Iterated<V: Scalar> {
-    /// With values and proven errors, or `None` if nothing could be proven within the limits; and the number of sweeps.
+    /// Values with proven errors, or `None` if nothing could be proven within the limits; and the number of sweeps.
     Values(Option<Vec<V::Estimate>>, usize),
-    /// It was slow, and the block small enough to be eliminated after all.
+    /// Iteration was slow, so the block was eliminated.
     Eliminated(Factorisation<V>),
 }
 
-/// The end of an approach.
+/// The reason why an approach ended.
 #[derive(PartialEq)]
 enum Approach {
-    /// The last sweep changed little.
+    /// The last sweep changed the values by at most the tolerance.
     Near,
-    /// Elimination is faster than the sweeps to come.
+    /// Elimination is faster than the remaining sweeps.
     Slow,
-    /// The limit of sweeps is reached.
+    /// The limit on sweeps is reached.
     Spent,
 }
 
-/// Iterates a block, or eliminates it where that is faster, if it takes no more updates than allowed.
+/// Iterates a block, or eliminates it if that is faster and within the limit on updates.
 pub(super) fn iterate<V: Scalar>(block: &Block<V>, accuracy: &Accuracy) -> Iterated<V> {
     let n = block.len();
     let sweeps = Sweeps::new(block);
@@ -120,7 +120,7 @@ pub(super) fn iterate<V: Scalar>(block: &Block<V>, accuracy: &Accuracy) -> Itera
             continue;
         };
         let width = widest::<V>(&proven);
-        // Rounding alone keeps a residual from shrinking further.
+        // Only rounding keeps the residual from shrinking further.
         let stuck = width > 0.5 * narrowest;
         if width < narrowest {
             narrowest = width;
@@ -133,7 +133,7 @@ pub(super) fn iterate<V: Scalar>(block: &Block<V>, accuracy: &Accuracy) -> Itera
     }
 }
 
-/// The cost of eliminating the block; computed at first use.
+/// The cost of eliminating the block, computed at first use.
 struct Elimination<'a, V: Scalar> {
     block: &'a Block<V>,
     max_updates: f64,
@@ -151,7 +151,7 @@ impl<'a, V: Scalar> Elimination<'a, V> {
         }
     }
 
-    /// Returns the number of sweeps that take as long; infinite if it takes more updates than allowed.
+    /// Returns the number of sweeps that take as long as the elimination; infinite if it exceeds the limit on updates.
     fn sweeps(&mut self) -> f64 {
         *self.sweeps.get_or_insert_with(|| {
             self.order = order::order(self.block, self.max_updates);
@@ -164,7 +164,8 @@ impl<'a, V: Scalar> Elimination<'a, V> {
     }
 }
 
-/// The largest relative width of some numbers, infinite if one is not known at all; those that are as good as 0 have none.
+/// Returns the largest relative width of these numbers, ignoring those of negligible absolute width; infinite if one is
+/// not known at all.
 pub(super) fn widest<V: Scalar>(values: &[V::Estimate]) -> f64 {
     let mut widest = 0.0f64;
     for value in values.iter().filter(|value| !value.is_exact()) {
@@ -182,7 +183,7 @@ pub(super) fn widest<V: Scalar>(values: &[V::Estimate]) -> f64 {
     widest
 }
 
-/// A width below this is none.
+/// Absolute widths below this value are negligible.
 const NOTHING: f64 = 1e-200;
 
 impl Sweeps {
@@ -215,7 +216,7 @@ impl Sweeps {
     }
 
     /// Sweeps until the relative change is at most `tolerance`. The rate at which the change shrinks predicts the number of
-    /// sweeps left, and so whether elimination, if that is given, is faster.
+    /// remaining sweeps, and so whether elimination, if given, is faster.
     fn approach<V: Scalar>(
         &self,
         b: &[f64],
@@ -246,7 +247,7 @@ impl Sweeps {
             } else {
                 f64::INFINITY
             };
-            // From values far too small a Krylov method leads nowhere; from those after more sweeps it may.
+            // A Krylov method fails from an iterate that is far too small; after more sweeps it may succeed.
             if more > SLOW && probe.1.is_finite() {
                 let direct = (elimination.as_mut()).map_or(f64::INFINITY, |other| other.sweeps());
                 if direct < more && (direct <= SHORT || *spent as f64 >= direct) {
@@ -271,7 +272,7 @@ impl Sweeps {
         self.rows.len() - 1
     }
 
-    /// `b + Q v` at one state.
+    /// Returns `b + Q v` at one state.
     #[inline]
     pub(super) fn image(&self, state: usize, b: f64, v: &[f64]) -> f64 {
         let range = self.rows[state] as usize..self.rows[state + 1] as usize;
@@ -282,7 +283,7 @@ impl Sweeps {
         sum
     }
 
-    /// The weights for unknowns relative to a scale.
+    /// Returns the weights for unknowns relative to a scale.
     pub(super) fn scaled(&self, scale: &[f64]) -> Vec<f64> {
         let mut weights = Vec::with_capacity(self.weights.len());
         for (state, own) in scale.iter().enumerate() {
@@ -294,8 +295,8 @@ impl Sweeps {
         weights
     }
 
-    /// Applies one sweep from 0 to a remainder, and `I - Q` to the result. The sweep has solved for the transitions to states
-    /// that it visits first, so that only those to the others are left to multiply (S. Eisenstat, "Efficient implementation of a
+    /// Applies one sweep from 0 to a residual, and `I - Q` to the result. The sweep has solved for the transitions to states
+    /// that it visits first, so only those to the others remain to be multiplied (S. Eisenstat, "Efficient implementation of a
     /// class of preconditioned conjugate gradient methods", SIAM J. Sci. Stat. Comput. 2, 1981).
     pub(super) fn precondition(
         &self,
@@ -329,7 +330,7 @@ impl Sweeps {
             if next > 0.0 {
                 change = change.max((next - v[state]).abs() / next);
             } else if v[state] == 0.0 {
-                // Nothing has come this far yet.
+                // No exit has reached this state yet.
                 change = f64::INFINITY;
             }
             v[state] = next;

@@ -1,11 +1,11 @@
-//! A guess at the solution where sweeps are slow: stabilised biconjugate gradients.
+//! Stabilised biconjugate gradients (Bi-CGSTAB), for systems where sweeps are slow.
 //!
-//! Sweeps shrink the error by a constant factor each, near 1 where runs stay long; a Krylov method needs about the square root
-//! of as many steps. It uses subtraction, so its result is not trusted: it is improved by sweeps and has to pass the same
-//! certificate as any other iterate.
+//! Each sweep shrinks the error by a constant factor, which is near 1 if runs stay long; a Krylov method requires about the
+//! square root of as many steps. It uses subtraction, so its result is only an iterate: sweeps improve it, and its error must
+//! be proven like that of any other.
 //!
-//! Unknowns are scaled by the iterate, so that small values are as exact, relatively, as large ones, and preconditioned by one
-//! sweep.
+//! Unknowns are scaled by the iterate, so that small values get the same relative precision as large ones, and preconditioned
+//! by one sweep.
 //!
 //! # Source
 //! H. van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
@@ -13,9 +13,9 @@
 
 use super::iterate::Sweeps;
 
-/// Solves `(I - Q) x = b` from the positive guess `v`, until the largest relative remainder is below `tolerance`. Returns
-/// the number of sweeps that its work amounts to, or `None` if it breaks down or would leave the positive numbers; then `v`
-/// is unchanged.
+/// Solves `(I - Q) x = b` from the positive guess `v`, until the largest relative residual is at most `tolerance` or the work
+/// exceeds `most` sweeps. Returns the equivalent number of sweeps, or `None` if a value of the result is not positive and
+/// finite; then `v` is unchanged.
 pub(super) fn improve(
     sweeps: &Sweeps,
     b: &[f64],
@@ -97,7 +97,7 @@ pub(super) fn improve(
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums at once, which the machine adds side by side.
+    // Four independent sums, which the compiler can vectorise.
     let mut sums = [0.0; 4];
     let (left, right) = (a.chunks_exact(4), b.chunks_exact(4));
     let rest: f64 = left

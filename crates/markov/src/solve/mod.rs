@@ -1,28 +1,28 @@
-//! Linear systems of chains: what is expected until a set of states is left, solved component by component.
+//! Linear systems of chains: expected values until a set of states is left, solved component by component.
 //!
-//! For the states `U` that are not known yet, [`solve`] computes the least solution of
+//! For the unknown states `U`, [`solve`] computes the least solution of
 //!
 //! ```text
 //! x(s) = reward(s) + Σ P(s,t) · x(t)
 //! ```
 //!
 //! where `x` is known outside `U`. With the right boundary this is a probability of reaching, of never leaving, an expected
-//! reward, or a long-run average. One depth-first search over `U` yields the strongly connected components, each after all
-//! that it leads to, and each is solved on the spot:
+//! reward, or a long-run average. One depth-first search over `U` yields the strongly connected components, each after its
+//! successors, and each is solved immediately:
 //!
-//! - A component whose exits are all exactly 0 (or all exactly 1) has that value itself: this is the qualitative
-//!   precomputation (prob0, prob1), without a pass of its own, and no rounding can disturb it.
-//! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is the sum of
-//!   what leaves, never `1 - P(s,s)`, so nothing is subtracted.
-//! - A larger component is [eliminated](eliminate) in an [order](order) of little fill, [once](Factors) for all that is asked
-//!   about it; or, where that would cost too much, [iterated](iterate), and the result [proven](prove).
+//! - A component without rewards whose exits all have exactly the value 0 (or 1) has that value itself: this is the qualitative
+//!   precomputation (prob0, prob1) without a separate pass, unaffected by rounding.
+//! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is never computed
+//!   as `1 - P(s,s)`, so nothing is subtracted.
+//! - A larger component is [eliminated](eliminate) in an [order](order) with little fill, [once](Factors) for all right-hand
+//!   sides. If that would cost too much, it is [iterated](iterate) and the result [proven](prove).
 //!
 //! # Accuracy
-//! Every result carries a proven bound on its error. For single states and elimination it rests on this: the solution is a
-//! quotient of two sums of products of transition probabilities with one factor per state (the Markov chain tree theorem),
-//! all of them positive; so a relative change of the entries of one row by a factor `1 ± ε` changes the solution by at most
-//! `1 ± 2ε` relatively, however ill-conditioned the system is. Rounding in an elimination step is such a change.
-//! The same holds of the input: the error also covers the step from the decimals of a model to doubles.
+//! Every result carries a proven bound on its error. For single states and elimination the bound follows from the Markov chain
+//! tree theorem: the solution is a quotient of two sums of products of transition probabilities with one factor per state, all
+//! of them positive. A relative change of the entries of one row by a factor `1 ± ε` changes the solution by at most `1 ± 2ε`
+//! relatively, however ill-conditioned the system is. Rounding in an elimination step is such a change. The error also covers
+//! the conversion of the decimals of a model to doubles.
 //!
 //! # Source
 //! W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions for Markov chains", Oper. Res.
@@ -53,14 +53,14 @@ pub use within::{collected_within, until_within};
 /// The accuracy and the limits of solving systems.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
-    /// The relative width to which results are proven; eliminated components are far more exact.
+    /// The relative width to which results are proven; results of elimination are far more precise.
     pub precision: f64,
-    /// The number of updates of matrix entries that the elimination of one component may take if iterating it is slow. Exact
-    /// arithmetic cannot iterate and has no limit.
+    /// The largest number of updates of matrix entries in the elimination of one component. Exact arithmetic cannot iterate and
+    /// ignores this limit.
     pub max_updates: f64,
-    /// The number of sweeps over one component that an iteration may take.
+    /// The largest number of sweeps over one component in an iteration.
     pub max_sweeps: usize,
-    /// The number of entries of eliminated components that are kept for further right-hand sides.
+    /// The largest number of entries of eliminated components that are stored for further right-hand sides.
     pub max_kept: usize,
 }
 
@@ -82,26 +82,26 @@ impl Default for Accuracy {
      after {sweeps} sweeps; increase the limits or the precision, or use --exact"
 )]
 pub struct NotConverged {
-    /// The size of the component.
+    /// The number of states of the component.
     pub states: usize,
     /// The requested precision.
     pub precision: f64,
     /// The largest relative width of a value; infinite if nothing could be proven.
     pub width: f64,
-    /// The sweeps that were made.
+    /// The number of sweeps.
     pub sweeps: usize,
 }
 
-/// A system to be solved.
+/// A linear system to solve.
 #[derive(Debug)]
 pub struct Problem<'a, V> {
     /// The chain.
     pub chain: &'a Chain<V>,
-    /// The states whose value is sought.
+    /// The states with unknown values.
     pub unknown: &'a NodeSet,
-    /// The reward of each visit to a state, by state; empty if there is none.
+    /// The reward of each visit to a state, by state; empty if there are none.
     pub reward: &'a [V],
-    /// The value of states of `unknown` from which no other states can be reached: 0, or 1 if staying is the goal.
+    /// The value of unknown states from which no other states can be reached: 0, or 1 if staying is the goal.
     pub trapped: V,
     /// Components of the same chain that were eliminated before; newly eliminated ones are added.
     pub factors: &'a Factors<V>,
@@ -136,9 +136,10 @@ pub fn solve<V: Scalar>(
     short.map_or(Ok(()), Err)
 }
 
-/// The average of known values over the successors of a state, its own loop included.
+/// Returns the average of known values over the successors of a state, including a self-loop.
 ///
-/// This is one step of a bounded operator. The result is exact where all successors are exactly 0 or all exactly 1.
+/// This is one step of a bounded operator. The result is exact if all successors have exactly the value 0, or all
+/// exactly 1.
 #[inline]
 pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V::Estimate {
     let edges = chain.graph().edges(state);
@@ -165,12 +166,12 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
     }
 }
 
-/// If less than this leaves a state, probabilities are divided by it first. Otherwise products that contribute to a result
-/// above 1e-250, below which larger errors are allowed, could be near the smallest doubles.
+/// If the probability of leaving a state is less than this, transitions are divided by it first. Otherwise products that
+/// contribute to a result above 1e-250, below which larger errors are allowed, could be near the smallest doubles.
 const SMALL_LEAVING: f64 = 1e-30;
 
-/// Returns what reading this decimal has cost of its product with a known value, at most: an absolute error if it is below the
-/// normal doubles, otherwise 0, since the relative error counts as rounding.
+/// Returns an upper bound on the absolute error that reading a decimal causes in its product with a known value. Only subnormal
+/// decimals have one; for others it returns 0, since their relative error counts as rounding.
 fn lost_by_reading<V: Scalar>(decimal: &V, times: &V::Estimate) -> f64 {
     let double = decimal.to_f64();
     if V::EXACT || double == 0.0 || double.is_normal() {
@@ -179,7 +180,7 @@ fn lost_by_reading<V: Scalar>(decimal: &V, times: &V::Estimate) -> f64 {
     (SMALLEST * times.upper().to_f64().abs()).next_up()
 }
 
-/// Solves a component of one state.
+/// Returns the value of a component of one state.
 #[inline]
 fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) -> V::Estimate {
     let chain = problem.chain;
@@ -220,7 +221,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
         _ => {}
     }
     if leaving.to_f64() < SMALL_LEAVING {
-        // The products may have underflowed: weights first, so that they are of the order of 1.
+        // The products may have underflowed: dividing first makes the weights about 1.
         sum = V::Estimate::exact(V::zero());
         if let Some(reward) = reward {
             sum.accumulate(&reward.over(&leaving), &V::Estimate::exact(V::one()));
@@ -235,12 +236,12 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     if lost == 0.0 {
         return value;
     }
-    // The sum of exits consists of such decimals too.
+    // The sum of exits contains such decimals too.
     lost += exits as f64 * SMALLEST * value.upper().to_f64();
     value.widened(lost / leaving.to_f64() * (1.0 + 1e-6))
 }
 
-/// Solves a component with cycles.
+/// Solves a component of several states.
 fn component<V: Scalar>(
     problem: &Problem<'_, V>,
     members: &[u32],
@@ -296,14 +297,13 @@ fn component<V: Scalar>(
     })
 }
 
-/// Components up to this size are eliminated at once; larger ones if that costs no more than [`CHEAP_UPDATES`].
+/// Components up to this size are eliminated directly; larger ones if that costs no more than [`CHEAP_UPDATES`].
 pub const SMALL: usize = 300;
 
-/// Updates for each transition that take as long as a good iteration.
+/// The updates per transition whose time equals that of a fast iteration.
 const CHEAP_UPDATES: f64 = 400.0;
 
-/// Returns the values of a block, with their errors as far as they can be proven, or `None` if nothing could be; and the
-/// number of sweeps.
+/// Returns the values of a block with proven errors, or `None` if nothing could be proven; and the number of sweeps.
 fn solve_block<V: Scalar>(
     block: &Block<V>,
     members: &[u32],
@@ -329,8 +329,8 @@ fn solve_block<V: Scalar>(
     (solution, 0)
 }
 
-/// Returns the solution by factors. If these alone do not determine the error, or not to the requested precision, it is
-/// proven; `None` if it cannot be.
+/// Returns the solution by factors. If these do not determine the error, or not to the requested precision, proves it
+/// from the residual; returns `None` if that fails and the factors determine no error.
 fn back_solve<V: Scalar>(
     block: &Block<V>,
     factorisation: &Factorisation<V>,

@@ -1,9 +1,9 @@
 //! The order in which states are eliminated: approximate minimum degree on the quotient graph.
 //!
-//! A state's neighbours are all that its transitions lead to or come from. Eliminating it makes them neighbours of one
-//! another; instead of all these pairs the graph keeps one *element*, the list of them, so that it never grows. The degree
-//! of a state is bounded by what its elements hold outside of the newest one, which one pass over the newest element's states
-//! finds for all of them. States that have become indistinguishable are eliminated together, as one [group](Order::groups).
+//! The neighbours of a state are the sources and targets of its transitions. Eliminating it makes them neighbours of one
+//! another; instead of all these pairs the graph stores one *element*, the list of them, so that it never grows. The degree of
+//! a state is bounded by the sizes of its elements outside of the newest one, which one pass over the newest element's states
+//! computes. Indistinguishable states are eliminated together, as one [group](Order::groups).
 //!
 //! On a path or a tree the work is linear; on a grid of `n` states the fill is `O(n log n)` in practice.
 //!
@@ -13,38 +13,38 @@
 use super::super::scalar::Scalar;
 use super::block::Block;
 
-/// No state, no group.
+/// Marks the absence of a state or group.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A state with more than this many times √n neighbours is eliminated last: as a neighbour of most states it would be updated
-/// in every step, and it does not affect the order of the others.
+/// A state with more than this many times √n neighbours, and more than 32, is eliminated last: as a neighbour of most states it
+/// would be updated in every step, and it does not affect the order of the others.
 const HUB: f64 = 10.0;
 
 /// An order of elimination.
 ///
 /// # Shape
-/// Group `g` is `states[groups[g]..groups[g + 1]]`. Groups are in postorder: those that lead into group `g` stand directly
-/// before it, the last one nearest.
+/// Group `g` is `states[groups[g]..groups[g + 1]]`. Groups are in postorder: the children of a group directly precede it, each
+/// with its own descendants.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// The states in the order in which they are eliminated.
+    /// The states in the order of elimination.
     pub(super) states: Vec<u32>,
-    /// The start of each group, and the end.
+    /// The start of each group, and the end of the last.
     pub(super) groups: Vec<u32>,
-    /// The group that takes over what is left of a group; [`NONE`] for those that leave nothing.
+    /// The parent of each group, which receives its remainder; [`NONE`] for a group without remainder.
     pub(super) parents: Vec<u32>,
     /// The approximate number of multiplications of the elimination.
     pub(super) work: f64,
 }
 
-/// The neighbours of each state, loops left out.
+/// The neighbours of each state, without self-loops.
 struct Neighbours {
     start: Vec<usize>,
     lists: Vec<u32>,
 }
 
 impl Neighbours {
-    /// Transitions of a block in both directions, without duplicates.
+    /// Returns the neighbours of the members of a block, without duplicates.
     fn new<V: Scalar>(block: &Block<V>) -> Neighbours {
         let n = block.len();
         let mut start = vec![0usize; n + 2];
@@ -68,7 +68,7 @@ impl Neighbours {
             }
         }
         start.pop();
-        // A pair of opposite transitions has given two entries each.
+        // A pair of opposite transitions has given two entries on each side.
         let mut seen = vec![NONE; n];
         let (mut write, mut begin) = (0, 0);
         for state in 0..n {
@@ -90,26 +90,27 @@ impl Neighbours {
     }
 }
 
-/// The states that are left and the elements that stand for those that are not.
+/// The remaining states, and the elements that represent the eliminated ones.
 ///
-/// A state has in `lists`, from `start` on, its elements and then the neighbours that no element accounts for. An element
-/// has the number of the state that made it; its list holds the states that were left then.
+/// The list of a state, from `start` on in `lists`, contains its elements, followed by the neighbours that no element contains.
+/// An element has the number of the state whose elimination created it; its list contains the states that remained then.
 struct Quotient {
     lists: Vec<u32>,
     start: Vec<usize>,
     /// The number of elements at the start of a state's list.
     elements: Vec<u32>,
     length: Vec<u32>,
-    /// The number of states that one represents; 0 once it is eliminated.
+    /// The number of states that this state represents; 0 once it is eliminated.
     weight: Vec<u32>,
-    /// Of a state, a bound on how many others its elimination joins; of an element, how many it holds.
+    /// For a state, an upper bound on the number of neighbours at its elimination; for an element, the number of its
+    /// states.
     degree: Vec<u32>,
     /// Whether this is an element that was not absorbed.
     live: Vec<bool>,
-    /// States that are eliminated together with one, as a list.
+    /// The states that are eliminated together with a state, as a linked list.
     next: Vec<u32>,
     last: Vec<u32>,
-    /// By degree, the first state; and the neighbours in these lists.
+    /// The first state of each degree, and the links of these lists.
     heads: Vec<u32>,
     after: Vec<u32>,
     before: Vec<u32>,
@@ -169,7 +170,7 @@ impl Quotient {
         }
     }
 
-    /// A state of least degree, taken out of the lists.
+    /// Removes a state of least degree from the lists and returns it.
     fn take(&mut self) -> Option<u32> {
         while self.least < self.heads.len() {
             let state = self.heads[self.least];
@@ -187,7 +188,7 @@ impl Quotient {
         begin..begin + self.length[of as usize] as usize
     }
 
-    /// Joins the states represented by `other` to those of `one`.
+    /// Adds the states represented by `other` to those of `one`.
     fn merge(&mut self, one: u32, other: u32) {
         let last = self.last[one as usize];
         self.next[last as usize] = other;
@@ -197,10 +198,10 @@ impl Quotient {
     }
 }
 
-/// Orders the states of a block. Returns `None` if elimination would take more than `max_work` multiplications.
+/// Returns an elimination order, or `None` if elimination would take more than `max_work` multiplications.
 ///
 /// # Limits
-/// Memory linear in the transitions and in what is left over at each group.
+/// Memory: linear in the transitions and in the remainders of the groups.
 pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order> {
     let n = block.len();
     let neighbours = Neighbours::new(block);
@@ -215,14 +216,14 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
     let mut pivots = Vec::new();
     // The hubs come last, as a dense matrix, and may be neighbours of any group.
     let mut work = (n_hubs as f64).powi(3) / 3.0;
-    // Marks are the pivot of the round, so that none need clearing.
+    // Marks are the number of the current pivot, so they need no clearing.
     let (mut marked, mut compared) = (vec![NONE; n], vec![NONE; n]);
     let (mut outside, mut touched) = (vec![0u32; n], vec![NONE; n]);
     let (mut rest, mut alike): (Vec<u32>, Vec<(u64, u32)>) = (Vec::new(), Vec::new());
     while left > 0 {
         let pivot = graph.take()?;
         let p = pivot as usize;
-        // The new element: all neighbours, those by way of elements among them.
+        // The new element: all neighbours, including those in elements.
         let begin = graph.lists.len();
         marked[p] = pivot;
         let mut own = std::mem::take(&mut graph.weight[p]);
@@ -248,7 +249,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
             }
         }
         let end = graph.lists.len();
-        // The states of each neighbouring element that are not in the new one.
+        // The number of states of each adjacent element that are not in the new one.
         for at in begin..end {
             let state = graph.lists[at];
             let elements = graph.start[state as usize]..;
@@ -264,7 +265,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
                 outside[element] -= graph.weight[state as usize];
             }
         }
-        // Lists without what the new element accounts for, and degrees.
+        // Updates lists and degrees: entries that the new element covers are removed.
         alike.clear();
         for at in begin..end {
             let state = graph.lists[at];
@@ -283,7 +284,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
                     continue;
                 }
                 if outside[e] == 0 {
-                    // All of it is in the new element.
+                    // The new element contains all of it.
                     graph.live[e] = false;
                     parents[e] = pivot;
                     continue;
@@ -310,7 +311,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
                 graph.merge(pivot, state);
                 continue;
             }
-            // The pivot, or an element of it, has left the list, so that there is room for the new one.
+            // The pivot or one of its elements has left the list, so there is room for the new element.
             graph.lists[write] = pivot;
             graph.lists[write + 1..write + 1 + rest.len()].copy_from_slice(&rest);
             graph.elements[i] = kept_elements as u32 + 1;
@@ -355,7 +356,7 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
     Some(postorder(&graph, &pivots, &parents, hubs.collect(), work))
 }
 
-/// Joins states of the newest element whose lists are the same.
+/// Merges states of the newest element with equal lists.
 fn merge_alike(graph: &mut Quotient, alike: &mut [(u64, u32)], compared: &mut [u32]) {
     alike.sort_unstable();
     for at in 0..alike.len() {
@@ -378,14 +379,14 @@ fn merge_alike(graph: &mut Quotient, alike: &mut [(u64, u32)], compared: &mut [u
                 graph.merge(one, other);
             }
         }
-        // The marks of a list must not pass for those of a state compared in a later round.
+        // Clears the marks, so that a state compared in a later round cannot match them.
         for at in graph.range(one) {
             compared[graph.lists[at] as usize] = NONE;
         }
     }
 }
 
-/// Returns the groups in postorder: each follows the groups that lead into it.
+/// Returns the groups in postorder: each follows its children.
 fn postorder(
     graph: &Quotient,
     pivots: &[u32],
@@ -412,7 +413,7 @@ fn postorder(
         })
         .chain((!hubs.is_empty()).then_some(NONE))
         .collect();
-    // Children as lists; the later a child, the nearer to its parent.
+    // The children as linked lists; a later child is nearer to its parent.
     let (mut first, mut sibling) = (vec![NONE; n_groups], vec![NONE; n_groups]);
     for group in (0..n_groups).rev() {
         if up[group] != NONE {

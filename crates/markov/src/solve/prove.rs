@@ -1,23 +1,24 @@
 //! Bounds on the error of an approximate solution, from any source.
 //!
-//! For a component, `A` has on its diagonal the sum `S(s)` of what leaves each state, and elsewhere the negated transitions;
-//! its row sums are what leaves the component. It is a nonsingular M-matrix: `A⁻¹` exists and has no negative entry.
+//! For a component, `A` has on its diagonal the sum `S(s)` of the transitions out of each state, and elsewhere the negated
+//! transitions; its row sums are the probabilities of leaving the component. It is a nonsingular M-matrix: `A⁻¹` exists and has
+//! no negative entry.
 //!
 //! **Theorem.** Let `ρ > 0` with `|b - A x| ≤ ρ`, and `v` with `A v ≥ c ρ` for some `c > 0`, both componentwise. Then the
 //! solution `x*` of `A x* = b` satisfies `|x* - x| ≤ v / c`.
 //! *Proof.* `|x* - x| = |A⁻¹ (b - A x)| ≤ A⁻¹ ρ ≤ A⁻¹ A v / c`, twice because `A⁻¹` has no negative entry. ∎
 //!
-//! So `x` and `v` may come from any method and any arithmetic; only the two residuals have to be bounded.
+//! Therefore `x` and `v` may come from any method and any arithmetic; only the two residuals must be bounded.
 //!
 //! # Accuracy
-//! Residuals are computed from *differences*, `(A x)(s) = leaving(s) x(s) + Σ P(s,t) (x(s) - x(t))`: the diagonal, a rounded sum,
-//! does not occur, and what rounding adds is relative to how much `x` changes along transitions, not to `x`. With `ε` one
-//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 3 for each term (difference, product, and
-//! the decimal that the probability was read from) or 4 for what leaves (a compensated sum instead of the difference): `k + 5`
-//! units of the sum of absolute values, rounded up to [`TERM_UNITS`] `+ k`. That sum is itself rounded, by a relative amount far
-//! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double: [`TINIEST`] covers that. A probability
-//! below the normal doubles was read with such an error, which counts as often as the values are large ([`SMALLEST`]). Since
-//! the decimals are covered, the bounds hold for the model as it was written.
+//! Residuals are computed from *differences*, `(A x)(s) = leaving(s) x(s) + Σ P(s,t) (x(s) - x(t))`: the diagonal, a rounded
+//! sum, does not occur, and the rounding error is relative to the change of `x` along transitions, not to `x`. With `ε` one
+//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 3 for each term (difference, product, and the
+//! decimal that the probability was read from) or 4 for the exits (a compensated sum instead of the difference): `k + 5` units
+//! of the sum of absolute values, rounded up to [`TERM_UNITS`] `+ k`. That sum is itself rounded, by a relative amount far
+//! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double: [`TINIEST`] covers that. A subnormal
+//! probability was read with such an error, which is multiplied by the values ([`SMALLEST`]). Since the decimals are covered,
+//! the bounds hold for the model as written.
 //!
 //! # Source
 //! S. Rump, "Verification methods: rigorous results using floating-point arithmetic", Acta Numerica 19, 2010, section 10;
@@ -27,20 +28,20 @@
 use super::super::scalar::{Estimate, SMALLEST, Scalar, UNIT};
 use super::block::Block;
 
-/// Units of rounding of each term of a row, and a few for the sum.
+/// The units of rounding of each term of a row, and some for the sum.
 const TERM_UNITS: f64 = 8.0;
 
-/// More than the rounding of a bound that is itself computed.
+/// Exceeds the rounding of a bound that is itself computed.
 const OUTWARDS: f64 = 1.0 + 1e-6;
 
-/// More than what a term loses to underflow; far below every number that matters.
+/// Exceeds what a term loses to underflow; far below all relevant numbers.
 const TINIEST: f64 = 1e-280;
 
-/// Units that a residual has at least, of what leaves the state times its value. Where values do not change along transitions
-/// the residual may be far smaller than what rounding makes of `A v` there, and no `v` could be checked.
+/// The least residual, in units of the sum of the transitions out of a state times its value. If values do not change along
+/// transitions, the residual may be far smaller than the rounding error of `A v`, and no `v` could prove it.
 const FLOOR_UNITS: f64 = 8.0;
 
-/// `A x` at a state, with the absolute values of its terms summed up, how many there are, and the sum of the row.
+/// `A x` at a state, with the sum of the absolute values of its terms, their number, and the sum of the transitions.
 struct Image {
     sum: f64,
     size: f64,
@@ -74,14 +75,14 @@ impl Image {
         image
     }
 
-    /// A bound on how far off the sum is, with `more` of the same size beside its terms.
+    /// Returns a bound on the rounding error of the sum, with `more` as the absolute value of further terms.
     fn rounding(&self, more: f64) -> f64 {
         let tiny = TINIEST + 4.0 * SMALLEST * self.largest;
         (self.size + more) * self.terms * UNIT * OUTWARDS + self.terms * tiny
     }
 }
 
-/// Bounds `ρ` on the residual of an approximate solution.
+/// Returns bounds `ρ` on the residuals of an approximate solution.
 pub(super) fn residuals<V: Scalar>(block: &Block<V>, x: &[f64]) -> Vec<f64> {
     (0..block.len())
         .map(|state| {
@@ -99,7 +100,7 @@ fn dominance<V: Scalar>(block: &Block<V>, v: &[f64], residuals: &[f64]) -> f64 {
     let each = residuals.iter().enumerate().map(|(state, residual)| {
         let image = Image::new(block, state, v);
         let share = (image.sum - image.rounding(0.0)) / residual;
-        // A result that is not a number proves nothing.
+        // A result that is not finite proves nothing.
         if share.is_finite() {
             share
         } else {
@@ -109,7 +110,7 @@ fn dominance<V: Scalar>(block: &Block<V>, v: &[f64], residuals: &[f64]) -> f64 {
     each.fold(f64::INFINITY, f64::min) / OUTWARDS
 }
 
-/// Returns the approximate solution with the errors that `v` proves, or `None` if it proves nothing.
+/// Returns the approximate solution with the errors that `v` proves, or `None` if it proves none.
 pub(super) fn proven<V: Scalar>(
     block: &Block<V>,
     x: &[f64],

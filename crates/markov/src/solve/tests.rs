@@ -1,4 +1,4 @@
-//! Proven intervals against exact fractions, on chains made to be hard.
+//! Compares proven intervals with exact fractions, on numerically difficult chains.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -7,7 +7,7 @@ use super::super::chain::{Chain, ChainBuilder};
 use super::super::scalar::{Approx, Estimate, Scalar};
 use super::{Accuracy, Factors, Problem, solve};
 
-/// A small generator with a fixed seed (Knuth's linear congruential one).
+/// A linear congruential generator (Knuth) with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -24,14 +24,14 @@ fn fraction(over: u64, under: u64) -> BigRational {
     BigRational::new(BigInt::from(over), BigInt::from(under))
 }
 
-/// 10 to the power of `-exponent`.
+/// Returns 10 to the power of `-exponent`.
 fn tenth(exponent: usize) -> BigRational {
     BigRational::new(BigInt::from(1), num_traits::pow(BigInt::from(10), exponent))
 }
 
 type Rows = Vec<Vec<(u32, BigRational)>>;
 
-/// The chain of some rows; what is missing to 1 stays where it is. State 0 is initial.
+/// Returns the chain of these rows; a self-loop completes each row to 1. State 0 is initial.
 fn chain<V: Scalar>(rows: &Rows) -> Chain<V> {
     let mut builder = ChainBuilder::default();
     for (state, row) in (0u32..).zip(rows) {
@@ -46,7 +46,8 @@ fn chain<V: Scalar>(rows: &Rows) -> Chain<V> {
     builder.finish([0], None).unwrap()
 }
 
-/// Whether one state of the last `ends` is reached before the others, and what is earned until then.
+/// Returns, by state, the probability of reaching the first of the last `ends` states, or the expected reward if there
+/// are rewards; and whether the requested precision was proven.
 fn solved<V: Scalar>(
     rows: &Rows,
     ends: usize,
@@ -88,8 +89,8 @@ fn holds(truth: &[BigRational], found: &[Approx]) {
     }
 }
 
-/// All ways of solving, on probabilities and rewards; each interval must hold the exact fraction. Returns the widest relative
-/// width of what counts as proven.
+/// Solves by elimination and by iteration, for probabilities and rewards; each interval must contain the exact fraction.
+/// Returns the largest relative width of the results that count as proven.
 #[track_caller]
 fn check(rows: &Rows, ends: usize) -> f64 {
     let inner = rows.len() - ends;
@@ -114,7 +115,7 @@ fn check(rows: &Rows, ends: usize) -> f64 {
     widest
 }
 
-/// A component of `inner` states in a ring with random chords, left to two ends.
+/// Returns a component of `inner` states in a ring with random chords, with exits to two final states.
 fn random(random: &mut Random, inner: usize, leave: &BigRational) -> Rows {
     let mut rows: Rows = (0..inner)
         .map(|state| {
@@ -127,7 +128,7 @@ fn random(random: &mut Random, inner: usize, leave: &BigRational) -> Rows {
                 }
             }
             let sum: u64 = weights.iter().map(|entry| entry.1).sum();
-            // A part stays for rows that end, so that their sum is 1.
+            // A self-loop completes the row, so that an exit fits in.
             let share = fraction(1 + random.below(4), 5);
             let mut row: Vec<(u32, BigRational)> = weights
                 .iter()
@@ -170,7 +171,7 @@ fn components_that_are_hardly_ever_left() {
             let (truth, _) = solved::<BigRational>(&rows, 2, None, &Accuracy::default());
             let (found, proven) = solved::<f64>(&rows, 2, None, &Accuracy::default());
             holds(&truth, &found);
-            // Elimination does not depend on the condition.
+            // The error of elimination does not depend on the condition.
             assert!(proven && super::iterate::widest::<f64>(&found) < 1e-11);
         }
     }
@@ -180,7 +181,7 @@ fn components_that_are_hardly_ever_left() {
 fn nearly_uncoupled_parts_and_periods() {
     let mut source = Random(3);
     for exponent in [2, 8, 14, 100] {
-        // Parts that are rings of period 4, coupled by rare transitions.
+        // Rings of period 4, coupled by rare transitions.
         let (parts, length) = (4usize, 4usize);
         let inner = parts * length;
         let mut rows: Rows = (0..inner)
@@ -209,7 +210,7 @@ fn rare_transitions_inside() {
     let mut source = Random(4);
     for round in 0..24 {
         let mut rows = random(&mut source, 10, &fraction(1, 10));
-        // Any transition may be as rare as doubles can say, and rarer.
+        // Any transition may be as rare as the smallest doubles, or rarer.
         for row in &mut rows {
             for entry in row.iter_mut() {
                 if source.below(3) == 0 {
@@ -248,7 +249,7 @@ fn birth_and_death() {
     }
 }
 
-/// A walk in two or three dimensions whose last state is the end; from everywhere it may start anew.
+/// Returns a walk in two or three dimensions whose last state is the end; with `anew`, it may restart from every state.
 fn walk(size: usize, dimensions: u32, anew: bool) -> Rows {
     let inner = size.pow(dimensions);
     let mut rows: Rows = (0..inner)
@@ -291,7 +292,7 @@ fn walks() {
             assert!(check(&walk(size, dimensions, anew), 2) <= 1e-6);
             continue;
         }
-        // Too large for all of it in fractions: two ways must agree.
+        // Too large for exact fractions: the two methods must agree.
         let rows = walk(size, dimensions, anew);
         let direct = Accuracy::default();
         let iterated = Accuracy {

@@ -1,15 +1,14 @@
-//! Values within a number of steps: one product of the transitions with the values per step.
+//! Step-bounded values, by one product of the transitions with the values for each step.
 //!
-//! Only what can still change is multiplied. States are numbered by how many steps they are away from what is reached or
-//! earned, so that after `k` steps the first so many of them have other values than at the beginning; a block of them is
-//! passed over while nothing that it reads has changed. States that arrive for sure have their value by the graph alone.
+//! Only values that can still change are computed. States are ordered by their distance from the target or the rewards, so that
+//! after `k` steps only a prefix of them has changed values. A block of states is skipped while nothing that it reads has
+//! changed. States that reach the target with certainty get their value from the graph.
 //!
 //! # Accuracy
-//! The kernel is plain arithmetic on numbers that are not negative, so that every operation changes what it computes by a
-//! factor within `1 ± ε` at most, and errors in the values of one step are averaged in the next. A row of `d` terms adds `d`
-//! for sums, 1 for the product, and 1 for the decimal that a probability was read from: after `k` steps the relative error is
-//! at most `k (d + 2)` units, and that of the constants, `d + 2`, which [`ROW_UNITS`] rounds up. (N. Higham, "Accuracy and
-//! stability of numerical algorithms", 2002, section 3.1.)
+//! The kernel is plain arithmetic on nonnegative numbers: every operation has a relative error within `1 ± ε`, and the errors
+//! of one step are averaged in the next. A row of `d` terms adds `d` for sums, 1 for the product, and 1 for the decimal that a
+//! probability was read from: after `k` steps the relative error is at most `k (d + 2)` units, and that of the constants,
+//! `d + 2`, which [`ROW_UNITS`] rounds up. (N. Higham, "Accuracy and stability of numerical algorithms", 2002, section 3.1.)
 
 use guard_automata::graph::{Digraph, NodeSet};
 
@@ -17,17 +16,17 @@ use super::super::chain::Chain;
 use super::super::scalar::{Estimate, Scalar, compounded};
 use super::order::NONE;
 
-/// Units of a row beside one for each of its terms.
+/// The units of rounding of a row in addition to one for each term.
 const ROW_UNITS: f64 = 3.0;
 
 /// The number of states that are skipped or computed together.
 const BLOCK: usize = 256;
 
-/// The probability of `open U<=steps target`, or, if not `wanted`, of its negation, from each state. `before` has the
-/// transitions of the chain reversed.
+/// Returns the probability of `open U<=steps target`, or of its negation if not `wanted`, from each state. `before` is
+/// the reversed graph of the chain.
 ///
 /// # Limits
-/// Steps times the transitions of states that are not further away from the target than the steps.
+/// Time: steps times the transitions of states whose distance from the target is at most the number of steps.
 pub fn until_within<V: Scalar>(
     chain: &Chain<V>,
     before: &Digraph,
@@ -77,8 +76,8 @@ pub fn until_within<V: Scalar>(
     result
 }
 
-/// Returns the expected reward within this many steps, from each state, if each step out of a state has the reward
-/// `earned`.
+/// Returns the expected reward within this many steps, from each state; `earned` is the reward of each step out of a
+/// state.
 ///
 /// # Limits
 /// As for [`until_within`].
@@ -103,15 +102,15 @@ pub fn collected_within<V: Scalar>(
     result
 }
 
-/// States by the number of steps after which their value can differ from that of the beginning.
+/// States ordered by the number of steps after which their value can change.
 struct Levels {
     states: Vec<u32>,
-    /// The number of states up to each level, the first level being 1.
+    /// The number of states up to each level; the first level is 1.
     ends: Vec<usize>,
 }
 
 impl Levels {
-    /// The states of `moving` up to so many levels, those of level 1 given.
+    /// Returns the states of `moving` up to level `steps`, from those of level 1.
     fn new(
         before: &Digraph,
         moving: &NodeSet,
@@ -153,7 +152,7 @@ impl Levels {
     }
 }
 
-/// The states that are in the target after so many steps whatever happens; by the step, the first one being 1.
+/// Returns the states that are certain to reach the target, by the number of steps that suffice, from 1 on.
 fn sure<V: Scalar>(
     chain: &Chain<V>,
     before: &Digraph,
@@ -162,7 +161,7 @@ fn sure<V: Scalar>(
     steps: u64,
 ) -> Vec<Vec<u32>> {
     let graph = chain.graph();
-    // How many successors are not known to arrive.
+    // The number of successors that are not known to reach the target.
     let mut open: Vec<u32> = (0..chain.len() as u32)
         .map(|state| graph.successors(state).len() as u32)
         .collect();
@@ -184,23 +183,23 @@ fn sure<V: Scalar>(
     all
 }
 
-/// Rows of the states that can change, over these states alone; what leads to others is a constant.
+/// The rows of the states whose values can change, restricted to these states; transitions to others form a constant.
 struct Sweeps<V> {
     levels: Levels,
     rows: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<V>,
     constants: Vec<V>,
-    /// The index of each state among those that can change.
+    /// The index of each state among those whose values can change.
     place: Vec<u32>,
     /// For each block, the blocks that it reads, including itself.
     reads: Vec<Vec<u32>>,
-    /// The most terms of a row.
+    /// The largest number of terms of a row.
     terms: usize,
 }
 
 impl<V: Scalar> Sweeps<V> {
-    /// Rows with what is earned at each step, and the values of states that do not change.
+    /// Returns the rows with the reward of each step, and the values of fixed states as constants.
     fn new<'v>(
         chain: &Chain<V>,
         levels: Levels,
@@ -258,12 +257,13 @@ impl<V: Scalar> Sweeps<V> {
         sweeps
     }
 
-    /// The values after so many steps from `start`; the states of `sure` have the value `then` from their step on.
+    /// Returns the values after this many steps from `start`; the states of `sure` have the value `then` from their
+    /// step on.
     fn run(&mut self, start: V, steps: u64, sure: &[Vec<u32>], then: &V) -> Vec<V> {
         let count = self.levels.states.len();
         let mut values = vec![start; count];
         let mut next = values.clone();
-        // Blocks that changed in the last step, and in this one.
+        // The blocks that changed in the last step, and in the current one.
         let mut changed = vec![false; self.reads.len()];
         let mut changes = changed.clone();
         let mut before = 0;
@@ -296,7 +296,7 @@ impl<V: Scalar> Sweeps<V> {
         values
     }
 
-    /// One step of some states; whether a value changes.
+    /// Computes one step of some states; returns whether a value changed.
     fn block(&self, range: std::ops::Range<usize>, values: &[V], next: &mut [V]) -> bool {
         let mut changed = false;
         for (at, into) in range.zip(next) {
@@ -318,7 +318,7 @@ impl<V: Scalar> Sweeps<V> {
         self.constants[at] = value.clone();
     }
 
-    /// The number of units of relative error after this many steps.
+    /// Returns the units of relative error after this many steps.
     fn units(&self, steps: u64) -> f64 {
         compounded((steps as f64 + 1.0) * (self.terms as f64 + ROW_UNITS))
     }
