@@ -1,4 +1,4 @@
-//! Predefined functions, on known values.
+//! Predefined functions on known values.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,11 +13,11 @@ use guard_lang::hir::Builtin;
 use guard_lang::shell::{Limits, commands};
 use guard_lang::value::{Instant, Number, Object, Value};
 
-/// The greatest nesting of JSON within a text.
+/// The largest nesting depth of JSON in a string.
 const JSON_DEPTH: usize = 128;
 
-/// Returns the value of a call. "On null they give null, unless said otherwise": null for any argument, but for what
-/// `set.add` adds, and `text`.
+/// Returns the value of a call. A null argument gives null, except for `text`, `below` and the element that a
+/// collection function takes.
 pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
     let null = match function {
         Builtin::Text | Builtin::Below => false,
@@ -144,7 +144,7 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
         (Builtin::UrlDecode, [Value::String(text)]) => Ok(Value::string(text::url_decode(text))),
         (Builtin::Normalize, [Value::String(text)]) => Ok(Value::string(text::normalize(text))),
         (Builtin::Path, [Value::String(text)]) => text::path(text).map(Value::string),
-        // "false of null"
+        // False if either argument is null.
         (Builtin::Below, [a, b]) if a.is_null() || b.is_null() => Ok(Value::Bool(false)),
         (Builtin::Below, [Value::String(path), Value::String(folder)]) => {
             text::below(path, folder).map(Value::Bool)
@@ -187,7 +187,7 @@ fn or_null(text: Option<String>) -> Value {
     text.map_or(Value::Null, Value::string)
 }
 
-/// Returns a position; one beyond all integers is beyond every list.
+/// Returns a position; numbers beyond the integers are beyond every list.
 fn at(number: &Number) -> i128 {
     match number.to_int() {
         Some(int) => int,
@@ -196,7 +196,7 @@ fn at(number: &Number) -> i128 {
     }
 }
 
-/// Returns the elements at these positions, the second not included.
+/// Returns the elements from the first position up to, and excluding, the second.
 fn between<T: Clone>(items: &[T], from: &i128, to: &i128) -> Vec<T> {
     let within = |place: &i128| from <= place && place < to;
     let places = (0..).zip(items);
@@ -228,7 +228,7 @@ fn extreme(first: &Value, rest: &[Value], wanted: Ordering) -> Outcome {
     Ok(best)
 }
 
-/// "the remainder, with the sign of `b`; by zero: unknown and a data error".
+/// Returns the remainder with the sign of the divisor; a data error if the divisor is 0.
 fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
     if rhs.to_f64() == 0.0 {
         return Err("remainder by zero".to_owned());
@@ -257,7 +257,7 @@ fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
     }
 }
 
-/// "`text(j)`: all text in a value, keys included", in the order in which it stands.
+/// Collects all text in a value, keys and numbers included, in the order in which it occurs.
 fn all_text(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.to_string()),
@@ -274,7 +274,7 @@ fn all_text(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns the value of a text that is known to be JSON; "a data error on duplicate keys".
+/// Returns the value of a text that is known to be JSON. Duplicate keys are a data error.
 fn json(text: &str, depth: usize) -> Outcome {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("JSON is nested deeper than {JSON_DEPTH}"));

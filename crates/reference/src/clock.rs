@@ -1,19 +1,19 @@
-//! Distances between steps: in steps, and in time.
+//! Distances between steps, in steps and in time.
 
 use guard_lang::hir::Window;
 use guard_lang::value::{Cell, Truth, Value};
 
-/// The time of every step, as bounds see it.
+/// The time of each step, as time bounds use it.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     times: Vec<Option<i128>>,
-    /// Steps at which the clock ran back.
+    /// The steps at which the clock ran backwards.
     pub(super) ran_back: Vec<usize>,
 }
 
 impl Clock {
-    /// "The first `time` field is the clock; a clock that runs back is a data error, bounds then count from the latest
-    /// time seen." A null or unknown time is none.
+    /// Reads the clock field of each step. A clock that runs backwards is a data error, and bounds then count from the
+    /// latest time seen. A null or unknown time counts as absent.
     pub(super) fn new<'a>(cells: impl Iterator<Item = Option<&'a Cell>>) -> Clock {
         let mut clock = Clock::default();
         let mut latest: Option<i128> = None;
@@ -33,14 +33,14 @@ impl Clock {
         clock
     }
 
-    /// Returns the distance of step `j` from step `i`, either way.
+    /// Returns the time between steps `i` and `j`, in either order; `None` if one of them has no time.
     fn distance(&self, i: usize, j: usize) -> Option<i128> {
         let time = |step: usize| self.times.get(step).copied().flatten();
         time(i.max(j))?.checked_sub(time(i.min(j))?)
     }
 
-    /// Whether step `j` lies within the window of step `i`, ahead or back; both ends inclusive. "A null or unknown
-    /// time makes a bound in seconds unknown."
+    /// Returns whether step `j` lies within the window of step `i`, forwards or backwards, both ends inclusive. A time
+    /// bound is unknown if either step has no time.
     pub(super) fn within(&self, window: Option<Window>, i: usize, j: usize) -> Truth {
         match window {
             None => Truth::True,
@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// Whether the window that step `i` opens ahead is known to be over, `len` steps being there: no later step can
+    /// Returns whether the forward window of step `i` is known to be over after `len` steps, so that no later step can
     /// lie within.
     pub(super) fn is_over(&self, window: Option<Window>, i: usize, len: usize) -> bool {
         match window {

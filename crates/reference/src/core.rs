@@ -1,4 +1,4 @@
-//! Formulas in terms of the few operators that the tableau has laws for.
+//! Rewrites formulas to the core operators that the tableau has laws for.
 //!
 //! `F f = true U f`, `G = !F!`, `N = !X!`, `f W g = (f U g) | G f`, `f R g = !(!f U !g)`, `f M g = (f R g) & F f`,
 //! `O f = true S f`, `H = !O!`, `Z = !Y!`, `f B g = (f S g) | H f`.
@@ -8,7 +8,7 @@ use guard_lang::hir::{Binary, Bound, Formula, Formulas, Unary};
 use guard_lang::ids::FormulaId;
 
 impl Tableau {
-    /// Returns the formula in terms of the core.
+    /// Returns the formula in terms of the core operators.
     pub(super) fn core(&mut self, formulas: &Formulas, id: FormulaId) -> NodeId {
         let operands: Vec<NodeId> = formulas
             .operands(id)

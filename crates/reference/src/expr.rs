@@ -1,8 +1,8 @@
-//! Expressions: their value at a step, with the whole history at hand.
+//! Expressions: their value at a step, computed from the whole history.
 //!
-//! Every operator is evaluated from its definition, at the step asked for, by recursion; nothing is kept from step to
-//! step but the folds of tracks. "Operators are strict in unknown except `and or -> if cases any all in`, which give a
-//! value where what is known decides, whichever way the rest falls."
+//! Every operator is evaluated from its definition by recursion, at the requested step; only the folds of tracks are
+//! stored. Operators are strict in unknown except `and or -> if cases any all in`, which have a value if the known
+//! operands decide it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -14,40 +14,41 @@ use guard_lang::ids::{ExprId, LocalId, TrackId};
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Truth, Value};
 
-/// The values that an expression may have; `None`: any value of a type that is not finite.
+/// The values that an expression may have; `None` for any value of an infinite type.
 pub(super) type Possible = Option<BTreeSet<Value>>;
 
-/// One value of a track: which track, and for which arguments.
+/// A track and the arguments of its parameters.
 pub(super) type TrackKey = (TrackId, Vec<Value>);
 
-/// The steps of one trace, and what is known of them so far.
+/// The steps of one trace, and what has been computed for them.
 #[derive(Debug)]
 pub(super) struct Ctx<'a> {
     pub(super) spec: &'a Spec,
     pub(super) meta: &'a [Cell],
-    /// The cells of every step that is one (after `where`), and the index under which it is reported.
+    /// The index and the cells of every event that is a step.
     pub(super) steps: Vec<(u32, &'a [Cell])>,
     pub(super) clock: Clock,
-    /// The folds: the values that a track may have after 0, 1, 2, … steps.
+    /// The folds: the possible values of a track after 0, 1, 2, … steps.
     pub(super) tracks: RefCell<HashMap<TrackKey, Vec<Possible>>>,
-    /// A track was read that may have several values and has no assumed one.
+    /// A track that was read, has several possible values, and has no assumed one.
     pub(super) choice: RefCell<Option<(TrackKey, BTreeSet<Value>)>>,
-    /// Data errors: index of the step and message.
+    /// Data errors: the index of the step and the message.
     pub(super) errors: RefCell<BTreeSet<(u32, String)>>,
 }
 
-/// The meanings of names.
+/// The bindings of names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Env<'e> {
-    /// Quantified variables of the property.
+    /// The quantified variables of the property.
     pub(super) vars: &'e [Cell],
-    /// Parameters of the track whose update is evaluated.
+    /// The parameters of the track whose update is evaluated.
     pub(super) params: &'e [Value],
-    /// Variables of quantifiers over lists, innermost last.
+    /// The variables of quantifiers over lists, innermost last.
     pub(super) locals: Vec<(LocalId, Cell)>,
-    /// Values assumed for tracks that may have several.
+    /// The values assumed for tracks that may have several.
     pub(super) assumed: Vec<(TrackKey, Value)>,
-    /// "In `e` [of a track] every track has its value *before* the event …; everywhere else its value *after* it."
+    /// Whether the update of a track is evaluated, in which tracks have their value *before* the event; elsewhere they
+    /// have the value *after* it.
     pub(super) in_update: bool,
 }
 
@@ -70,14 +71,15 @@ impl<'a> Ctx<'a> {
         ctx
     }
 
-    /// "The value is unknown, what still can be decided is decided, the rest goes on."
+    /// Records a data error; the value is then unknown.
     pub(super) fn error(&self, step: usize, message: String) -> Cell {
         let index = self.steps.get(step).map_or(0, |(index, _)| *index);
         self.errors.borrow_mut().insert((index, message));
         Cell::Unknown
     }
 
-    /// Returns the value of an expression at a step: known where all possible values of the tracks that it reads agree.
+    /// Returns the value of an expression at a step; known if it is the same for all possible values of the tracks that
+    /// it reads.
     pub(super) fn value(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         let here = Env {
             assumed: Vec::new(),
@@ -103,7 +105,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Returns all that `run` may give, over every combination of possible values of the tracks that it reads.
+    /// Returns all values that `run` may have, over every combination of possible values of the tracks that it reads.
     pub(super) fn worlds(&self, env: &Env<'_>, run: &dyn Fn(&Env<'_>) -> Possible) -> Possible {
         let outer = self.choice.take();
         let result = run(env);
@@ -121,13 +123,13 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Returns the truth within one world.
+    /// Returns the truth in one world.
     fn truth(&self, env: &Env<'_>, id: ExprId, i: usize) -> Truth {
         let cell = self.eval(env, id, i);
         self.truth_of(cell, i)
     }
 
-    /// Returns the value within one world: tracks have their assumed values.
+    /// Returns the value in one world, where tracks have their assumed values.
     pub(super) fn eval(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         let exprs = &self.spec.exprs;
         match exprs.get(id) {
@@ -178,7 +180,7 @@ impl<'a> Ctx<'a> {
                     if yes == no { yes } else { Cell::Unknown }
                 }
             },
-            // "`??` replaces null, never unknown."
+            // `??` replaces null, not unknown.
             Expr::Coalesce(lhs, rhs) => match self.eval(env, *lhs, i) {
                 Cell::Known(Value::Null) => self.eval(env, *rhs, i),
                 lhs => lhs,
@@ -212,7 +214,8 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Returns the elements of a list; those of a list that is written out may be unknown one by one. None: not known.
+    /// Returns the elements of a list, or `None` if they are unknown. Elements of a list expression may be unknown
+    /// individually.
     fn elements(&self, env: &Env<'_>, list: ExprId, i: usize) -> Option<Vec<Cell>> {
         if let Expr::List(items) | Expr::Set(items) = self.spec.exprs.get(list) {
             return Some(items.iter().map(|item| self.eval(env, *item, i)).collect());
@@ -226,8 +229,8 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// "`any y in xs: p`, `all y in xs: p`, `count y in xs: p` (over null: over nothing; over another non-list: unknown
-    /// and a data error)".
+    /// Returns the value of `any`, `all`, `count` or `map` over a list. Null counts as the empty list, except that
+    /// `map` of null is null; any other value that is not a list is unknown and a data error.
     fn quantifier(
         &self,
         env: &Env<'_>,
@@ -239,7 +242,7 @@ impl<'a> Ctx<'a> {
             return Cell::Unknown;
         };
         if kind == Quantifier::Map {
-            // "null over null": `elements` has no element of it.
+            // `elements` returns an empty list for null, but `map` of null is null.
             if self.eval(env, over, i) == Cell::Known(Value::Null) {
                 return Cell::Known(Value::Null);
             }
@@ -270,7 +273,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Returns a strict operator on known operands.
+    /// Applies a strict operator to known operands. A data error is recorded and gives unknown.
     pub(super) fn apply(&self, id: ExprId, operands: &[Value], i: usize) -> Cell {
         let exprs = &self.spec.exprs;
         let ty = exprs.ty(id);
@@ -318,7 +321,7 @@ impl<'a> Ctx<'a> {
     }
 }
 
-/// Returns all values of a finite type.
+/// Returns all values of a finite type; `None` for other types.
 pub(super) fn values_of(ty: &Type) -> Possible {
     let mut values: BTreeSet<Value> = match ty.non_null() {
         Type::Bool => [false, true].map(Value::Bool).into(),
@@ -341,7 +344,7 @@ pub(super) fn values_of(ty: &Type) -> Possible {
     Some(values)
 }
 
-/// Returns the one value that is possible.
+/// Returns the only possible value; unknown if there are several.
 pub(super) fn one(values: Possible) -> Cell {
     match values.map(|values| (values.len(), values.into_iter().next())) {
         Some((1, Some(value))) => Cell::Known(value),

@@ -1,28 +1,28 @@
-//! Formulas over a finite trace, position by position, straight from the table of their definitions.
+//! Evaluates formulas over a finite trace, position by position, from the definitions of their operators.
 //!
-//! Truth is Kleene's: a letter, and the time of a step, may be unknown. With all letters known this is the LTLf value.
-//! The same table is read with an *open* end, with nothing known about what follows the last step: what it then
-//! decides, no continuation can change.
+//! Truth values are those of Kleene's three-valued logic: a letter, and the time of a step, may be unknown. With all
+//! letters known this is the LTLf value. The same definitions are also evaluated with an *open* end, where everything
+//! after the last step is unknown: a value that is then known holds for every continuation.
 
 use super::clock::Clock;
 use guard_lang::hir::{Binary, Bound, Formula, Formulas, Unary};
 use guard_lang::ids::{AtomId, FormulaId};
 use guard_lang::value::Truth;
 
-/// A finite word, and where it ends.
+/// A finite word, with or without an open end.
 pub(super) struct Word<'a> {
     pub(super) formulas: &'a Formulas,
     pub(super) clock: &'a Clock,
-    /// The letters at each position.
+    /// The truth of a letter at a position.
     pub(super) letter: &'a dyn Fn(AtomId, usize) -> Truth,
-    /// Number of positions.
+    /// The number of positions.
     pub(super) len: usize,
-    /// Whether more may follow.
+    /// Whether more positions may follow.
     pub(super) open: bool,
 }
 
 impl Word<'_> {
-    /// Returns the value of the formula: that at position 0, or the rules of the empty trace.
+    /// Returns the value of the formula at position 0, or on the empty trace.
     pub(super) fn value(&self, id: FormulaId) -> Truth {
         match self.len {
             0 if self.open => Truth::Unknown,
@@ -73,7 +73,7 @@ impl Word<'_> {
             .collect()
     }
 
-    /// Returns the value at positions that do not exist: unknown if they may still come.
+    /// Returns the value at positions that do not exist: unknown if the end is open.
     fn beyond(&self, at_the_end: Truth) -> Truth {
         if self.open {
             Truth::Unknown
@@ -162,8 +162,7 @@ fn every(positions: std::ops::Range<usize>, at: impl Fn(usize) -> Truth) -> Trut
     positions.fold(Truth::True, |every, j| every.and(at(j)))
 }
 
-/// Returns the value on the empty trace: letters are false, existential operators are false, universal ones and `last` are
-/// true.
+/// Returns the value on the empty trace: letters and existential operators are false, universal operators and `last` are true.
 pub(super) fn empty(formulas: &Formulas, id: FormulaId) -> bool {
     let empty = |id| empty(formulas, id);
     match *formulas.get(id) {

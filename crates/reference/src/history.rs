@@ -1,4 +1,4 @@
-//! `before`, `count` and past operators within expressions: looked up by scanning the steps.
+//! `before`, `count` and past operators in expressions, evaluated by scanning the steps.
 
 use super::expr::{Ctx, Env, count, from_truth, one};
 use guard_lang::hir::{Expr, PastOp, Window};
@@ -6,7 +6,7 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, Truth, Value};
 
 impl Ctx<'_> {
-    /// Returns the value of an expression that looks back.
+    /// Returns the value of an expression that refers to earlier steps.
     pub(super) fn history(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         match self.spec.exprs.get(id) {
             Expr::Before(of) => self.before(env, *of, i),
@@ -20,8 +20,8 @@ impl Ctx<'_> {
         }
     }
 
-    /// "`before(e)`: the value of `e` at the step before (tracks: their initial value, all else null, at the first
-    /// step)".
+    /// Returns the value of an expression at the previous step. At the first step this is the initial value of a track,
+    /// and null for any other expression.
     fn before(&self, env: &Env<'_>, of: ExprId, i: usize) -> Cell {
         match (i.checked_sub(1), self.spec.exprs.get(of)) {
             (Some(before), _) => self.value(env, of, before),
@@ -38,9 +38,9 @@ impl Ctx<'_> {
         }
     }
 
-    /// "`count(p)`: how many steps up to now have `p`; `count[0,60s](p)` in a window; `count(p, since: q)` after the
-    /// last `q`". Where `p`, `q` or the window are unknown at a step, both possibilities are counted; the value is
-    /// known where all counts agree.
+    /// Returns the number of steps up to now at which `of` holds, within a window, and after the last step at which
+    /// `since` holds. If a condition or the window is unknown at a step, both possibilities are counted, and the value
+    /// is known only if all counts agree.
     fn count(
         &self,
         env: &Env<'_>,
@@ -49,7 +49,7 @@ impl Ctx<'_> {
         since: Option<ExprId>,
         i: usize,
     ) -> Cell {
-        // The steps from which counting may begin: one after each step that may be the last `q`.
+        // The steps at which counting may begin: one after each step at which `since` may hold last.
         let mut begins = Vec::new();
         let mut begin = i + 1;
         while let Some(j) = begin.checked_sub(1) {
@@ -92,8 +92,8 @@ impl Ctx<'_> {
         }
     }
 
-    /// Past operators, as the table of finite traces defines them: "`Y` is false and `Z` true at position 0",
-    /// `a B b` = `(a S b) | H a`.
+    /// Evaluates past operators by their definition on finite traces: `Y` is false and `Z` true at position 0, `a B b`
+    /// = `(a S b) | H a`.
     fn past(
         &self,
         op: PastOp,

@@ -1,35 +1,34 @@
-//! The definition of the language as code: a slow and obvious evaluator of `hir::Spec` over a recorded trace.
+//! The reference semantics of the language: a slow and simple evaluator of `hir::Spec` over a recorded trace.
 //!
-//! Every function here says one sentence of the language page, and is written to be read beside it: expressions look
-//! back through the whole trace instead of carrying state (`expr`, `history`, `track`), formulas quantify over positions
-//! (`formula`), finality is a search for a continuation (`tableau`), and every instance of a quantified property is
-//! judged by itself from the first step on (`quantifier`).
+//! Each function implements a rule of `docs/language.md` directly: expressions scan the whole trace instead of keeping state
+//! (`expr`, `history`, `track`), formulas quantify over positions (`formula`), finality is a search for a continuation
+//! (`tableau`), and every instance of a quantified property is evaluated separately from the first step on (`quantifier`).
 //!
-//! It shares no code with the fast path, so that the two can disagree: nothing of automata or of plans is used here.
-//! It reads no files, and makes neither counterexamples nor messages.
+//! It uses no automata and no compiled plans, so that the two evaluators can disagree. Values, types, patterns and the reader
+//! of shell commands are those of `guard_lang`. It reads no files and produces no counterexamples.
 //!
 //! # Choices
-//! Where the page leaves room, this is what it is taken to mean:
+//! Interpretations of points that the language page leaves open:
 //!
-//! * `before(e)` at the first step is the initial value where `e` *is* a track, and null for every other `e`.
-//! * Arithmetic and casts to a type without `?` on null are data errors. `contains` on a list compares with null as `==`
-//!   does; every other test of a text is false on null on either side.
-//! * `set.add(null)` adds null; of all other functions but `text`, null for any argument gives null.
-//! * `text` takes strings and keys, in the order in which they stand, no numbers.
-//! * Within the update of a track of finite type every unknown operand of finite type ranges over its type, also below
-//!   comparisons; elsewhere only tracks have sets of values, and the readings of one track at one step agree.
-//! * A bound in time is unknown for each pair of steps one of which has no time, also for a step and itself.
-//! * An unknown term may have any value. Where it is a value that something else takes, that instance has its comparisons
-//!   unknown at that step. For all others there is one instance of a value that nothing else takes: its comparisons are
-//!   unknown where the term is, and false elsewhere. It may exist from the first step with an unknown term on; with
-//!   `forall x in e`, where `e` is unknown, and from then on every value may be in the range.
-//! * An instance is finally violated no sooner than it exists, even where all unseen values were violated before.
+//! * `before(e)` at the first step is the initial value if `e` *is* a track, and null for every other `e`.
+//! * Arithmetic on null gives null; a cast of null to a type without `?` is a data error. `contains` on a list compares with
+//!   null like `==`; every other string test is false if either side is null.
+//! * A function with a null argument gives null, except for `text` and `below`, and for the element of `add`, `remove` and
+//!   `index_of`: `set.add(null)` adds null.
+//! * `text` collects strings, keys and numbers, in the order in which they occur.
+//! * Within the update of a track of finite type every unknown operand of finite type ranges over its type, also as an operand
+//!   of a comparison. Elsewhere only tracks have sets of values, and all reads of one track at one step have the same value.
+//! * A time bound is unknown for each pair of steps of which one has no time, also for a step and itself.
+//! * An unknown term may have any value. For a value that occurs elsewhere, the comparisons of its instance with the term are
+//!   unknown at that step. One further instance represents all other values: its comparisons are unknown if the term is
+//!   unknown, and false otherwise. It may exist from the first step with an unknown term; with `forall x in e`, from the first
+//!   step at which `e` is unknown, and from then on every value may be in the range.
+//! * An instance is finally violated only once it exists, even if all unseen values were violated before.
 //! * The end of a complete trace makes an unknown verdict final as well.
 //!
 //! # Limits
-//! The cost is polynomial in the trace and exponential in the formula, in the number of steps whose `where` is unknown,
-//! and in the number of tracks of several possible values that one expression reads. Beyond stated sizes the answer is
-//! [`TooLarge`], never a wrong one.
+//! The cost is polynomial in the trace and exponential in the formula, in the number of steps whose `where` is unknown, and in
+//! the number of tracks with several possible values that one expression reads. Beyond the limits the result is [`TooLarge`].
 
 mod builtin;
 mod clock;
@@ -58,74 +57,74 @@ use expr::{Ctx, Env};
 use quantifier::After;
 use tableau::Tableaux;
 
-/// The number of readings of a trace some of whose events may not be steps.
+/// The largest number of readings of a trace in which some events may not be steps.
 const READINGS: usize = 1024;
 
-/// The question is beyond what this evaluator can search.
+/// A limit of this evaluator was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {limit} {what}")]
 pub struct TooLarge {
-    /// The resource that is exceeded.
+    /// The resource whose limit was exceeded.
     pub what: &'static str,
     /// The limit.
     pub limit: usize,
 }
 
-/// The judgement of one property on one trace.
+/// The result of one property on one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// The verdict at the end of what was recorded.
+    /// The verdict at the end of the recorded trace.
     pub verdict: Verdict,
-    /// "Every continuation agrees", or the trace is complete.
+    /// Whether every continuation has the same verdict, or the trace is complete.
     pub is_final: bool,
-    /// "The end of a complete trace makes every verdict final at its last step (null if empty); `at` is null while not
-    /// final."
+    /// The index of the step from which the verdict is final: for a complete trace at the latest the last step. `None`
+    /// if the trace is empty or the verdict is not final.
     pub at: Option<u32>,
-    /// "One verdict line per violated instance."
+    /// The violated instances of a `forall` property.
     pub violated: Vec<ViolatedInstance>,
-    /// The verdicts on the way there.
+    /// The verdicts after each prefix.
     pub prefixes: PrefixVerdicts,
 }
 
-/// An instance of a `forall` property that is violated.
+/// A violated instance of a `forall` property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViolatedInstance {
-    /// The values of the variables, in order.
+    /// The values of the variables, in the order of declaration.
     pub values: Vec<Value>,
-    /// The first step at which the instance exists and is finally violated; the last step where only the end decides.
+    /// The first step at which the instance exists and is finally violated; the last step if only the end decides.
     pub at: Option<u32>,
 }
 
-/// The verdicts on a property while a trace grows, its end never announced.
+/// The verdicts on a property after each prefix of a trace, none of which is taken as complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixVerdicts {
-    /// Before the first step.
+    /// The verdict before the first step.
     pub empty: Verdict,
-    /// After each step that is (or may be) one: its index and the verdict.
+    /// The verdict after each event that is or may be a step, with its index.
     pub steps: Vec<(u32, Verdict)>,
 }
 
-/// Something wrong with the data that an expression met.
+/// A data error found in the evaluation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataError {
-    /// Index of the step.
+    /// The index of the step.
     pub step: u32,
     /// The message.
     pub message: String,
 }
 
-/// Judges every property on a recorded trace, in order of declaration.
+/// Evaluates every property on a recorded trace, in the order of declaration.
 ///
 /// # Errors
-/// For a property that is beyond the limits of this evaluator.
+/// [`TooLarge`] for a property that exceeds a limit of this evaluator.
 pub fn judge(spec: &Spec, record: &Record) -> Vec<(PropertyId, Result<Judgement, TooLarge>)> {
     Definition::new(spec).judge(record)
 }
 
-/// Judges one property.
+/// Evaluates one property on a recorded trace.
 ///
 /// # Errors
-/// Where the property is beyond the limits of this evaluator.
+/// The property exceeds a limit of this evaluator.
 pub fn judge_property(
     spec: &Spec,
     record: &Record,
@@ -137,7 +136,7 @@ pub fn judge_property(
 /// Returns the verdicts on one property after every prefix of the trace, whether or not it is complete.
 ///
 /// # Errors
-/// Where the property is beyond the limits of this evaluator.
+/// The property exceeds a limit of this evaluator.
 pub fn prefix_verdicts(
     spec: &Spec,
     record: &Record,
@@ -146,7 +145,7 @@ pub fn prefix_verdicts(
     Definition::new(spec).prefix_verdicts(record, property)
 }
 
-/// The definition for many traces of one spec: what it has found of the continuations of a formula, it need not search again.
+/// The evaluator of one spec for many traces; it caches the continuations found for each formula.
 #[derive(Debug)]
 pub struct Definition<'s> {
     spec: &'s Spec,
@@ -154,7 +153,7 @@ pub struct Definition<'s> {
 }
 
 impl<'s> Definition<'s> {
-    /// Returns the definition of a spec.
+    /// Returns the evaluator of a spec.
     pub fn new(spec: &'s Spec) -> Definition<'s> {
         Definition {
             spec,
@@ -162,17 +161,17 @@ impl<'s> Definition<'s> {
         }
     }
 
-    /// As [`judge`].
+    /// Like [`judge`].
     pub fn judge(&self, record: &Record) -> Vec<(PropertyId, Result<Judgement, TooLarge>)> {
         let ids = (0..self.spec.properties.len()).map(PropertyId::new);
         ids.map(|id| (id, self.judge_property(record, id)))
             .collect()
     }
 
-    /// As [`judge_property`].
+    /// Like [`judge_property`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`judge_property`].
     pub fn judge_property(
         &self,
         record: &Record,
@@ -186,10 +185,10 @@ impl<'s> Definition<'s> {
             .last()
             .map_or(Verdict::Unknown, |after| after.verdict);
         let complete = is_complete(spec, record);
-        // INVARIANT (final): a final verdict stays, so the first one is the one.
+        // INVARIANT (final): a final verdict never changes, so the first final prefix determines the step.
         let first = |is: &dyn Fn(&After) -> bool| {
             let prefix = prefixes.iter().position(is)?;
-            // What is final before the first step is reported at the first step.
+            // A verdict that is final before the first step is reported at the first step.
             Some(steps.get(prefix.saturating_sub(1)).copied())
         };
         let at_first = |is: &dyn Fn(&After) -> bool| match first(is) {
@@ -226,10 +225,10 @@ impl<'s> Definition<'s> {
         })
     }
 
-    /// As [`prefix_verdicts`].
+    /// Like [`prefix_verdicts`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`prefix_verdicts`].
     pub fn prefix_verdicts(
         &self,
         record: &Record,
@@ -252,8 +251,8 @@ impl PrefixVerdicts {
     }
 }
 
-/// Returns the value of an expression at every step that is (or may be) one, all of them taken as steps, with these values
-/// for the quantified variables.
+/// Returns the value of an expression at every event that is or may be a step, all of them taken as steps. `vars` are the
+/// values of the quantified variables.
 pub fn values(spec: &Spec, record: &Record, expr: ExprId, vars: &[Cell]) -> Vec<Cell> {
     let steps = steps(spec, record)
         .into_iter()
@@ -269,8 +268,8 @@ pub fn values(spec: &Spec, record: &Record, expr: ExprId, vars: &[Cell]) -> Vec<
         .collect()
 }
 
-/// Returns the data errors that letters, tracks and compared terms meet, and a clock that runs back. All that may be steps
-/// are taken as steps; letters of quantified properties are read with unknown variables.
+/// Returns the data errors of letters, tracks and compared terms, and those of a clock that runs backwards. All events that may
+/// be steps are taken as steps; letters of quantified properties are evaluated with unknown variables.
 pub fn data_errors(spec: &Spec, record: &Record) -> Vec<DataError> {
     let steps = steps(spec, record)
         .into_iter()
@@ -313,20 +312,20 @@ pub fn data_errors(spec: &Spec, record: &Record) -> Vec<DataError> {
         .collect()
 }
 
-/// "`records where e` drops records that are no traces."
+/// Returns whether the spec's `records where` filter accepts the record as a trace.
 pub fn is_trace(spec: &Spec, record: &Record) -> Truth {
     of_record(spec, record, spec.filter.record).unwrap_or(Truth::True)
 }
 
-/// "`complete from P | = e`: by default a record or a file is complete when audited." Where it is unknown, the trace is
-/// not complete: it is "reported with the online verdict, never with a final one it does not have".
+/// Returns whether a trace is complete: as the record says, otherwise by the `complete from` or `complete =` of the
+/// spec, otherwise true. If that condition is unknown, the trace is not complete, and its verdict is not final.
 pub fn is_complete(spec: &Spec, record: &Record) -> bool {
     let declared =
         || of_record(spec, record, spec.filter.complete).map(|truth| truth == Truth::True);
     record.complete.or_else(declared).unwrap_or(true)
 }
 
-/// Returns the name of a variable and its value, for reports.
+/// Returns the names and values of the variables of an instance, for reports.
 pub fn named(property: &Property, instance: &ViolatedInstance) -> Vec<(SmolStr, Value)> {
     let vars = property
         .quantified
@@ -342,7 +341,7 @@ fn of_record(spec: &Spec, record: &Record, expr: Option<ExprId>) -> Option<Truth
     expr.map(|expr| ctx.holds(&Env::default(), expr, 0))
 }
 
-/// "The end of a complete trace makes every verdict final": presumably becomes certain.
+/// Returns the verdict at the end of a complete trace, where presumable verdicts become final.
 fn at_the_end(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Satisfied | Verdict::PresumablySatisfied => Verdict::Satisfied,
@@ -351,8 +350,8 @@ fn at_the_end(verdict: Verdict) -> Verdict {
     }
 }
 
-/// "A property that reads a `todo` is never satisfied, also vacuously": what the words will ask for is not known, nor which
-/// values an `exists` will range over.
+/// Returns the verdict of a property that may read a `todo`: such a property is never satisfied, not even vacuously, since
+/// neither the missing condition nor the values of an `exists` are known.
 fn unwritten(spec: &Spec, property: &Property, verdict: Verdict) -> Verdict {
     let universal = property
         .quantified
@@ -365,8 +364,8 @@ fn unwritten(spec: &Spec, property: &Property, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Returns the events that are or may be steps, and whether they are known to be. "`where e` drops events that are not steps
-/// (invisible to everything after; if `e` is unknown, both are followed)." It is over one event, so it sees no other.
+/// Returns the events that are or may be steps, and whether they are known to be. The `where` filter sees only one event; if it
+/// is unknown, both readings are followed.
 fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
     let keep = |step: &'a Step| {
         let truth = spec.filter.step.map_or(Truth::True, |expr| {
@@ -378,7 +377,8 @@ fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
     record.steps.iter().filter_map(keep).collect()
 }
 
-/// Returns the indices of the steps, and the property after 0, 1, …, all of them, over every way to read the trace.
+/// Returns the indices of the steps, and the state of the property after 0, 1, … of them, combined over all readings of
+/// the trace.
 fn after_prefixes(
     spec: &Spec,
     record: &Record,
@@ -413,7 +413,7 @@ fn after_prefixes(
             .collect();
         let ctx = Ctx::new(spec, &record.meta, kept);
         let prefixes = quantifier::after_prefixes(&ctx, property, tableaux)?;
-        // After a prefix of the events, as many steps have been seen as it keeps.
+        // After a prefix of the events, the number of steps is the number of events that the reading keeps.
         let seen = |prefix: usize| reading.iter().take(prefix).filter(|keep| **keep).count();
         all.push(
             (0..=steps.len())

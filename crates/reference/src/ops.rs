@@ -1,6 +1,6 @@
-//! Operators on known values: no step, no history, no unknown.
+//! Operators on known values, independent of steps, history and unknowns.
 //!
-//! `Err` is a data error: the value is unknown, and the message tells why (language, section 9).
+//! `Err` is a data error with its reason: the value is unknown.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use guard_lang::pattern::Pattern;
 use guard_lang::types::Type;
 use guard_lang::value::{Instant, Number, Object, Value};
 
-/// A value, or what was wrong with the data.
+/// A value, or the message of a data error.
 pub(super) type Outcome = Result<Value, String>;
 
 /// Returns the kind of a value, for messages.
@@ -28,8 +28,8 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// "`x == y` is true when both are the same value"; order: "on null they are false, on any other wrong type … unknown
-/// and a data error".
+/// Compares two values. `==` is true if both are the same value; the order is false on null, and a data error for
+/// values of other types without an order.
 pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Outcome {
     if op == Compare::Eq {
         return Ok(Value::Bool(lhs == rhs));
@@ -47,7 +47,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Outcome {
     }))
 }
 
-/// Returns the order of the language: between numbers, strings, times, durations and values of one enum.
+/// Returns the order of numbers, strings, times, durations, or values of one enum; an error for other pairs.
 pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Ordering, String> {
     match (lhs, rhs) {
         (Value::Number(_), Value::Number(_))
@@ -59,7 +59,7 @@ pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Ordering, String> {
     }
 }
 
-/// Returns the elements of a list or set; "over null: over nothing".
+/// Returns the elements of a list or set; none for null.
 pub(super) fn elements(list: &Value) -> Result<Vec<Value>, String> {
     match list {
         Value::Null => Ok(Vec::new()),
@@ -69,7 +69,7 @@ pub(super) fn elements(list: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// `contains`: "substring of a string, element of a list or set"; "on null they are false".
+/// Evaluates `contains`: a substring of a string, or an element of a list or set; false on null.
 pub(super) fn contains(whole: &Value, part: &Value) -> Outcome {
     match (whole, part) {
         (Value::Null, _) | (Value::String(_), Value::Null) => Ok(Value::Bool(false)),
@@ -79,7 +79,7 @@ pub(super) fn contains(whole: &Value, part: &Value) -> Outcome {
     }
 }
 
-/// `starts_with`, `ends_with`: "need the right type: on null they are false".
+/// Evaluates `starts_with` or `ends_with`; false on null.
 pub(super) fn affix(lhs: &Value, rhs: &Value, test: fn(&str, &str) -> bool) -> Outcome {
     match (lhs, rhs) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Bool(false)),
@@ -88,7 +88,7 @@ pub(super) fn affix(lhs: &Value, rhs: &Value, test: fn(&str, &str) -> bool) -> O
     }
 }
 
-/// "`matches` searches anywhere"; on null it is false.
+/// Evaluates `matches`, which searches anywhere in the string; false on null.
 pub(super) fn matches(text: &Value, regex: &Pattern) -> Outcome {
     match text {
         Value::Null => Ok(Value::Bool(false)),
@@ -97,7 +97,7 @@ pub(super) fn matches(text: &Value, regex: &Pattern) -> Outcome {
     }
 }
 
-/// "`capture(s, /re/, n)`: n-th group of the first match, or null; 0 the whole".
+/// Returns a group of the first match, where 0 is the whole match; null if there is none.
 pub(super) fn capture(text: &Value, regex: &Pattern, group: usize) -> Outcome {
     match text {
         Value::Null => Ok(Value::Null),
@@ -109,7 +109,7 @@ pub(super) fn capture(text: &Value, regex: &Pattern, group: usize) -> Outcome {
     }
 }
 
-/// "`replace(s, /re/, t)`: every match replaced by `t` as it stands; null of null".
+/// Replaces every match by `with`, taken literally; null on null.
 pub(super) fn replace(text: &Value, regex: &Pattern, with: &Value) -> Outcome {
     match (text, with) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
@@ -129,7 +129,7 @@ fn unusable() -> String {
     "the regular expression cannot be compiled".to_owned()
 }
 
-/// "`.f` … of null, of a missing member … are null"; of another non-object a data error.
+/// Returns a member of an object; null if the object is null or the member is missing. Any other value is a data error.
 pub(super) fn member(object: &Value, name: &str) -> Outcome {
     match object {
         Value::Null => Ok(Value::Null),
@@ -138,7 +138,7 @@ pub(super) fn member(object: &Value, name: &str) -> Outcome {
     }
 }
 
-/// "`[i]` of null, … or past the end are null"; a negative index is past the end.
+/// Returns an element of a list, or a member of an object; null for null, a negative index, or an index past the end.
 pub(super) fn index(whole: &Value, at: &Value) -> Outcome {
     match (whole, at) {
         (Value::Null, _) => Ok(Value::Null),
@@ -154,13 +154,13 @@ pub(super) fn index(whole: &Value, at: &Value) -> Outcome {
     }
 }
 
-/// "arithmetic with checked overflow, `+` also joins strings and lists".
+/// Evaluates arithmetic, with checked overflow; `+` also joins strings and lists.
 ///
-/// `float` is whether the result has type `float`: then integers are converted first.
+/// If `float` is true, the result has the type `float`, and integers are converted first.
 pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value, float: bool) -> Outcome {
     let overflow = || "the result of the arithmetic is out of range".to_owned();
     match (op, lhs, rhs) {
-        // "On null they give null": what a condition beside it rules out is no data error.
+        // Null gives null rather than a data error, since a condition beside it may exclude it.
         (_, Value::Null, _) | (_, _, Value::Null) => Ok(Value::Null),
         (Arith::Add, Value::String(lhs), Value::String(rhs)) => {
             Ok(Value::string(format!("{lhs}{rhs}")))
@@ -233,7 +233,7 @@ fn number(op: Arith, lhs: &Number, rhs: &Number, float: bool) -> Result<Number, 
     }
 }
 
-/// Negates a number.
+/// Negates a number or a duration; null gives null.
 pub(super) fn negate(value: &Value) -> Outcome {
     match value {
         Value::Null => return Ok(Value::Null),
@@ -248,7 +248,8 @@ pub(super) fn negate(value: &Value) -> Outcome {
     .ok_or_else(|| "integer overflow".to_owned())
 }
 
-/// "A cast `e as int` that fails is a data error with value unknown; `e as int?` gives null."
+/// Casts a value. A cast that fails is a data error, or null if the type has a `?`; a number too large for `float?` is
+/// a data error.
 pub(super) fn cast(value: &Value, target: &Type) -> Outcome {
     match (fit(value, target.non_null()), target) {
         (Some(value), _) => Ok(value),
@@ -262,8 +263,8 @@ pub(super) fn cast(value: &Value, target: &Type) -> Outcome {
     }
 }
 
-/// Returns the value as one of this type, where it is one: nothing is converted but integers and floats of the same value,
-/// lists to sets, and the notations that fields of the type have (names of enum values, seconds, RFC 3339).
+/// Returns the value in this type, or `None` if it does not fit. It converts integers and floats of the same value, lists to
+/// sets, and the notations of fields of the type (names of enum values, seconds, RFC 3339).
 fn fit(value: &Value, target: &Type) -> Option<Value> {
     match (target, value) {
         (Type::Json | Type::Error, value) => Some(value.clone()),

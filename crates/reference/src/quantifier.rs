@@ -1,10 +1,10 @@
-//! Quantified properties: every instance by itself, over the whole prefix.
+//! Quantified properties: every instance is evaluated separately, over the whole prefix.
 //!
-//! "`forall x: φ` …: for every value (tuple of values) φ over the whole trace." The instances of a prefix are the tuples
-//! of values that the compared terms took in it. Values not seen yet behave alike; one value that equals nothing stands
-//! for them. A compared term that is unknown may have any value, seen or unseen: an instance of a seen value has its
-//! comparisons with it unknown at that step, and one more instance stands for an unseen value that the term may have
-//! taken. Likewise where a range is unknown, each value may be in it. None of this makes a verdict satisfied or violated.
+//! `forall x: φ` requires φ over the whole trace for every value (tuple of values). The instances of a prefix are the tuples of
+//! values that the compared terms had in it. Values that were not seen yet behave identically; one value that equals no other
+//! represents them. An unknown compared term may have any value, seen or unseen: the comparisons of a seen value with it are
+//! unknown at that step, and one further instance represents an unseen value of the term. Likewise, if a range is unknown, each
+//! value may be in it. None of this makes a verdict satisfied or violated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,31 +17,31 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, EnumValue, Truth, Value};
 use guard_lang::verdict::Verdict;
 
-/// Instances of one property.
+/// The largest number of instances of one property.
 const INSTANCES: usize = 10_000;
 
 /// The value of one variable in an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    /// A value; whether it is in the range of the variable, or only known to the formula otherwise.
+    /// A value, and whether it is in the range of the variable; values outside the range occur only in comparisons.
     Value(Value, Truth),
-    /// A value that nothing has taken yet.
+    /// Any value that no term has had yet.
     Unseen,
-    /// An unseen value that a term which is unknown may have taken.
+    /// An unseen value that an unknown term may have had.
     Any,
 }
 
-/// The known facts about a property after a prefix.
+/// The state of a property after a prefix.
 #[derive(Clone, Debug)]
 pub(super) struct After {
     pub(super) verdict: Verdict,
-    /// The instances that are finally violated (of `forall`).
+    /// The finally violated instances of a `forall`.
     pub(super) violated: BTreeSet<Vec<Value>>,
-    /// The instances that would be violated if the prefix were complete (of `forall`), those above included.
+    /// The instances of a `forall` that are violated if the prefix is complete, including the finally violated ones.
     pub(super) failing: BTreeSet<Vec<Value>>,
 }
 
-/// Returns the property after 0, 1, …, n steps.
+/// Returns the state of the property after 0, 1, …, n steps.
 pub(super) fn after_prefixes(
     ctx: &Ctx<'_>,
     property: &Property,
@@ -108,8 +108,8 @@ pub(super) fn after_prefixes(
             let verdict = series.get(prefix).copied().unwrap_or(Verdict::Unknown);
             add(&mut after, quantified, &tuple, verdict);
         }
-        // What is final stays. An unknown term that comes later could only seem to change it: its instance is one of the
-        // values that were judged, or an unseen one, and all of those agree.
+        // A final verdict stays. A later unknown term could only appear to change it: its instance has one of the
+        // evaluated values, or an unseen one, and all of those agree.
         if let Some(before) = prefixes.last().map(|before: &After| before.verdict) {
             after.verdict = if before.is_final() {
                 before
@@ -122,7 +122,7 @@ pub(super) fn after_prefixes(
     Ok(prefixes)
 }
 
-/// Returns the verdicts on the formula with these values for the variables.
+/// Returns the verdicts on the formula, by prefix, for these values of the variables.
 fn instance(
     ctx: &Ctx<'_>,
     property: &Property,
@@ -155,7 +155,7 @@ fn instance(
     )
 }
 
-/// Adds the verdict of one instance.
+/// Combines the verdict of one instance into the result.
 ///
 /// For `forall`, the least verdict in the order *violated, presumably violated, unknown, presumably satisfied,
 /// satisfied*; for `exists`, the greatest.
@@ -177,10 +177,10 @@ fn add(after: &mut After, quantified: &Quantified, tuple: &[Binding], verdict: V
     let says = if certain || verdict == neutral {
         verdict
     } else if exists == Truth::False || verdict == presumably {
-        // It is no instance (yet), so it decides nothing now; but it may become one, so nothing is final.
+        // It is not an instance yet, so it decides nothing now; since it may become one, no verdict is final.
         presumably
     } else {
-        // "A compared term that is unknown … can make the verdict unknown, never satisfied."
+        // An unknown term can make the verdict unknown, but not satisfied.
         Verdict::Unknown
     };
     after.verdict = if (rank(says) < rank(after.verdict)) == universal {
@@ -217,13 +217,13 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-/// Returns the value that stands for a binding.
+/// Returns the value that represents a binding.
 fn value(binding: &Binding, var: usize) -> Value {
     match binding {
         Binding::Value(value, _) => value.clone(),
-        // No spec has so many enums, so this value equals nothing that data or the spec may hold. It may still be what an
-        // unknown term has taken: comparisons with that are unknown, at those steps only. (A value that some other step
-        // holds is an instance of its own, and the same comparison is unknown there.)
+        // No spec has this many enums, so the value equals none in the data or the spec. An unknown term may still have it:
+        // comparisons with that term are unknown, at those steps only. (A value that occurs at some other step has an instance
+        // of its own, with the same unknown comparison.)
         Binding::Unseen | Binding::Any => Value::Enum(EnumValue {
             of: u16::MAX,
             index: u16::try_from(var).unwrap_or(u16::MAX),
@@ -231,10 +231,10 @@ fn value(binding: &Binding, var: usize) -> Value {
     }
 }
 
-/// Returns all that a variable may stand for after this many steps.
+/// Returns all bindings of a variable after this many steps.
 ///
-/// "It ranges over all values that the compared terms take in the trace (lists: each element; null never) and the
-/// constants it is compared with; `forall x in e` restricts it to those that `e` takes."
+/// A variable ranges over the values of the compared terms (for lists each element, never null) and the constants that
+/// it is compared with; `forall x in e` restricts it to the values of `e`.
 fn bindings(ctx: &Ctx<'_>, var: &QuantifiedVar, prefix: usize) -> Vec<Binding> {
     let mut compared: BTreeSet<Value> = var.constants.iter().cloned().collect();
     let mut unknown_term = false;
@@ -264,7 +264,7 @@ fn bindings(ctx: &Ctx<'_>, var: &QuantifiedVar, prefix: usize) -> Vec<Binding> {
             Truth::False
         }
     };
-    // An unseen value is taken by an unknown term; with a range, only by the range.
+    // An unknown term may have an unseen value; with a range, only an unknown range.
     let any = if var.range.is_some() {
         unknown_range
     } else {
@@ -280,7 +280,7 @@ fn bindings(ctx: &Ctx<'_>, var: &QuantifiedVar, prefix: usize) -> Vec<Binding> {
         .collect()
 }
 
-/// Adds the value of a term at a step, or each element of a list; false where it is unknown.
+/// Adds the value of a term at a step, or each element of a list; returns false if it is unknown.
 fn take(
     ctx: &Ctx<'_>,
     term: ExprId,

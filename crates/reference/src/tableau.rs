@@ -1,9 +1,9 @@
-//! Whether some continuation of a prefix makes a formula true: an explicit search for one.
+//! Decides by explicit search whether some continuation of a prefix makes a formula true.
 //!
-//! A `State` stands before a position. It says which formulas must be true or false *at* that position (what is left
-//! to be shown of the formula), and which were true at the position before, as far as past operators will ask. A step
-//! takes the letters of the position, and splits every obligation by the law of its operator into what the position
-//! itself must fulfil and what the next one must:
+//! A `State` describes the situation before a position: which formulas must be true or false *at* that position (the
+//! obligations), and which were true at the previous position, as far as past operators require it. A step takes the
+//! letters of the position, and splits every obligation by the law of its operator into obligations of this position
+//! and of the next:
 //!
 //! ```text
 //! f U g       = g or (f and X (f U g))           f S g       = g or (f and Y (f S g))
@@ -11,14 +11,14 @@
 //! f U[0,b] g  = g or (f and X (f U[0,b-1] g))    O[0,b] f    = f or Y O[0,b-1] f         b > 0
 //! ```
 //!
-//! At the last position nothing is left to the next: `X` is false. Both ways of an *or* are followed, so a set of states
-//! is exact: the prefix has a continuation that makes the formula true just if one of its states can go on to an end.
-//! Letters of continuations are free; those that no obligation asks for are left open.
+//! At the last position `X` is false. Both branches of an *or* are followed, so a set of states is exact: the prefix
+//! has a continuation that makes the formula true if and only if one of its states can reach an end. Letters of
+//! continuations are free; those that no obligation mentions stay undetermined.
 //!
 //! All other operators are defined by these, in `core`.
 //!
 //! # Limits
-//! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
+//! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it fails with [`TooLarge`].
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,10 +28,10 @@ use super::TooLarge;
 use guard_lang::hir::Formulas;
 use guard_lang::ids::{AtomId, FormulaId};
 
-/// States that one search may visit, and branches that one position may have.
+/// The largest number of states of one search, and of branches at one position.
 pub(super) const LIMIT: usize = 20_000;
 
-/// A formula of the core that the laws speak of, by its place in [`Tableau::nodes`].
+/// The index of a core formula in [`Tableau::nodes`].
 pub(super) type NodeId = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,49 +50,51 @@ pub(super) enum Node {
     BoundedOnce(u32, u32, NodeId),
 }
 
-/// The formulas to be shown at a position, and the memory of the one before (`None` at the first).
+/// The obligations of a position, and the remembered values at the previous position (`None` at the first).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct State {
     todo: BTreeSet<(NodeId, bool)>,
     before: Option<BTreeMap<NodeId, bool>>,
 }
 
-/// A set of states: all that a prefix may have led to.
+/// The states that a prefix may lead to.
 pub(super) type States = BTreeSet<State>;
 
 /// One way of fulfilling the obligations of a position.
 #[derive(Clone, Default)]
 struct Branch {
-    /// The values at this position, by node: branches are copied often, and most of a formula has a value in each.
+    /// The values at this position, by node; a vector, because branches are copied often and have a value for most
+    /// nodes.
     now: Vec<Option<bool>>,
     next: BTreeSet<(NodeId, bool)>,
     todo: Vec<(NodeId, bool)>,
 }
 
-/// The demands of one way of fulfilling an obligation on this position, and on the next.
+/// The obligations of this position and of the next, in one way of fulfilling a formula.
 #[derive(Default)]
 struct Way {
     here: Vec<(NodeId, bool)>,
     next: Option<(NodeId, bool)>,
 }
 
-/// The tableaux of formulas of one spec, as far as they are known.
+/// A cache of the tableaux of one spec's formulas.
 pub(super) type Tableaux = RefCell<HashMap<FormulaId, Tableau>>;
 
-/// A formula, and what is known of its states.
+/// A formula, and what has been computed about its states.
 #[derive(Debug)]
 pub(super) struct Tableau {
     nodes: Vec<Node>,
     ids: HashMap<Node, NodeId>,
     root: NodeId,
     satisfiable: HashMap<State, bool>,
-    /// The states after a state and letters: prefixes have beginnings in common. At most `LIMIT`.
+    /// The successors of a state for the letters of a position, cached because prefixes share beginnings. At most
+    /// `LIMIT` entries.
     after: HashMap<(State, BTreeSet<AtomId>), States>,
     remembered: HashMap<NodeId, Rc<BTreeSet<NodeId>>>,
 }
 
 impl Tableau {
-    /// Returns the tableau of a formula without bounds in time.
+    /// Returns the tableau of a formula without time bounds.
     pub(super) fn new(formulas: &Formulas, formula: FormulaId) -> Tableau {
         let mut tableau = Tableau {
             nodes: Vec::new(),
@@ -106,7 +108,7 @@ impl Tableau {
         tableau
     }
 
-    /// Returns the states before the first position, where the formula shall be `value`.
+    /// Returns the states before the first position, where the formula is required to be `value`.
     pub(super) fn start(&self, value: bool) -> States {
         [State {
             todo: [(self.root, value)].into(),
@@ -115,7 +117,7 @@ impl Tableau {
         .into()
     }
 
-    /// Returns the states after one more position with these letters, where it is not the last.
+    /// Returns the states after one more position with these letters that is not the last.
     pub(super) fn step(
         &mut self,
         states: &States,
@@ -138,7 +140,7 @@ impl Tableau {
         Ok(after)
     }
 
-    /// Whether one of these states can continue, by at least one position, to an end.
+    /// Returns whether one of these states can continue, by at least one position, to an end.
     pub(super) fn can_go_on(&mut self, states: &States) -> Result<bool, TooLarge> {
         for state in states {
             if self.is_satisfiable(state)? {
@@ -156,7 +158,7 @@ impl Tableau {
             found = match self.satisfiable.get(&state) {
                 Some(false) => continue,
                 Some(true) => true,
-                // Any continuation will do where nothing is left to be shown.
+                // Without obligations, any continuation suffices.
                 None => state.todo.is_empty() || !self.expand(&state, None, true)?.is_empty(),
             };
             if found {
@@ -178,7 +180,7 @@ impl Tableau {
         Ok(found)
     }
 
-    /// Returns all states that one position leads to; at the last position, one state without obligations where it can be.
+    /// Returns all successors of a state; for the last position, one state without obligations if it is possible.
     fn expand(
         &mut self,
         state: &State,
@@ -195,7 +197,7 @@ impl Tableau {
             n_branches += 1;
             within(n_branches, "branches of a tableau")?;
             let Some((node, value)) = branch.todo.pop() else {
-                // What past operators will ask of this position must be decided here as well.
+                // The values that past operators require of this position must be decided here too.
                 let mut asked: BTreeSet<NodeId> = BTreeSet::new();
                 for (node, _) in &branch.next {
                     asked.extend(self.remembered(*node).iter());
@@ -229,7 +231,7 @@ impl Tableau {
         Ok(after)
     }
 
-    /// Returns the law of one operator: the ways to make this node have this value at this position.
+    /// Returns the law of one operator: the ways to give this node this value at this position.
     fn law(
         &mut self,
         (node, value): (NodeId, bool),
@@ -301,7 +303,7 @@ impl Tableau {
                 vec![Way::here([(law, value)])]
             }
             Node::BoundedOnce(from, to, f) => {
-                // `f or Y O[0,b-1] f`, the first only where `a = 0`, the second only where `b > 0`
+                // `f or Y O[0,b-1] f`, the first part only if `a = 0`, the second only if `b > 0`
                 let earlier = to > 0 && {
                     let rest = self.add(Node::BoundedOnce(from.saturating_sub(1), to - 1, f));
                     before(rest)
@@ -315,7 +317,7 @@ impl Tableau {
         }
     }
 
-    /// Returns the nodes whose value at the position before an obligation may ask for.
+    /// Returns the nodes whose value at the previous position an obligation may require.
     fn remembered(&mut self, node: NodeId) -> Rc<BTreeSet<NodeId>> {
         if let Some(known) = self.remembered.get(&node) {
             return Rc::clone(known);
@@ -366,7 +368,7 @@ impl Branch {
         self.now[node] = Some(value);
     }
 
-    /// Adds the branches that these ways make of this one; adds nothing if there is no way.
+    /// Adds one branch for each of these ways; none if there is no way.
     fn split(mut self, mut ways: Vec<Way>, branches: &mut Vec<Branch>) {
         let Some(last) = ways.pop() else { return };
         for way in ways {
@@ -393,7 +395,7 @@ impl Way {
     }
 }
 
-/// Returns the size limit.
+/// Returns [`TooLarge`] if a size exceeds [`LIMIT`].
 pub(super) fn within(size: usize, what: &'static str) -> Result<(), TooLarge> {
     if size <= LIMIT {
         Ok(())

@@ -1,11 +1,11 @@
-//! Functions on texts, spelled out character by character.
+//! Functions on strings, written directly from their definitions.
 
 use guard_lang::pattern::Pattern;
 use unicode_normalization::UnicodeNormalization;
 use url::Url;
 
-/// "base64(s): both alphabets, padding or none, white space passed over, padded texts one after the other; null where it is
-/// none; bytes that are not UTF-8 become U+FFFD".
+/// Decodes base64: both alphabets, with or without padding, white space ignored, padded texts concatenated. Returns `None` if
+/// the text is not base64; bytes that are not UTF-8 become U+FFFD.
 pub(super) fn base64(text: &str) -> Option<String> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut group: Vec<u32> = Vec::new();
@@ -49,7 +49,8 @@ pub(super) fn base64(text: &str) -> Option<String> {
     whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// "hex(s): pairs of digits of any case, after `0x` or not, white space passed over; null where there is anything else".
+/// Decodes hexadecimal: pairs of digits in either case, optionally after `0x`, white space ignored. Returns `None` for
+/// any other text.
 pub(super) fn hex(text: &str) -> Option<String> {
     let mut text = text.trim();
     if text.starts_with("0x") || text.starts_with("0X") {
@@ -70,7 +71,7 @@ pub(super) fn hex(text: &str) -> Option<String> {
     }
 }
 
-/// "url_decode(s): percent-encoding decoded once; what is no escape stays, and so does `+`".
+/// Decodes percent-encoding once; invalid escapes and `+` stay.
 pub(super) fn url_decode(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((first, after)) = rest.split_first() {
@@ -92,11 +93,11 @@ pub(super) fn url_decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// "normalize(s): NFKC without the characters that Unicode calls default ignorable".
+/// Returns the NFKC form without the characters that Unicode calls default ignorable.
 pub(super) fn normalize(text: &str) -> String {
     let ignorable = Pattern::new(r"\p{Default_Ignorable_Code_Point}").ok();
     let mut text = text.to_owned();
-    // Twice: what is left out can bring two together that compose.
+    // Twice: removing characters can make two others adjacent that compose.
     for _ in 0..2 {
         let ignored = |c: &char| {
             let mut bytes = [0; 4];
@@ -108,7 +109,7 @@ pub(super) fn normalize(text: &str) -> String {
     text
 }
 
-/// Returns the beginning of a path (`/`, `C:/`, `~x`, or nothing) and its names.
+/// Returns the root of a path (`/`, `C:/`, `~x`, or nothing) and its names.
 fn parts(text: &str) -> Result<(String, Vec<String>), String> {
     let lower = text.to_ascii_lowercase();
     if text.contains('\0') || lower.contains("%00") {
@@ -173,7 +174,7 @@ fn parts(text: &str) -> Result<(String, Vec<String>), String> {
     Ok((begins, kept))
 }
 
-/// "path(s): without `.`, `..`, doubled and mixed separators".
+/// Returns a normalised path: without `.`, resolvable `..`, and doubled or mixed separators.
 pub(super) fn path(text: &str) -> Result<String, String> {
     let (begins, mut names) = parts(text)?;
     if begins.is_empty()
@@ -193,7 +194,7 @@ pub(super) fn path(text: &str) -> Result<String, String> {
     })
 }
 
-/// "below(path, folder): whether it is the folder or lies in it, by whole names".
+/// Returns whether a path is the folder or lies in it, by whole names.
 pub(super) fn below(of: &str, folder: &str) -> Result<bool, String> {
     let ((begins, names), (root, wanted)) = (parts(of)?, parts(folder)?);
     let drives = begins.contains(":/") && root.contains(":/");
@@ -215,7 +216,7 @@ pub(super) fn below(of: &str, folder: &str) -> Result<bool, String> {
     Err("the path leaves the current folder".to_owned())
 }
 
-/// "host(url): the host that an address leads to, as browsers and RFC 3986 read it".
+/// Returns the host of an address if browsers and RFC 3986 agree on it; an error if they differ.
 pub(super) fn host(text: &str) -> Result<Option<String>, String> {
     let text = text.trim_matches(|c: char| c <= ' ');
     let text: String = text.chars().filter(|c| !"\t\n\r".contains(*c)).collect();

@@ -1,8 +1,8 @@
 //! Tracks: folds over the steps.
 //!
-//! "A track of finite type holds the *set* of values it may have, so that an unknown operand does not poison it; any
-//! other stays unknown until an `e` that does not read the unknown. With parameters, one value per argument, all
-//! starting at `init`."
+//! A track of a finite type has the *set* of its possible values, so that a single unknown does not make it unknown
+//! permanently; any other stays unknown until an update that does not read the unknown. A track with parameters has one
+//! value for each tuple of arguments, all starting at `init`.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, Value};
 
 impl Ctx<'_> {
-    /// Returns the value of a track as an expression at step `i` sees it; makes an assumption if there are several.
+    /// Returns the value of a track as an expression at step `i` reads it; requests a choice if several are possible
+    /// and none is assumed.
     pub(super) fn track(&self, env: &Env<'_>, key: TrackKey, i: usize) -> Cell {
         let steps = if env.in_update { i } else { i + 1 };
         let Some(values) = self.track_after(&key, steps) else {
@@ -28,7 +29,7 @@ impl Ctx<'_> {
         Cell::Unknown
     }
 
-    /// Returns the values that a track may have after so many steps: the fold, from the start.
+    /// Returns the possible values of a track after this many steps, by folding from the start.
     pub(super) fn track_after(&self, key: &TrackKey, steps: usize) -> Possible {
         loop {
             let done = {
@@ -48,7 +49,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Returns the initial values, or those after the `done`-th step, given those before it.
+    /// Returns the initial values for `done` = 0, otherwise those after the `done`-th step, given those before it.
     fn track_step(&self, key: &TrackKey, done: usize) -> Possible {
         let (track, args) = key;
         let track = self.spec.track(*track);
@@ -71,8 +72,8 @@ impl Ctx<'_> {
         }
     }
 
-    /// Returns the values that an expression may have within an update: an unknown operand of finite type ranges over its
-    /// type, each operand by itself.
+    /// Returns the possible values of an expression in an update: each unknown operand of finite type ranges over its type
+    /// independently.
     fn possible(&self, env: &Env<'_>, id: ExprId, i: usize) -> Possible {
         let exprs = &self.spec.exprs;
         let values = match exprs.get(id) {
@@ -131,8 +132,8 @@ impl Ctx<'_> {
             .or_else(|| values_of(exprs.ty(id)))
     }
 
-    /// Returns the value of a strict operator, for every combination of its operands' possible values; `None` if one may be
-    /// anything.
+    /// Returns the values of a strict operator for every combination of its operands' possible values; `None` if an operand may
+    /// have any value.
     fn combinations(&self, env: &Env<'_>, id: ExprId, i: usize) -> Possible {
         let mut combinations = vec![Vec::new()];
         for operand in self.spec.exprs.operands(id) {
@@ -160,7 +161,8 @@ impl Ctx<'_> {
         Some(all)
     }
 
-    /// Returns a connective; its right operand is asked only where the left one does not decide.
+    /// Returns the possible values of a connective; the right operand is evaluated only if the left one does not
+    /// decide.
     fn connective(
         &self,
         env: &Env<'_>,
@@ -184,7 +186,7 @@ impl Ctx<'_> {
         Some(all)
     }
 
-    /// Returns the truth values that a Boolean expression may have.
+    /// Returns the possible truth values of a Boolean expression.
     fn truths(&self, env: &Env<'_>, id: ExprId, i: usize) -> BTreeSet<bool> {
         let truth = |value: &Value| {
             if let Value::Bool(truth) = value {

@@ -1,4 +1,4 @@
-//! The verdict on one formula after every prefix of one word, some letters of which may be unknown.
+//! Verdicts on one formula after every prefix of one word, some letters of which may be unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,19 @@ use guard_lang::ids::{AtomId, FormulaId};
 use guard_lang::value::Truth;
 use guard_lang::verdict::Verdict;
 
-/// Completions of the unknown letters of one position, or of a whole word under a timed formula.
+/// The largest number of completions of the unknown letters of one position, or, for a timed formula, of a whole word.
 const COMPLETIONS: usize = 4096;
 
 /// The truth of each letter at each position.
 pub(super) type Letters = BTreeMap<AtomId, Vec<Truth>>;
 
-/// A word without unknowns: the letters that are true at each position.
+/// A word without unknowns: the true letters at each position.
 type Known = Vec<BTreeSet<AtomId>>;
 
 /// Returns the verdicts after 0, 1, …, `len` positions.
 ///
-/// "`satisfied`/`violated` when every continuation agrees (final), else `presumably_…` by the LTLf value of the
-/// prefix." The prefix itself is one of its continuations.
+/// A verdict is `satisfied` or `violated` if every continuation has the same value, otherwise `presumably_…` by the
+/// LTLf value of the prefix. The prefix itself counts as one of its continuations.
 pub(super) fn verdicts(
     formulas: &Formulas,
     formula: FormulaId,
@@ -39,10 +39,9 @@ pub(super) fn verdicts(
     let tableau = tableaux.entry(formula);
     let tableau = tableau.or_insert_with(|| Tableau::new(formulas, formula));
     let value = |word: &Known| value(formulas, formula, clock, word, false) == Truth::True;
-    // Words that leave the same to be shown, for the formula and for its negation, have the same continuations; where
-    // they have the same value as well, they are as good as one, and one of them stands for all. (What is left to be
-    // shown does not tell the value: with a future operator inside a past one, what held of the steps read depends on
-    // whether more follow.)
+    // Words that leave the same obligations, for the formula and for its negation, have the same continuations. If they
+    // also have the same value, one of them represents all. (The obligations do not determine the value: with a future
+    // operator inside a past one, the value at earlier steps depends on whether more steps follow.)
     let mut words: BTreeMap<(bool, [States; 2]), Known> = BTreeMap::new();
     let start = [tableau.start(true), tableau.start(false)];
     words.insert((value(&Known::new()), start), Known::new());
@@ -79,8 +78,9 @@ pub(super) fn verdicts(
     Ok(verdicts)
 }
 
-/// Returns the verdicts on a formula with bounds in time. A verdict is final if the definitions decide it although nothing
-/// is known of the future but that the clock does not run back: sound, and for arbitrary nesting not always the earliest.
+/// Returns the verdicts on a formula with time bounds. A verdict is final if the definitions decide it with everything about
+/// the future unknown except that the clock does not run backwards. This is sound, but for arbitrary nesting not always as
+/// early as possible.
 fn timed(
     formulas: &Formulas,
     formula: FormulaId,
@@ -140,7 +140,7 @@ fn value(
     .value(formula)
 }
 
-/// Returns the sets of letters that may be true at a position: every unknown one both ways.
+/// Returns the possible sets of true letters at a position; an unknown letter is taken both ways.
 fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<AtomId>>, TooLarge> {
     let mut completions = vec![BTreeSet::new()];
     for (letter, truths) in letters {
@@ -162,7 +162,7 @@ fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<AtomId
     Ok(completions)
 }
 
-/// Returns the verdict on one word: its value, and whether continuations can make the formula true, and false.
+/// Returns the verdict on one word from its value, and whether continuations can make the formula true, and false.
 fn outcome(value: Truth, can: Option<(bool, bool)>) -> Verdict {
     match (can, value) {
         (Some((_, false)), _) => Verdict::Satisfied,
@@ -173,7 +173,8 @@ fn outcome(value: Truth, can: Option<(bool, bool)>) -> Verdict {
     }
 }
 
-/// "Over all completions: all final and equal gives that; else all of one value now, presumably that; else `unknown`."
+/// Combines the verdicts over all completions: final if all are final and equal, presumable if all have the same
+/// current value, otherwise `unknown`.
 pub(super) fn combine(outcomes: &BTreeSet<Verdict>) -> Verdict {
     let all = |verdicts: &[Verdict]| outcomes.iter().all(|outcome| verdicts.contains(outcome));
     if all(&[Verdict::Satisfied]) {
