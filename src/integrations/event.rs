@@ -1,11 +1,11 @@
-//! Canonical events as text, around parts that stay as they were written.
+//! Writes canonical events as text around parts that are copied unchanged.
 //!
-//! Arguments and results are not parsed and written again: the monitor sees every byte that the agent's tool will see, a
-//! key that stands twice included, which it refuses.
+//! Arguments and results are not parsed and serialised again: the monitor sees every byte that the agent's tool will
+//! see, including duplicate keys, which it rejects.
 
 use std::collections::HashSet;
 
-/// A canonical event in the making: one line of JSON, written once, since the texts in it may be large.
+/// A canonical event under construction: one line of JSON, written only once, since its texts may be large.
 #[derive(Clone, Debug)]
 pub struct Event {
     line: String,
@@ -13,8 +13,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event of this kind of a trace; what it does not have is null, what is not known is left out. `size` is about how
-    /// many bytes its members will have.
+    /// Returns an event of this kind for a trace. Absent members are set to null, unknown ones are omitted. `size` is the
+    /// approximate number of bytes of its members.
     pub fn new(trace: &str, kind: &str, role: &str, size: usize) -> Event {
         let mut event = Event {
             line: String::with_capacity(size),
@@ -33,12 +33,12 @@ impl Event {
         self.raw(key, &json)
     }
 
-    /// Sets a member to JSON as it is written.
+    /// Sets a member to JSON text, unchanged except for line ends.
     pub fn raw(&mut self, key: &'static str, value: &str) -> &mut Event {
         self.with(key, |line| push_line(line, value))
     }
 
-    /// Sets a member to the JSON, without line ends, that `write` adds to the text it is given.
+    /// Sets a member to the JSON that `write` appends to the line; it must not contain line ends.
     pub fn with(&mut self, key: &'static str, write: impl FnOnce(&mut String)) -> &mut Event {
         self.keys.push(key);
         self.key(key);
@@ -54,7 +54,7 @@ impl Event {
         self
     }
 
-    /// Adds what the event does not have yet; of several members of one key the first.
+    /// Adds the members that the event does not have yet; for duplicate keys the first.
     pub fn beside<'k>(&mut self, members: impl Iterator<Item = (&'k str, &'k str)>) -> &mut Event {
         let mut known: HashSet<&str> = self.keys.iter().copied().collect();
         for (key, value) in members {
@@ -66,7 +66,7 @@ impl Event {
         self
     }
 
-    /// The event as one line.
+    /// Returns the event as one line.
     pub fn line(mut self) -> String {
         self.line.push('}');
         self.line
@@ -80,7 +80,8 @@ impl Event {
     }
 }
 
-/// Adds JSON as it is written. Line ends outside strings are white space to JSON, and the end of an event to a monitor.
+/// Appends JSON text. Line ends outside strings are white space in JSON, but would end the event for a monitor, so they
+/// become spaces.
 fn push_line(line: &mut String, value: &str) {
     for part in value.split_inclusive(['\n', '\r']) {
         match part.strip_suffix(['\n', '\r']) {

@@ -1,45 +1,45 @@
-//! Requests of HTTP/1.1, read from bytes as they arrive, and answers as bytes.
+//! Parses HTTP/1.1 requests from bytes as they arrive, and writes responses.
 //!
-//! Where a body ends is read strictly, so that no two readers differ on which bytes are the next request: one
-//! `Content-Length`, or chunks without extensions and trailers, and never both. Heads are parsed by `httparse`. `cli/http.rs`
-//! has the connections.
+//! The end of a body is determined strictly, so that no two readers differ on which bytes are the next request: one
+//! `Content-Length`, or chunks without extensions and trailers, never both. `httparse` parses the heads; `cli/http.rs` handles
+//! the connections.
 
-/// The longest head of a request, in bytes.
+/// The largest size of a request head, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
-/// Header fields of a request.
+/// The largest number of header fields of a request.
 const MAX_FIELDS: usize = 64;
 
-/// The longest size of a chunk, in hexadecimal digits.
+/// The largest number of hexadecimal digits of a chunk size.
 const MAX_SIZE_DIGITS: usize = 8;
 
-/// The bytes that a client has sent and that no request has taken yet.
+/// The bytes that a client has sent and that no request has consumed yet.
 #[derive(Debug, Default)]
 pub struct Received(Vec<u8>);
 
 impl Received {
-    /// Adds what has arrived.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Returns how many bytes no request has taken.
+    /// Returns the number of unconsumed bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns whether all bytes were taken.
+    /// Returns whether all bytes are consumed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes the next bytes: `n`, or all if there are fewer.
+    /// Removes and returns the next `n` bytes, or all if there are fewer.
     pub fn take(&mut self, n: usize) -> Vec<u8> {
         let rest = self.0.split_off(n.min(self.0.len()));
         std::mem::replace(&mut self.0, rest)
     }
 
-    /// Takes the size of a chunk with its line end; `None` if it has not arrived completely.
+    /// Consumes a chunk size with its line end; returns `None` if it has not arrived completely.
     fn chunk_size(&mut self) -> Result<Option<usize>, Response> {
         let digits = self.0.iter().take_while(|byte| byte.is_ascii_hexdigit());
         let n_digits = digits.count();
@@ -61,10 +61,10 @@ impl Received {
         Err(Response::refusal(400, &why))
     }
 
-    /// Takes the head of the next request; `None` if it has not arrived completely.
+    /// Consumes the head of the next request; returns `None` if it has not arrived completely.
     ///
     /// # Errors
-    /// The refusal of what is not a head, or of one that is too long.
+    /// The response to an invalid head, or to one that is too long.
     pub fn head(&mut self) -> Result<Option<RequestHead>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut parsed = httparse::Request::new(&mut fields);
@@ -79,7 +79,7 @@ impl Received {
                 return Err(Response::refusal(400, &why));
             }
         };
-        // Other white space than this is part of a value.
+        // Only blanks and tabs are trimmed; any other white space is part of the value.
         let text = |value: &[u8]| {
             let value = String::from_utf8_lossy(value);
             value.trim_matches([' ', '\t']).to_owned()
@@ -107,34 +107,34 @@ impl Received {
 /// The head of a request.
 #[derive(Debug)]
 pub struct RequestHead {
-    /// Its method, as it was sent.
+    /// The method, as sent.
     pub method: String,
-    /// Without what follows a `?`.
+    /// The path without the query.
     pub path: String,
     fields: Vec<(String, String)>,
-    /// Whether the connection is kept.
+    /// Whether the connection is kept open.
     pub keeps: bool,
-    /// Whether the version of the request has chunks.
+    /// Whether the HTTP version supports chunks.
     chunks: bool,
 }
 
 impl RequestHead {
-    /// A header field; of several of a name the first.
+    /// Returns a header field; the first if there are several of this name.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields(name).next()
     }
 
-    /// All header fields of a name.
+    /// Returns all header fields of a name.
     pub fn fields(&self, name: &str) -> impl Iterator<Item = &str> {
         let fields = self.fields.iter();
         let found = fields.filter(move |(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns how the end of the body is found.
+    /// Returns how the end of the body is determined.
     ///
     /// # Errors
-    /// The refusal, if the head does not say it, or says it in two ways.
+    /// The response to a head whose framing is missing, ambiguous or unsupported.
     pub fn framing(&self) -> Result<Framing, Response> {
         let lengths: Vec<&str> = self.fields("Content-Length").collect();
         let codings: Vec<&str> = self.fields("Transfer-Encoding").collect();
@@ -167,27 +167,27 @@ impl RequestHead {
     }
 }
 
-/// The part of a body that has not been taken.
+/// The part of a body that has not been read.
 #[derive(Debug)]
 pub enum Framing {
-    /// So many bytes.
+    /// This many bytes.
     Length(usize),
-    /// Chunks, from here on.
+    /// Chunks, beginning with this element.
     Chunks(Chunk),
 }
 
-/// The next bytes of a body in chunks.
+/// The next element of a chunked body.
 #[derive(Debug)]
 pub enum Chunk {
-    /// The size of a chunk, and its line end.
+    /// A chunk size and its line end.
     Size,
-    /// So many bytes of a chunk.
+    /// This many bytes of a chunk.
     Data(usize),
-    /// The line end behind a chunk.
+    /// The line end after a chunk.
     End,
-    /// The line end behind the chunk of size 0.
+    /// The line end after the chunk of size 0.
     Last,
-    /// Nothing.
+    /// The body is complete.
     Done,
 }
 
@@ -200,10 +200,10 @@ impl Framing {
         }
     }
 
-    /// Moves what has arrived of the body to `body`. Returns whether that is all of it.
+    /// Moves the received part of the body to `body`. Returns whether the body is complete.
     ///
     /// # Errors
-    /// The refusal of what is not a chunk. What stood before it was moved.
+    /// The response to an invalid chunk. The bytes before it have been moved.
     pub fn take(&mut self, received: &mut Received, body: &mut Vec<u8>) -> Result<bool, Response> {
         loop {
             let next = match self {
@@ -246,16 +246,16 @@ impl Framing {
 /// A response: a status and a body.
 #[derive(Debug)]
 pub struct Response {
-    /// The code of its status.
+    /// The status code.
     pub status: u16,
-    /// Its body.
+    /// The body.
     pub body: String,
     /// The media type of the body.
     pub kind: &'static str,
 }
 
 impl Response {
-    /// Returns a success with a JSON body.
+    /// Returns a response of status 200 with a JSON body.
     pub fn json(value: &serde_json::Value) -> Response {
         Response {
             status: 200,
@@ -264,7 +264,7 @@ impl Response {
         }
     }
 
-    /// Returns a refusal with its reason, as JSON.
+    /// Returns an error response with its reason as JSON.
     pub fn refusal(status: u16, why: &str) -> Response {
         Response {
             status,
@@ -272,7 +272,7 @@ impl Response {
         }
     }
 
-    /// Returns the bytes of the answer; the body is left out if only the head was asked for.
+    /// Returns the bytes of the response; without the body if only the head was requested.
     pub fn to_bytes(&self, keeps: bool, with_body: bool) -> Vec<u8> {
         let Response { status, kind, .. } = self;
         let (reason, length) = (reason(*status), self.body.len());
@@ -309,7 +309,8 @@ fn reason(status: u16) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The body of a request that arrives in pieces of `n` bytes, and what follows it; else the status of the refusal.
+    /// Returns the body of a request that arrives in pieces of `n` bytes and the bytes after it, or the status of the
+    /// error response.
     fn body(head: &str, rest: &str, n: usize) -> Result<(String, String), u16> {
         let mut received = Received::default();
         received.push(head.as_bytes());

@@ -1,18 +1,18 @@
 //! Messages of other programs as events of a monitor, and its decisions in their formats.
 //!
-//! | module | who speaks |
+//! | module | peer |
 //! |---|---|
 //! | [`hook`] | command hooks of Claude Code and the Claude Agent SDK, one JSON document per call |
-//! | `http` | clients of `guard serve`: requests and answers as bytes (feature `cli`) |
-//! | [`mcp`] | an MCP client and its server, JSON-RPC messages one a line |
+//! | `http` | clients of `guard serve`: requests and responses as bytes |
+//! | [`mcp`] | an MCP client and its server, one JSON-RPC message per line |
 //!
-//! Both make the canonical event of `std.agent`, with the message itself under `raw` and, of hooks, its members beside the
-//! canonical ones, so that a spec may read either.
+//! `hook` and `mcp` write the canonical event of `std.agent`, with the original message under `raw`. Events of hooks also have
+//! the members of the message, so that a spec may read either.
 //!
-//! It knows protocols; it opens nothing and reads no clock.
+//! These modules implement protocols only: they open no files or connections and read no clock.
 //!
 //! # Failure
-//! What cannot be read, and what a monitor cannot decide, is denied in the words of the protocol, never passed on.
+//! A message that cannot be read, or that a monitor cannot decide, is denied in the terms of the protocol and not forwarded.
 
 pub mod event;
 pub mod hook;
@@ -23,11 +23,11 @@ use serde_json::json;
 
 use crate::monitor::{Decision, Request};
 
-/// The most characters of a reason that are given to a person or an agent, of its beginning and of its end.
+/// The numbers of characters shown from the beginning and the end of a reason.
 const SHOWN: (usize, usize) = (1_500, 500);
 
-/// Returns the reason of a decision: what a person is asked to allow is read to its end only if it is short, so that the middle of
-/// a long text is left out, and says so.
+/// Returns the reason of a decision. The middle of a long reason is replaced by a note of its length, since a person who is
+/// asked reads only a short text to its end.
 fn reason_of(decision: &Decision) -> String {
     let reason = decision.reason();
     let (beginning, end) = SHOWN;
@@ -44,25 +44,25 @@ fn reason_of(decision: &Decision) -> String {
     format!("{shown} … {left_out} characters are left out … {rest}")
 }
 
-/// Whoever decides requests about events, and keeps what was decided.
+/// Decides requests about events and keeps the state of the traces.
 pub trait Judge {
-    /// Decides a request. `event` is the text of a JSON object on one line; it is parsed once.
+    /// Decides a request. `event` is the text of a JSON object on one line.
     ///
     /// # Errors
     /// Nothing was decided; callers must treat this as a denial.
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String>;
 
-    /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
+    /// Returns whether the spec reads this member of events; other members need not be given.
     fn reads(&self, member: &str) -> bool;
 
-    /// Returns whether a trace of this name is live.
+    /// Returns whether there is a live trace of this name.
     fn has_trace(&self, trace: &str) -> bool;
 
-    /// Judges an action, and records it as having happened if the ruling is below `ask`: one step. If a person must be
-    /// asked, the decision carries the number of a proposal, which counts until it is committed or abandoned.
+    /// Judges an action, and records it as having happened if the ruling is below `ask`, in one step. If a person must
+    /// be asked, the decision contains the number of a proposal, which counts until it is committed or abandoned.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn act(&mut self, event: &str) -> Result<Decision, String> {
         self.request(Request::Act, event)
     }
@@ -70,23 +70,23 @@ pub trait Judge {
     /// Judges an action. Unless the ruling denies, it counts until it is committed or abandoned.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn propose(&mut self, event: &str) -> Result<Decision, String> {
         self.request(Request::Propose, event)
     }
 
-    /// Records that what was proposed has happened.
+    /// Records that a proposed action has happened.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn commit(&mut self, proposal: u64, event: &str) -> Result<Decision, String> {
         self.request(Request::Commit(proposal), event)
     }
 
-    /// Ends a proposal that will not happen.
+    /// Ends a proposal whose action will not happen.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn abandon(&mut self, proposal: u64) -> Result<Decision, String> {
         self.request(Request::Abandon(proposal), "")
     }
@@ -94,15 +94,15 @@ pub trait Judge {
     /// Records what has happened.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn observe(&mut self, event: &str) -> Result<Decision, String> {
         self.request(Request::Observe, event)
     }
 
-    /// Gives the history of a trace to a new trace as well.
+    /// Creates a trace with a copy of the history of another one.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn fork(&mut self, trace: &str, new: &str) -> Result<Decision, String> {
         self.request(
             Request::Fork,
@@ -110,10 +110,10 @@ pub trait Judge {
         )
     }
 
-    /// May the trace end here?
+    /// Judges whether the trace may end here, without ending it.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn propose_end(&mut self, trace: &str) -> Result<Decision, String> {
         self.propose(&json!({"trace": trace, "end": true}).to_string())
     }
@@ -121,7 +121,7 @@ pub trait Judge {
     /// Ends the trace.
     ///
     /// # Errors
-    /// As [`Judge::request`].
+    /// Those of [`Judge::request`].
     fn end(&mut self, trace: &str) -> Result<Decision, String> {
         self.observe(&json!({"trace": trace, "end": true}).to_string())
     }

@@ -1,45 +1,46 @@
-//! The memory of hooks about calls, from one call to the next.
+//! State of hooks about calls that is kept from one call to the next.
 
 use serde::{Deserialize, Serialize};
 
 use super::Call;
 
-/// The most calls that are remembered until their outcomes arrive; of more, the oldest count as never judged.
+/// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as
+/// never judged.
 const MOST_CALLS: usize = 1000;
 
-/// Limit on the remembered calls whose outcome arrived, and on those that were denied.
+/// The largest number of remembered calls whose outcome arrived, and of those that were denied.
 const MOST_ENDED: usize = 64;
 
-/// The memory of a hook from one call to the next, besides the state of the monitor.
+/// The state of a hook between calls, besides that of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The calls that were let through, or that a person is asked about, and have no outcome yet; oldest first.
+    /// The calls without an outcome that were allowed or that a person is asked about, oldest first.
     calls: Vec<OpenCall>,
-    /// The keys of the calls whose outcomes arrived last.
+    /// The keys of the latest calls whose outcomes arrived.
     ended: Vec<String>,
-    /// The keys of the calls that were denied last.
+    /// The keys of the latest denied calls.
     denied: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenCall {
-    /// Its identity.
+    /// The identity of the call.
     pub(super) key: String,
-    /// The session, and the sub-agent that made it.
+    /// The session and the sub-agent that made the call.
     pub(super) owner: String,
-    /// The proposals about it, while a person is asked.
+    /// The proposals for the call, if a person is asked.
     pub(super) asked: Option<Asked>,
-    /// A hash of the tool and the arguments that were judged.
+    /// A hash of the judged tool and arguments.
     #[serde(default)]
     pub(super) content: Option<String>,
 }
 
-/// The numbers of the proposals about a call.
+/// The numbers of the proposals for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
-    /// In the trace of the session or of the sub-agent.
+    /// The proposal in the trace of the session or of the sub-agent.
     pub(super) session: u64,
-    /// In the main agent's own trace, if there is one.
+    /// The proposal in the main agent's own trace, if there is one.
     #[serde(default)]
     pub(super) own: Option<u64>,
 }
@@ -54,7 +55,7 @@ impl Memory {
         self.calls.push(call);
     }
 
-    /// Remembers a call that was denied: it must not run, so an outcome of it is reported.
+    /// Remembers a denied call, which must not run, so that an outcome of it is reported.
     pub(super) fn deny(&mut self, key: String) {
         self.ended.retain(|ended| *ended != key);
         self.denied.retain(|denied| *denied != key);
@@ -64,7 +65,8 @@ impl Memory {
         self.denied.push(key);
     }
 
-    /// Remembers that the outcome of a call has arrived, and what ran if that is known; returns what was known of the call.
+    /// Records that the outcome of a call has arrived, with a hash of what ran if that is known; returns what was known
+    /// about the call.
     pub(super) fn end(&mut self, key: &str, content: Option<&str>) -> Known {
         let of_it = |call: &OpenCall| call.key == key;
         let same = |call: &OpenCall| of_it(call) && call.content.as_deref() == content;
@@ -93,12 +95,12 @@ impl Memory {
         }
     }
 
-    /// Whether the outcome of this call is on record.
+    /// Returns whether the outcome of this call was recorded.
     pub fn has_ended(&self, call: &Call) -> bool {
         self.ended.contains(&call.key())
     }
 
-    /// Forgets the calls that a person was asked about; returns their proposals.
+    /// Forgets the calls of this owner that a person was asked about; returns their proposals.
     pub(super) fn refused(&mut self, owner: &str) -> Vec<u64> {
         let asked = |call: &OpenCall| call.asked.filter(|_| call.owner == owner);
         let proposals = self.calls.iter().filter_map(asked);
@@ -111,14 +113,14 @@ impl Memory {
     }
 }
 
-/// The known facts about a call whose outcome arrives.
+/// What is known about a call when its outcome arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It was let through.
+    /// It was allowed, or its outcome arrived already.
     Judged,
-    /// It was let through, with other arguments or as a call of another tool.
+    /// It was allowed with other arguments, or as a call of another tool.
     Otherwise,
-    /// A person was asked.
+    /// A person was asked about it.
     Asked(Asked),
     /// A person was asked about other arguments, or about a call of another tool.
     AskedOtherwise(Asked),
@@ -126,6 +128,6 @@ pub(super) enum Known {
     Unanswered,
     /// It was denied.
     Denied,
-    /// Nothing: it was never judged.
+    /// It was never judged, or is no longer remembered.
     Not,
 }

@@ -1,24 +1,24 @@
 //! Hooks of Claude Code and the Claude Agent SDK.
 //!
-//! Each call of a hook is one JSON document in and at most one out. A tool call is judged before it runs; one that is let
-//! through counts as made from then on, since the transcript shows it whether or not a person then refuses it; one that a
-//! person is to decide is a proposal that stays open until its outcome arrives or the turn of its agent ends.
+//! Each call of a hook reads one JSON document and writes at most one. A tool call is judged before it runs. An allowed call
+//! counts as made from then on, since the transcript shows it whether or not a person then refuses it. A call that a person
+//! must decide is a proposal until its outcome arrives or the turn of its agent ends.
 //!
-//! | hook | event | when it is denied |
+//! | hook | event | answer if denied |
 //! |---|---|---|
 //! | `PreToolUse` | a `call` | `permissionDecision: "deny"`; `ask` asks |
 //! | `PostToolUse`, `PostToolUseFailure` | a `result` | `decision: "block"`: the reason goes to the agent |
 //! | `UserPromptSubmit` | a `message` of the user | `decision: "block"`: the prompt is dropped |
-//! | `Stop`, `SubagentStop` | none; would the trace end well here? | `decision: "block"` with what is still owed |
-//! | `SessionEnd` | none; the same is put on record | — |
+//! | `Stop`, `SubagentStop` | none; judges whether the trace may end here | `decision: "block"` with the pending obligations |
+//! | `SessionEnd` | none; only reports the same decision | — |
 //!
-//! Other hooks, and those that newer versions add, decide nothing. `stop` ends the run (`continue: false`). The end of a
-//! session is not the end of its trace: a session may be resumed, with all that its agent has read.
+//! All other hooks, including those of newer versions, decide nothing. `stop` ends the run (`continue: false`). The end of a
+//! session does not end its trace: a session may be resumed, with everything that its agent has read.
 //!
-//! An outcome has happened, whatever it holds: what of it cannot be read is unknown in its event, and the outcome of a call
-//! that was never judged brings that call with it. `docs/protocol-hook.md` has the states and what always holds in them.
+//! An outcome has happened, whatever its content: its unreadable parts are unknown in the event, and for the outcome of a call
+//! that was never judged the call is recorded too. `docs/protocol-hook.md` describes the states and their invariants.
 //!
-//! Source: the types of the Claude Agent SDK for Python; a permission decision must stand inside `hookSpecificOutput`.
+//! Source: the types of the Claude Agent SDK for Python. A permission decision must be inside `hookSpecificOutput`.
 
 mod memory;
 mod names;
@@ -34,24 +34,24 @@ use memory::{Asked, Known, OpenCall};
 pub use names::decides;
 use names::{hook_name, is_outcome, matters, reports};
 
-/// The longest member that is kept of an outcome that could not be judged, in bytes.
+/// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
 
-/// The member that names the call of an outcome that is put on record later.
+/// The member that identifies the call of an outcome that is recorded later.
 const KEY: &str = "guard_call";
 
 /// The calls that form one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of a session: what one agent has read, the agents that it starts may pass on. The main agent is also judged by
-    /// its own calls alone, since no other agent can do what it must do itself.
+    /// The calls of a session: what one agent has read may reach the agents that it starts. The main agent is also judged by
+    /// its own calls alone, since no other agent can fulfil its obligations.
     #[default]
     Session,
-    /// Those of the main agent and of each sub-agent.
+    /// The calls of the main agent, and separately those of each sub-agent.
     Agent,
 }
 
-/// A call of a hook, read far enough to know whose it is.
+/// A call of a hook, parsed far enough to identify its trace.
 #[derive(Clone, Debug)]
 pub struct Call {
     outline: Outline,
@@ -59,33 +59,33 @@ pub struct Call {
     session: String,
     agent: Option<String>,
     trace: String,
-    /// The trace of what the main agent itself did, if the call is judged with the session.
+    /// The trace of the main agent's own actions, if the call is judged with the session.
     own: Option<String>,
     scope: Scope,
 }
 
-/// The answer of a hook.
+/// The answer to a call of a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The printed JSON; `None` if nothing is printed.
+    /// The JSON to print; `None` if nothing is printed.
     pub json: Option<Json>,
-    /// The decisions behind it.
+    /// The decisions that led to the answer.
     pub decisions: Vec<Decision>,
 }
 
 impl Call {
-    /// Reads a call.
+    /// Parses a call.
     ///
     /// # Errors
-    /// A message. Nothing is known of such a call, so it must not be allowed.
+    /// A message with the reason. Callers must not allow such a call.
     pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, String> {
         Call::of(Outline::read(input)?, scope)
     }
 
-    /// A call whose outline was read.
+    /// Returns a call from its outline.
     ///
     /// # Errors
-    /// As [`Call::read`].
+    /// Those of [`Call::read`].
     pub fn of(outline: Outline, scope: Scope) -> Result<Call, String> {
         let needed = |key: &str| match outline.text(key) {
             _ if outline.is_ambiguous(key) => Err(format!("duplicate key `{key}`")),
@@ -96,13 +96,13 @@ impl Call {
         let session = needed("session_id")?;
         let agent = match outline.raw("agent_id") {
             None | Some("null" | "\"\"") => None,
-            // an outcome is on record whatever its agent is called
+            // An outcome is recorded whatever its agent id is.
             Some(id) if reports(&hook) => {
                 Some(needed("agent_id").unwrap_or_else(|_| id.to_owned()))
             }
             Some(_) => Some(needed("agent_id")?),
         };
-        // No two traces have one name, whatever stands in ids.
+        // Escapes the ids, so that different sessions and agents have different trace names.
         let id = session.replace('%', "%25").replace('/', "%2F");
         let (trace, own) = match (&agent, scope) {
             (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
@@ -118,7 +118,7 @@ impl Call {
             own,
             scope,
         };
-        // What was changed to be read, or is read in two ways, may be read otherwise by the tool.
+        // A tool may read damaged or ambiguous input differently than the monitor.
         if !call.is_outcome() && decides(&call.hook) {
             if call.outline.is_changed() {
                 return Err("the input is damaged, cut off or too long".to_owned());
@@ -131,25 +131,25 @@ impl Call {
         Ok(call)
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// The sub-agent that acts.
+    /// Returns the id of the acting sub-agent; `None` for the main agent.
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
     }
 
-    /// Returns the scope of its history.
+    /// Returns which calls form one trace.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Returns an outcome of the same session of which nothing is known.
+    /// Returns an outcome of the same session and agent with an unknown call.
     ///
     /// # Errors
-    /// As [`Outline::read`].
+    /// Those of [`Outline::read`].
     pub fn any_outcome(&self) -> Result<Outline, String> {
         let session = Json::from(self.session.as_str());
         let agent = Json::from(self.agent.as_deref());
@@ -159,18 +159,19 @@ impl Call {
         Outline::read(text.into_bytes())
     }
 
-    /// Returns the trace of the call: that of the session, or of the sub-agent (see [`Scope`]).
+    /// Returns the trace of the call: that of the session, or of the main agent or sub-agent (see [`Scope`]).
     pub fn trace(&self) -> &str {
         &self.trace
     }
 
-    /// Whether the call reports something that has happened: it can no longer be denied, and must be recorded.
+    /// Returns whether the call reports something that has happened, which can no longer be denied and must be
+    /// recorded.
     pub fn is_outcome(&self) -> bool {
         reports(&self.hook)
     }
 
-    /// An outcome without all that is not needed to know which call it answers: what is put on record where the outcome
-    /// itself could not be judged.
+    /// Returns an outcome reduced to the members that identify its call. It is recorded if the outcome itself could not
+    /// be judged.
     pub fn unread(&self) -> String {
         let short = |key: &str| match self.outline.raw(key) {
             Some(value) if value.len() <= MOST_KEPT && !self.outline.is_ambiguous(key) => value,
@@ -197,20 +198,20 @@ impl Call {
         text
     }
 
-    /// The name of the hook.
+    /// Returns the name of the hook.
     pub fn hook(&self) -> &str {
         &self.hook
     }
 
-    /// Whether this hook brings or asks anything; others need no state.
+    /// Returns whether the hook is judged; others need no state.
     pub fn matters(&self) -> bool {
         matters(&self.hook)
     }
 
-    /// Judges the call.
+    /// Judges the call and returns the answer.
     ///
     /// # Errors
-    /// What the call lacks, or why nothing was decided; it must not be let through.
+    /// The missing member of the call, or the reason why nothing was decided. Callers must not allow the call.
     pub fn judge(&self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
         self.split(judge, &mut decisions)?;
@@ -240,7 +241,7 @@ impl Call {
         let (proposed, asked) = self.act(judge, |judge, trace| self.call(judge, trace, true))?;
         let ruling = proposed.ruling;
         let reason = reason_of(&proposed);
-        // What could not be read has not been put on record, whatever was decided about it.
+        // An unreadable call was not recorded, whatever the decision about it.
         if !ruling.denies() && proposed.cause != Cause::Unreadable {
             memory.add(OpenCall {
                 key: self.key(),
@@ -283,7 +284,7 @@ impl Call {
                     known = Known::Unanswered;
                 }
             }
-            // what the person agreed to has not happened
+            // The call that the person allowed has not happened.
             Known::AskedOtherwise(asked) => {
                 for proposal in [Some(asked.session), asked.own].into_iter().flatten() {
                     judge.abandon(proposal)?;
@@ -301,7 +302,7 @@ impl Call {
             Known::Denied => Some("this call ran although it was denied"),
             Known::Not => Some("this call was not judged before it ran"),
         };
-        // As it ran it is not on record: its hook judged another call, denied it, failed, or was not asked.
+        // The call that ran was not recorded: its hook judged another call, denied it, failed, or was not invoked.
         if matches!(known, Known::Otherwise | Known::Denied | Known::Not) {
             self.happened(judge, Call::call, decisions)?;
         }
@@ -365,22 +366,22 @@ impl Call {
         })
     }
 
-    /// Judges the end of a turn. Pending obligations prevent it once: a turn that continues because of a hook may then end,
-    /// and the user is informed of the obligations that are still pending.
+    /// Judges the end of a turn. Pending obligations prevent the end once: a turn that continues because of a hook may then
+    /// end, and the user is told which obligations are still pending.
     fn stop(
         &self,
         judge: &mut impl Judge,
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        // No call of an agent outlives its turn: what a person was asked about was refused.
-        // Older programs do not say which sub-agent has ended, and it was not the main agent.
+        // No call of an agent outlives its turn, so a call that a person was asked about was refused. Older versions do
+        // not name the sub-agent that ended; the main agent's calls are then kept.
         let is_known = self.hook != "SubagentStop" || self.agent.is_some();
         let refused = is_known.then(|| memory.refused(&self.owner()));
         for proposal in refused.into_iter().flatten() {
             judge.abandon(proposal)?;
         }
-        // A sub-agent that is done is no end of what is judged as one trace with the main agent.
+        // The end of a sub-agent does not end a trace that it shares with the main agent.
         if self.hook == "SubagentStop" && self.scope == Scope::Session {
             return Ok(None);
         }
@@ -409,8 +410,8 @@ impl Call {
         json!({"hookSpecificOutput": {"hookEventName": self.hook, "additionalContext": reason}})
     }
 
-    /// Gives the main agent a trace of its own when a sub-agent acts for the first time in a session: what the sub-agent does
-    /// counts for the session, but the main agent's obligations are judged by what it did itself.
+    /// Gives the main agent a trace of its own when a sub-agent acts for the first time in a session: actions of the sub-agent
+    /// count for the session, but the main agent's obligations are judged by its own actions.
     fn split(&self, judge: &mut impl Judge, decisions: &mut Vec<Decision>) -> Result<(), String> {
         let acts = self.is_outcome() || self.hook == "PreToolUse";
         let Some(own) = self.own.as_deref().filter(|_| acts && self.agent.is_some()) else {
@@ -426,13 +427,13 @@ impl Call {
         Ok(())
     }
 
-    /// The main agent's own trace, if it has one and the call is the main agent's.
+    /// Returns the main agent's own trace, if it exists and the main agent made the call.
     fn own(&self, judge: &impl Judge) -> Option<&str> {
         let own = self.own.as_deref().filter(|_| self.agent.is_none())?;
         judge.has_trace(own).then_some(own)
     }
 
-    /// Would the traces of the call end well here?
+    /// Returns the decisions on whether the traces of the call may end here.
     fn ends(&self, judge: &mut impl Judge) -> Result<Vec<Decision>, String> {
         let own = self.own(judge);
         let traces = [Some(self.trace.as_str()), own];
@@ -440,8 +441,8 @@ impl Call {
         ends.map(|trace| judge.propose_end(trace)).collect()
     }
 
-    /// Judges an action and records it if it may happen, in the trace of the session and in the main agent's own: the
-    /// stricter decision stands. Returns the proposals if a person is to decide.
+    /// Judges an action and records it if it is allowed, in the trace of the session and in the main agent's own; the
+    /// stricter decision applies. Returns the proposals if a person must decide.
     fn act<J: Judge>(
         &self,
         judge: &mut J,
@@ -479,7 +480,8 @@ impl Call {
         Ok((done.into_iter().fold(decision, stricter), None))
     }
 
-    /// Records that what a person was asked about has happened; returns whether its reporter may say that the person agreed.
+    /// Records that an action that a person was asked about has happened. Returns false if the reporter is not allowed
+    /// to confirm the person's answer; the action is then recorded as an observation.
     fn commit<J: Judge>(
         &self,
         judge: &mut J,
@@ -501,14 +503,14 @@ impl Call {
             let event = event(judge, own);
             decisions.push(match asked.own.filter(|_| answered) {
                 Some(proposal) => judge.commit(proposal, &event)?,
-                // The trace began while the person was being asked.
+                // The main agent's own trace was created while the person was being asked.
                 None => judge.observe(&event)?,
             });
         }
         Ok(answered)
     }
 
-    /// Records what has happened. Parts of it that the monitor cannot read are unknown.
+    /// Records what has happened. If the monitor cannot read the event, its parts are recorded as unknown.
     fn happened<J: Judge>(
         &self,
         judge: &mut J,
@@ -531,7 +533,7 @@ impl Call {
         Ok(())
     }
 
-    /// The event of the call; `whole` with all that came with it, else with what cannot be read unknown.
+    /// Returns the event of the call; if not `whole`, the parts that the monitor could not read are unknown.
     fn call<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
         let size = self.known("tool_input").len() + 256;
         let mut event = Event::new(trace, "call", "assistant", size);
@@ -540,7 +542,7 @@ impl Call {
         self.beside(judge, event, whole).line()
     }
 
-    /// The event of the outcome, as [`Call::call`].
+    /// Returns the event of the outcome; `whole` as in [`Call::call`].
     fn result<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
         let size = self.outline.as_text().len() + 256;
         let mut event = Event::new(trace, "result", "tool", size);
@@ -568,9 +570,9 @@ impl Call {
         self.beside(judge, event, whole).line()
     }
 
-    /// Returns the identity of a call: its id, or its content if it has none.
+    /// Returns the identity of a call: a hash of the session and of its id, or of its content if it has no id.
     fn key(&self) -> String {
-        // What is put on record later says which call it answers.
+        // An outcome that is recorded later contains the identity of its call.
         if let Some(key) = self.outline.text(KEY) {
             return key;
         }
@@ -586,7 +588,8 @@ impl Call {
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
-    /// Returns a hash of the tool and its arguments, in whatever way they are written; `None` if they are not known.
+    /// Returns a hash of the tool and its arguments that does not depend on their notation; `None` if they are not
+    /// known.
     fn content(&self) -> Option<String> {
         let read = |key: &str| serde_json::from_str::<Json>(self.known(key)).ok();
         let content = json!([read("tool_name")?, read("tool_input")?]);
@@ -594,7 +597,7 @@ impl Call {
         Some(hash.to_hex().chars().take(32).collect())
     }
 
-    /// Returns the agent that made the call.
+    /// Returns the agent that made the call, as `session/agent`.
     fn owner(&self) -> String {
         format!(
             "{}/{}",
@@ -617,7 +620,7 @@ impl Call {
     }
 
     fn tool(&self, judge: &impl Judge, event: &mut Event, whole: bool) {
-        // a call has a tool, whatever its name is
+        // A call always has a tool, so a null name is unknown.
         let tool = self.known("tool_name");
         event.raw("tool", if tool == "null" { UNREAD } else { tool });
         if judge.reads("args") {
@@ -637,7 +640,7 @@ impl Call {
         );
     }
 
-    /// Adds who acts, the input as it came, and its members beside those of the event, as far as the spec reads them.
+    /// Adds the agent, the raw input, and the other members of the input, as far as the spec reads them.
     fn beside(&self, judge: &impl Judge, mut event: Event, whole: bool) -> Event {
         let agent = self
             .agent
@@ -660,8 +663,8 @@ impl Call {
     }
 }
 
-/// Returns whether a decision only asks what a person has answered by allowing the call: a clause that lasts asks again
-/// about the outcome. `of_call` holds the decision about the call.
+/// Returns whether a decision about an outcome asks only what a person has already answered by allowing the call: a
+/// lasting clause asks again. `of_call` contains the decision about the call.
 fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
     let clauses = of_call.iter().flat_map(|decision| &decision.clauses);
     let asked: Vec<usize> = clauses.map(|fired| fired.clause).collect();
@@ -679,7 +682,8 @@ fn ending(mut answer: Json, reason: &str) -> Json {
     answer
 }
 
-/// The answer of a hook that could not judge, for callers that read no exit code: it denies where the hook decides.
+/// Returns the answer of a hook that could not judge, for callers that ignore the exit code: a denial if the hook
+/// decides, otherwise a message.
 pub fn denial(hook: &str, reason: &str) -> Json {
     let reason = format!("the call was not checked: {reason}");
     match hook {

@@ -1,9 +1,9 @@
-//! The names of hooks, and which of them bring a call, an outcome or a question.
+//! The names of hooks, and their classification as calls, outcomes or other events.
 
 /// The hooks that report what has happened.
 const OUTCOMES: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
 
-/// The hooks that bring or ask anything.
+/// The hooks that are judged.
 const HOOKS: [&str; 7] = [
     "PreToolUse",
     "PostToolUse",
@@ -14,20 +14,21 @@ const HOOKS: [&str; 7] = [
     "SessionEnd",
 ];
 
-/// Whether a hook reports what has happened.
+/// Returns whether a hook reports what has happened.
 pub(super) fn reports(hook: &str) -> bool {
     OUTCOMES.contains(&hook)
 }
 
-/// Whether a hook brings or asks anything.
+/// Returns whether a hook is judged.
 pub(super) fn matters(hook: &str) -> bool {
     HOOKS.contains(&hook)
 }
 
-/// Returns the name of a hook. One that some reader takes for a call or an outcome is not passed by as another event.
+/// Returns the name under which a hook is handled. An unknown name whose input looks like an outcome is handled as an
+/// outcome.
 ///
 /// # Errors
-/// It may ask for a call, under a name that is not known.
+/// The name is unknown and may stand for a judged hook.
 pub(super) fn hook_name(name: String, has: impl Fn(&str) -> bool) -> Result<String, String> {
     let folded = name.trim().to_lowercase();
     let of_person = ["PermissionRequest", "PermissionDenied"].contains(&name.as_str());
@@ -45,14 +46,14 @@ pub(super) fn hook_name(name: String, has: impl Fn(&str) -> bool) -> Result<Stri
     Ok(name)
 }
 
-/// Whether a member of an outcome, besides the one that its hook has, may say what a tool said.
+/// Returns whether a member of an outcome, other than the regular one of its hook, may contain output of the tool.
 pub(super) fn is_outcome(key: &str, failed: bool) -> bool {
     let own = if failed { "error" } else { "tool_response" };
     let of_call = ["tool_name", "tool_input", "tool_use_id"].contains(&key);
     key != own && (key == "error" || key.starts_with("tool_") && !of_call)
 }
 
-/// Whether something can go on because of what this hook answers, so that it must not fail open.
+/// Returns whether an action can proceed depending on the hook's answer, so that it must not fail open.
 pub fn decides(hook: &str) -> bool {
     [
         "PreToolUse",

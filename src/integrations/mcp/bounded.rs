@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::monitor::joined;
 
-/// The limits on what a session keeps.
+/// The limits on the state of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Entries.
+    /// The largest number of entries of each map.
     pub entries: usize,
-    /// Bytes of all entries.
+    /// The largest size of all entries of a map, in bytes.
     pub bytes: usize,
-    /// Bytes of text in several strings up to which all of it is given twice, with and without line ends between the strings.
+    /// The size in bytes up to which a text in several strings is written twice as a whole: with and without line ends
+    /// between the strings.
     pub joined: usize,
 }
 
@@ -25,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-/// Entries by key, each with a number of its own; numbers are never used twice.
+/// Entries by key, each with a unique number; numbers are never reused.
 #[derive(Debug)]
 pub(super) struct Bounded<T> {
     entries: BTreeMap<u64, Entry<T>>,
@@ -53,7 +54,7 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Adds an entry whose key is not there yet, and returns its number with the entries that have no room any more.
+    /// Adds an entry whose key is not present yet; returns its number and the evicted entries.
     pub(super) fn insert(&mut self, key: String, value: T, bytes: usize) -> (u64, Vec<T>) {
         let bytes = bytes + key.len();
         self.last += 1;
@@ -91,7 +92,7 @@ impl<T> Bounded<T> {
         Some(entry.value)
     }
 
-    /// Removes by key.
+    /// Removes an entry by key.
     pub(super) fn take(&mut self, key: &str) -> Option<T> {
         self.number(key).and_then(|number| self.remove(number))
     }
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(kept.insert("b".to_owned(), 'b', 1), (2, vec![]));
         assert_eq!(kept.insert("c".to_owned(), 'c', 1), (3, vec!['a']));
         assert_eq!((kept.number("a"), kept.take("b")), (None, Some('b')));
-        // One that is larger than all room is kept alone.
+        // An entry that exceeds the size limit is kept if it is the only one.
         assert_eq!(kept.insert("d".to_owned(), 'd', 100), (4, vec!['c']));
         assert_eq!(kept.remove(4), Some('d'));
         assert_eq!((kept.bytes, kept.numbers.len()), (0, 0));

@@ -26,21 +26,21 @@ impl Session {
         }
     }
 
-    /// A message of the client that is not passed on.
+    /// Handles a message of the client that is not forwarded.
     pub(super) fn client_is_malformed(&mut self, malformed: &Malformed<'_>, turn: &mut Turn) {
         let reason = &malformed.reason;
         if !malformed.answers {
             let id = malformed.id.unwrap_or("null");
             return turn.back.push(message::error(id, malformed.code, reason));
         }
-        // The server waits for an answer, if it asked.
+        // If the message may be an answer, the server is waiting for it.
         if let Some(asked) = closed(&mut self.from_server, malformed.id) {
             turn.on.push(message::error(&asked.id, DENIED, reason));
         }
         turn.dropped.push(reason.clone());
     }
 
-    /// A request of the client.
+    /// Handles a request of the client.
     fn request(
         &mut self,
         judge: &mut impl Judge,
@@ -57,7 +57,8 @@ impl Session {
         {
             return turn.back.push(asked.denial(&reason));
         }
-        // Not before it is judged, which needs several times their memory. The call of an earlier attempt has its own.
+        // Copied only after judging, which requires several times the memory of the arguments. The call of an earlier
+        // attempt has its own.
         if judge.reads("args")
             && let Some(call) = Arc::get_mut(&mut asked.call)
         {
@@ -74,7 +75,7 @@ impl Session {
             .push(message::ask(Some(&number.to_string()), &method, params));
     }
 
-    /// Reads what a request of the client asks for, and its arguments, which its call does not have yet.
+    /// Parses a request of the client; returns it and its arguments, which are not copied into its call yet.
     fn asked<'p>(
         &mut self,
         id: &str,
@@ -142,10 +143,10 @@ impl Session {
         Ok((asked, args))
     }
 
-    /// May the client make this call?
+    /// Judges a call of the client and records it if it is allowed.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why the call is denied.
     fn call(
         &mut self,
         judge: &mut impl Judge,
@@ -167,7 +168,7 @@ impl Session {
         self.act(judge, event, turn)
     }
 
-    /// A notification of the client.
+    /// Handles a notification of the client.
     fn client_notifies(
         &mut self,
         judge: &mut impl Judge,
@@ -199,7 +200,7 @@ impl Session {
         turn.on.push(message::ask(None, method, params));
     }
 
-    /// An answer of the client to a request of the server.
+    /// Handles an answer of the client to a request of the server.
     fn client_answers(
         &mut self,
         judge: &mut impl Judge,

@@ -1,52 +1,52 @@
-//! JSON-RPC messages of MCP: how they are read, and how they are written.
+//! Parses and writes the JSON-RPC messages of MCP.
 //!
-//! A message is read once, strictly, and written anew from its parts: a reader at the other end that is laxer, or that takes
-//! other bytes for the end of a line, finds nothing in it that was not judged.
+//! A message is parsed strictly and written anew from its parts. A laxer reader at the other end, or one with another notion of
+//! line ends, therefore finds nothing in it that was not judged.
 
 use serde_json::{Value as Json, json};
 
 use crate::monitor::lenient::Outline;
 use crate::monitor::{RawObject, folded, unique_keys};
 
-/// The longest id of a request that is accepted, in bytes.
+/// The longest accepted request id, in bytes.
 const MAX_ID_BYTES: usize = 1024;
 
-/// The longest name of a method that is accepted, in bytes.
+/// The longest accepted method name, in bytes.
 const MAX_METHOD_BYTES: usize = 128;
 
-/// Up to here every whole number is a double.
+/// Integers of smaller absolute value are exact as doubles.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The members of a message; others are not passed on.
+/// The members of a message; others are not forwarded.
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// Code of the error for a message that cannot be read.
+/// The error code for a message that cannot be parsed.
 pub(super) const PARSE_ERROR: i32 = -32700;
 
-/// Code of the error for what is JSON and not a message.
+/// The error code for JSON that is not a valid message.
 pub(super) const INVALID_REQUEST: i32 = -32600;
 
-/// Code of the error for parameters that a method does not have.
+/// The error code for invalid parameters of a method.
 pub(super) const INVALID_PARAMS: i32 = -32602;
 
-/// Code of the error for what a spec denies.
+/// The error code for a message that the spec denies.
 pub(super) const DENIED: i32 = -32000;
 
-/// A well-formed message; its parts are JSON as they were written.
+/// A well-formed message; its parts are JSON as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message<'l> {
-    /// Has a method and an id.
+    /// A message with a method and an id.
     Request {
         id: &'l str,
         method: String,
         params: Option<&'l str>,
     },
-    /// Has a method and no id.
+    /// A message with a method and no id.
     Notification {
         method: String,
         params: Option<&'l str>,
     },
-    /// Has an id and either a result or an error.
+    /// A message with an id and either a result or an error.
     Answer { id: &'l str, outcome: Outcome<'l> },
 }
 
@@ -57,22 +57,22 @@ pub(super) enum Outcome<'l> {
     Error(&'l str),
 }
 
-/// A message that is not passed on.
+/// A message that is not forwarded.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Malformed<'l> {
-    /// Its id, if it has exactly one that is a string or a number.
+    /// The id, if the message has exactly one and it is a string or a number.
     pub(super) id: Option<&'l str>,
-    /// The number that some reader may take for its id; `None` if readers may take different ones.
+    /// The number that readers may take as its id; `None` if readers may differ on it.
     pub(super) number: Option<u64>,
     /// Whether it has a `result` or an `error`, so that its reader may take it for an answer.
     pub(super) answers: bool,
-    /// The code of the error that it is answered with.
+    /// The code of the error response.
     pub(super) code: i32,
     pub(super) reason: String,
 }
 
 impl<'l> Malformed<'l> {
-    /// A message that is too long; `kept` is what is left of it.
+    /// Returns a message that could not be read completely; `kept` is its readable part.
     pub(super) fn cut(kept: Option<&'l Outline>, reason: &str) -> Malformed<'l> {
         let member = |key: &str| kept.and_then(|kept| kept.raw(key));
         let members = || kept.iter().flat_map(|kept| kept.iter());
@@ -86,20 +86,20 @@ impl<'l> Malformed<'l> {
     }
 }
 
-/// Whether two keys of an object that differ in case alone may both stand.
+/// Whether an object may have two keys that differ only in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// They may: all values are judged, whatever their keys.
+    /// Allowed: all values are judged, whatever their keys.
     Free,
-    /// They may not: a server that ignores case would read another value than the one that was judged.
+    /// Rejected: a server that ignores case would read another value than the judged one.
     Unique,
 }
 
 impl<'l> Message<'l> {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// The text is not a JSON-RPC 2.0 message as MCP has them, or readers may differ on what it says.
+    /// The text is not a JSON-RPC 2.0 message of MCP, or readers may interpret it differently.
     pub(super) fn read(text: &'l str, case: Case) -> Result<Message<'l>, Malformed<'l>> {
         let members = RawObject::parse(text.as_bytes()).map_err(|error| Malformed {
             id: None,
@@ -149,12 +149,12 @@ impl<'l> Message<'l> {
             let method = members
                 .text("method")
                 .ok_or_else(|| invalid("expected a `method` that is a string"))?;
-            // A name may not carry a text past the rules on texts.
+            // A method name must not contain free text, which would not be judged as text.
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.$".contains(c);
             if method.len() > MAX_METHOD_BYTES || !method.chars().all(is_plain) {
                 return Err(invalid("expected a `method` that is a plain name"));
             }
-            // a reader that looks at the method alone takes it for a notification, with ids that were not rewritten
+            // A reader that checks only the method takes it for a notification, whose ids were not rewritten.
             if id.is_some() && method.starts_with("notifications/") {
                 return Err(invalid("a notification has no id"));
             }
@@ -183,7 +183,7 @@ impl<'l> Message<'l> {
     }
 }
 
-/// The members of a part that was read before; `None` if it is absent or not an object.
+/// The members of a part that was parsed before; `None` if it is absent or not an object.
 #[derive(Clone, Debug)]
 pub(super) struct Object<'l>(Option<RawObject<'l>>);
 
@@ -204,7 +204,7 @@ impl<'l> Object<'l> {
         self.0.iter().flat_map(RawObject::iter)
     }
 
-    /// Returns the object with another value for one of its members, as JSON.
+    /// Returns the object as JSON with the value of one member replaced.
     pub(super) fn with(&self, key: &str, value: &str) -> String {
         let members = self.iter().map(|(name, old)| {
             let value = if name == key { value } else { old };
@@ -214,10 +214,10 @@ impl<'l> Object<'l> {
     }
 }
 
-/// Reports members that differ from one of these names in case alone: some readers take them for it.
+/// Rejects members that differ from one of these names only in case, since some readers ignore case.
 ///
 /// # Errors
-/// The name of such a member.
+/// A message with the name of such a member.
 pub(super) fn named_as<'k>(
     keys: impl Iterator<Item = &'k str>,
     names: &[&str],
@@ -237,7 +237,7 @@ pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> Strin
         "{{\"jsonrpc\":\"2.0\",{id}\"method\":{}",
         Json::from(method)
     );
-    // At once, since growing would need room for a second copy.
+    // Concatenated in one step, since growing would require memory for a second copy.
     one_line(match params {
         Some(params) => [&head, ",\"params\":", params, "}"].concat(),
         None => head + "}",
@@ -260,9 +260,9 @@ pub(super) fn error(id: &str, code: i32, message: &str) -> String {
     answer(id, Outcome::Error(&error))
 }
 
-/// Returns a JSON text without any character that some reader takes for the end of a line, or that a terminal interprets.
+/// Returns a JSON text without characters that some reader takes for a line end or that a terminal interprets.
 ///
-/// In a JSON text, control characters below U+0020 are white space between tokens, and all others stand in strings.
+/// In a JSON text, control characters below U+0020 occur only as white space between tokens, and all others only in strings.
 fn one_line(json: String) -> String {
     let odd = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let Some(first) = json.find(odd) else {
@@ -280,7 +280,7 @@ fn one_line(json: String) -> String {
     line
 }
 
-/// Returns an id by its value: equal for all ways to write one string or number.
+/// Returns a key for an id that is equal for all notations of the same string or number.
 pub(super) fn id_key(id: &str) -> String {
     match serde_json::from_str::<Json>(id) {
         Ok(Json::Number(number)) if number.is_f64() => match number.as_f64() {
@@ -303,8 +303,8 @@ fn is_id(id: &str) -> bool {
     id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
 }
 
-/// Returns the id of a message that cannot be judged, if there is no doubt about it: the peer waits for an answer. It is one
-/// that every parser reads, since the answer repeats it.
+/// Returns the id of a message that cannot be judged, if it is unambiguous, since the peer waits for an answer. The id must be
+/// valid for every parser, since the answer repeats it.
 fn only_id<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<&'l str> {
     let mut ids = members.filter(|(key, _)| folded(key) == "id");
     let is_sound = |id: &str| serde_json::from_str::<Json>(id).is_ok();
@@ -316,7 +316,7 @@ fn only_id<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<
     }
 }
 
-/// Returns the number that all members that may be taken for an id come to, to readers that take strings for numbers.
+/// Returns the number that all members with an id's name have in common, for readers that accept strings as numbers.
 fn only_number<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<u64> {
     let ids = members.filter(|(key, _)| folded(key) == "id");
     let mut numbers = ids.map(|(_, id)| number_of(id));
@@ -324,7 +324,7 @@ fn only_number<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Opt
     numbers.all(|number| number == Some(first)).then_some(first)
 }
 
-/// Returns the number that a lax reader takes an id for: 7 for `7.0`, `"7"`, `" 7 "` and `"0x7"`.
+/// Returns the number that a lax reader takes an id as: 7 for `7.0`, `"7"`, `" 7 "` and `"0x7"`.
 pub(super) fn number_of(id: &str) -> Option<u64> {
     let text = id_text(id);
     let text = text.trim();

@@ -1,26 +1,25 @@
-//! Between an MCP client and its server: what the client asks for is judged before the server sees it, and what the server
-//! says is judged before the client sees it.
+//! A proxy between an MCP client and its server: messages of either side are judged before the other side receives them.
 //!
 //! # The state machine
-//! For each direction there is a table of open requests. A request that passes gets a number of its own, which is its id from
-//! there on; its answer gets the bytes of the id that was asked with. So neither peer's reading of ids (`1`, `"1"`, `1.0`)
-//! can take an answer for another one's.
+//! Each direction has a table of open requests. A forwarded request gets a new unique number as its id, and its answer gets the
+//! original bytes of the id. However a peer interprets ids (`1`, `"1"`, `1.0`), it therefore cannot match an answer with
+//! another request.
 //!
-//! | message | how it passes |
+//! | message | condition for forwarding |
 //! |---|---|
 //! | request | its id is not open; judged if it carries content; then open |
-//! | answer | it names an open request, which is closed by it; judged if it carries content |
-//! | `notifications/cancelled` | it names an open request of its sender, which is closed by it |
+//! | answer | it names an open request, and closes it; judged if it carries content |
+//! | `notifications/cancelled` | it names an open request of its sender, and closes it |
 //! | other notification | judged if it carries content |
-//! | anything else | never: it is refused (client) or dropped (server) |
+//! | anything else | never: it is rejected (client) or dropped (server) |
 //!
-//! `docs/protocol-mcp.md` has all transitions and the invariants, which a test compares with a second implementation.
+//! `docs/protocol-mcp.md` lists all transitions and invariants; a test compares them with a second implementation.
 //!
 //! # Events
 //! | message | event |
 //! |---|---|
-//! | request of the client for content, and any that is not known | `call` |
-//! | whatever the server says | `result`; it has the `call` of a request only if it answers that |
+//! | request of the client for content, and any unknown request | `call` |
+//! | message of the server | `result`; with the `call` of a request only if it answers that request |
 //! | answer of the client; answers within a request | `message` of the role `assistant` or `user` |
 //!
 //! Source: Model Context Protocol, schemas 2024-11-05 to 2026-07-28.
@@ -45,10 +44,10 @@ use message::{Malformed, Object, Outcome};
 use request::{About, Asked, Call, Question};
 use text::Text;
 
-/// From this version of the protocol on every result says its type, and may be a question.
+/// From this protocol version on, every result states its type, and may request input.
 const TYPED_RESULTS: &str = "2026-07-28";
 
-/// Requests of the client that ask the server to do nothing, and bring it no content. All others are calls.
+/// Requests of the client that trigger no action of the server and transfer no content. All others are calls.
 const PLAIN: [&str; 15] = [
     "initialize",
     "logging/setLevel",
@@ -67,7 +66,7 @@ const PLAIN: [&str; 15] = [
     "tools/list",
 ];
 
-/// Messages of a server that are not content, unless they contain text.
+/// Messages of a server that are not content unless they contain text.
 const QUIET: [&str; 6] = [
     "notifications/prompts/list_changed",
     "notifications/resources/list_changed",
@@ -77,7 +76,7 @@ const QUIET: [&str; 6] = [
     "roots/list",
 ];
 
-/// Requests and notifications of a server that the protocol names. Other names are text.
+/// Requests and notifications of a server that the protocol defines. Other method names count as text.
 const OF_SERVERS: [&str; 16] = [
     "elicitation/create",
     "notifications/cancelled",
@@ -110,16 +109,16 @@ const CALL_PARAMS: [&str; 6] = [
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The result of a line. Each text is one line, without its end.
+/// The result of handling a line. Each text is one line without its end.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// To be sent on, in order.
+    /// The messages to forward, in order.
     pub on: Vec<String>,
-    /// To be sent back, in order.
+    /// The messages to return to the sender, in order.
     pub back: Vec<String>,
-    /// The reasons why messages were not sent on, if their sender is not informed.
+    /// The reasons why messages were not forwarded, if their sender is not informed.
     pub dropped: Vec<String>,
-    /// The decisions behind it.
+    /// The decisions about the messages.
     pub decisions: Vec<Decision>,
 }
 
@@ -127,17 +126,18 @@ pub struct Turn {
 #[derive(Debug)]
 pub struct Session {
     trace: String,
-    /// Whether calls about which a person is to decide are passed on.
+    /// Whether calls that a person must decide are forwarded.
     ask_passes: bool,
-    /// Requests of the client that are not answered.
+    /// The unanswered requests of the client.
     from_client: Bounded<Asked>,
-    /// Requests of the server that are not answered.
+    /// The unanswered requests of the server.
     from_server: Bounded<Asked>,
-    /// Calls for which the server requested input, by the state that it gave.
+    /// The calls for which the server requested input, by the state that it sent.
     questions: Bounded<Question>,
-    /// Calls that became tasks, by the task's id.
+    /// The calls that became tasks, by task id.
     tasks: Bounded<Arc<Call>>,
-    /// Whether client and server agreed on a version with typed results, and whether the client offered one.
+    /// Whether client and server agreed on a version with typed results; the next field: whether the client offered
+    /// one.
     typed: bool,
     typed_offered: bool,
     /// See [`Limits::joined`].
@@ -160,7 +160,7 @@ impl Session {
         }
     }
 
-    /// Handles a line that the client sends: `on` is for the server.
+    /// Handles a line of the client; `on` goes to the server.
     pub fn from_client(&mut self, judge: &mut impl Judge, line: &[u8]) -> Turn {
         let mut turn = Turn::default();
         match messages(line) {
@@ -178,14 +178,15 @@ impl Session {
         turn
     }
 
-    /// A line of the client that is too long; `kept` is what is left of it.
+    /// Handles a line of the client that is too long; `kept` is its readable part.
     pub fn cut_from_client(&mut self, kept: Option<&Outline>, reason: &str) -> Turn {
         let mut turn = Turn::default();
         self.client_is_malformed(&Malformed::cut(kept, reason), &mut turn);
         turn
     }
 
-    /// A line of the server that is too long; `kept` is what is left of it. If it is an answer, its outcome is unknown.
+    /// Handles a line of the server that is too long; `kept` is its readable part. If it is an answer, its outcome is
+    /// unknown.
     pub fn cut_from_server(
         &mut self,
         judge: &mut impl Judge,
@@ -197,7 +198,7 @@ impl Session {
         turn
     }
 
-    /// A line that the server sends: `on` is for the client.
+    /// Handles a line of the server; `on` goes to the client.
     pub fn from_server(&mut self, judge: &mut impl Judge, line: &[u8]) -> Turn {
         let mut turn = Turn::default();
         match messages(line) {
@@ -216,10 +217,10 @@ impl Session {
         turn
     }
 
-    /// May what the client wants happen? If so, it counts from now on.
+    /// Judges an action of the client and records it if it is allowed.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why the action is denied.
     fn act(&self, judge: &mut impl Judge, event: Event, turn: &mut Turn) -> Result<(), String> {
         let event = event.line();
         let decision = judge.act(&event)?;
@@ -238,10 +239,10 @@ impl Session {
         verdict
     }
 
-    /// Judges what the server said.
+    /// Records and judges a message of the server.
     ///
     /// # Errors
-    /// Why the client may not see it.
+    /// The reason why the message must not be forwarded.
     fn happened(
         &self,
         judge: &mut impl Judge,
@@ -249,7 +250,7 @@ impl Session {
         turn: &mut Turn,
     ) -> Result<(), String> {
         let decision = judge.observe(&event.line())?;
-        // no client asks a person about what it was sent
+        // No client asks a person about a message that it received, so `ask` denies.
         let verdict = match decision.ruling < Ruling::Ask {
             true => Ok(()),
             false => Err(said(&decision)),
@@ -258,7 +259,7 @@ impl Session {
         verdict
     }
 
-    /// The event of something that the server said, with its text and whether it is a failure, if that is known.
+    /// Returns the event of a message of the server, with its text, and whether it is a failure if that is known.
     fn said(
         &self,
         judge: &impl Judge,
@@ -280,7 +281,7 @@ impl Session {
         event
     }
 
-    /// The event of something that the client said, or that an answer within its request says.
+    /// Returns the event of a message of the client, or of an answer within its request.
     fn message(
         &self,
         judge: &impl Judge,
@@ -294,7 +295,8 @@ impl Session {
         event
     }
 
-    /// An event with what the spec reads of a message; its text is unknown if it is not given, or is too long in too many parts.
+    /// Returns an event with the members of a message that the spec reads. Its text is unknown if it is not given, or
+    /// too long in too many parts.
     fn event(
         &self,
         judge: &impl Judge,
@@ -304,7 +306,7 @@ impl Session {
         raw: &str,
     ) -> Event {
         let text = text.filter(|text| judge.reads("text") && !text.is_unknown(self.joined));
-        // Room for all of it: moving large parts would need room for both copies.
+        // Reserves the full size, since growing would copy large parts.
         let parts = [
             text.map_or(0, |text| text.estimate(self.joined)),
             about.args.len() * usize::from(judge.reads("args")),
@@ -332,7 +334,7 @@ impl Session {
 }
 
 impl Turn {
-    /// Sends the messages of a list as one list.
+    /// Joins the messages of a list to one list again.
     fn as_list(&mut self, is_list: bool) {
         for lines in [&mut self.on, &mut self.back] {
             if is_list && !lines.is_empty() {
@@ -342,7 +344,7 @@ impl Turn {
     }
 }
 
-/// Returns the messages of a line, and whether it is a list of messages, as version 2025-03-26 has them.
+/// Returns the messages of a line, and whether the line is a list of messages, which version 2025-03-26 allows.
 fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?;
     if !line.trim_ascii_start().starts_with('[') {
@@ -359,7 +361,8 @@ fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
     }
 }
 
-/// Returns what a message of the server says: its parameters, after its method if that is not of the protocol.
+/// Returns the content of a message of the server: its parameters, preceded by its method if the protocol does not
+/// define it.
 fn said_by_server<'p>(method: &str, params: Option<&'p str>) -> Cow<'p, str> {
     let params = params.unwrap_or_default();
     match OF_SERVERS.contains(&method) {
@@ -369,18 +372,19 @@ fn said_by_server<'p>(method: &str, params: Option<&'p str>) -> Cow<'p, str> {
     }
 }
 
-/// Returns what can be read of a line that is no message: it may be an answer that a request waits for.
+/// Returns the readable part of a line that is not a message, since it may be the answer to an open request.
 fn readable(line: &[u8]) -> Option<Outline> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     Outline::read(line.to_vec()).ok()
 }
 
-/// Closes the open request that an id names, if the peer wrote it as we did.
+/// Closes the open request with this id, if the peer kept the id's value.
 fn closed(open: &mut Bounded<Asked>, id: Option<&str>) -> Option<Asked> {
     open.remove(message::id_key(id?).parse().ok()?)
 }
 
-/// Closes the request that an answer is for, and returns it with the value of the answer; `None` if there is none.
+/// Closes the request that an answer belongs to, and returns it with the value of the answer; `None` if no such request
+/// is open.
 fn answered<'o>(
     open: &mut Bounded<Asked>,
     id: &str,
@@ -408,7 +412,7 @@ fn cancelled(open: &mut Bounded<Asked>, params: Option<&str>) -> Result<String, 
     Ok(message::ask(None, "notifications/cancelled", Some(&params)))
 }
 
-/// Whether a version of the protocol, which is a date, has typed results.
+/// Returns whether a protocol version, which is a date, has typed results.
 fn is_typed(version: &str) -> bool {
     let date = |(at, byte): (usize, u8)| match at {
         4 | 7 => byte == b'-',

@@ -1,4 +1,4 @@
-//! Requests that wait for answers, and what their answers are about.
+//! Requests that wait for answers, and the calls that the answers belong to.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use serde_json::{Value as Json, json};
 
 use super::message::{self, DENIED, Object, Outcome};
 
-/// A request that was passed on.
+/// A forwarded request.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// The id that it was asked with, as written.
+    /// The original id, as written.
     pub(super) id: String,
     pub(super) method: String,
     pub(super) call: Arc<Call>,
-    /// The token of its progress, as written.
+    /// The progress token, as written.
     pub(super) progress: Option<String>,
-    /// Whether its answer may be a question or say its type.
+    /// Whether the answer may request input or state its type.
     pub(super) typed: bool,
-    /// Whether its answer may be a task.
+    /// Whether the answer may be a task.
     pub(super) task: bool,
-    /// The parameters that a further attempt must have.
+    /// A hash of the parameters that a further attempt must repeat.
     pub(super) params: blake3::Hash,
 }
 
-/// The call that an answer answers, for its event.
+/// The call that an answer belongs to, for its event.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
-    /// JSON.
+    /// The arguments, as JSON.
     pub(super) args: String,
     /// The id of the call in the trace: that of the first attempt. `None` for a message that is not a request.
     pub(super) id: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Question {
 }
 
 impl Asked {
-    /// Returns the answer to a denied request: to a tool call, a result that a model can read and act on.
+    /// Returns the answer to a denied request; for a tool call, a result that a model can read.
     pub(super) fn denial(&self, reason: &str) -> String {
         if !matches!(self.method.as_str(), "tools/call" | "tasks/result") || self.task {
             return message::error(&self.id, DENIED, reason);
@@ -64,12 +64,12 @@ impl Asked {
 pub(super) struct About<'c> {
     pub(super) tool: &'c str,
     pub(super) args: &'c str,
-    /// The id of the call, if it is of one.
+    /// The id of the call, if the message belongs to one.
     pub(super) id: Option<&'c str>,
 }
 
 impl<'c> About<'c> {
-    /// A message that is no call: its method stands for the tool.
+    /// Returns the subject of a message that is not a call: its method takes the place of the tool.
     pub(super) fn message(method: &'c str, params: Option<&'c str>) -> About<'c> {
         About {
             tool: method,
@@ -80,7 +80,7 @@ impl<'c> About<'c> {
 }
 
 impl Call {
-    /// A message that is no call, without its parameters.
+    /// Returns a message that is not a call, without its parameters.
     pub(super) fn of_message(method: &str) -> Call {
         Call {
             tool: method.to_owned(),
@@ -97,7 +97,7 @@ impl Call {
         }
     }
 
-    /// The call without its id: something said about it that is not its result.
+    /// Returns the call without its id, for a message about it that is not its result.
     pub(super) fn part(&self) -> About<'_> {
         About {
             id: None,
@@ -113,7 +113,7 @@ impl Call {
     }
 }
 
-/// Returns a hash of all parameters of a request except those that a further attempt may change.
+/// Returns a hash of all parameters of a request that a further attempt must not change.
 pub(super) fn comparable(method: &str, params: &Object<'_>) -> blake3::Hash {
     let mut parts = vec![method];
     let mut members: Vec<(&str, &str)> = params
@@ -134,7 +134,7 @@ pub(super) fn hash_of(parts: &[&str]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Returns the key of an object that the server named, by its value.
+/// Returns the key of an object that the server named; equal for all notations of the name.
 pub(super) fn hashed(name: &str) -> String {
     hash_of(&[&message::id_key(name)]).to_string()
 }

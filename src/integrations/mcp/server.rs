@@ -36,8 +36,8 @@ impl Session {
         }
     }
 
-    /// A message of the server that is not passed on. The outcome of a request that it answers is unknown, also if it names the
-    /// request as only some readers of ids read it.
+    /// Handles a message of the server that is not forwarded. If it may be an answer, the outcome of its request is unknown,
+    /// also if only some readers take its id as that of the request.
     pub(super) fn server_is_malformed(
         &mut self,
         judge: &mut impl Judge,
@@ -55,7 +55,7 @@ impl Session {
         let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
             return turn.dropped.push(reason);
         };
-        // Its text and its result are left out: they are unknown.
+        // Its text and its result are omitted, so they are unknown.
         let event = self.event(judge, ("result", "tool"), asked.call.about(), None, "null");
         match judge.observe(&event.line()) {
             Ok(decision) => turn.decisions.push(decision),
@@ -64,7 +64,7 @@ impl Session {
         turn.on.push(asked.denial(&reason));
     }
 
-    /// An answer of the server.
+    /// Handles an answer of the server.
     fn answer(
         &mut self,
         judge: &mut impl Judge,
@@ -110,7 +110,7 @@ impl Session {
         let folds = |key: &str| key != "isError" && key.eq_ignore_ascii_case("isError");
         let failed = match (outcome, result.raw("isError")) {
             (Outcome::Error(_), _) => Some(true),
-            // readers differ on what they take for true
+            // Readers differ on which values are true.
             _ if result.iter().any(|(key, _)| folds(key)) => None,
             (_, Some("true")) => Some(true),
             (_, None | Some("false")) => Some(false),
@@ -158,7 +158,7 @@ impl Session {
         ));
     }
 
-    /// A request of the server.
+    /// Handles a request of the server.
     fn server_asks(
         &mut self,
         judge: &mut impl Judge,
@@ -200,7 +200,7 @@ impl Session {
             .push(message::ask(Some(&number.to_string()), &method, params));
     }
 
-    /// A notification of the server.
+    /// Handles a notification of the server.
     fn server_notifies(
         &mut self,
         judge: &mut impl Judge,
@@ -245,12 +245,12 @@ impl Session {
         }
     }
 
-    /// Returns an object of the server whose `_meta` names the request that a subscription began with, with the client's id
-    /// in place of ours; `answered` is the request that is being answered, by both ids. Returns `None` if it names no
+    /// Returns an object of the server whose `_meta` names the request that began a subscription, with our id replaced by the
+    /// client's. `answered` contains both ids of the request that is being answered. Returns `None` if the object names no
     /// request.
     ///
     /// # Errors
-    /// It names one that is not open.
+    /// The named request is not open.
     fn subscription(
         &self,
         value: &str,
@@ -271,7 +271,7 @@ impl Session {
             (None, Some((ours, theirs))) if message::id_text(ours) == number => theirs,
             _ => return Err("a subscription of no open request".to_owned()),
         };
-        // As a string where the server says a string.
+        // As a string if the server sends a string.
         let id = match named.starts_with('"') {
             true => Json::from(message::id_text(id)).to_string(),
             false => id.to_owned(),
