@@ -1,5 +1,6 @@
-//! Windows that open late, `F[a,K]` and `G[a,K]` with many that wait at once: the automaton with counters, which keeps them in
-//! chains, agrees with the position-wise meaning and with the automaton without counters, and does not grow with them.
+//! Windows that open late, `F[a,K]` and `G[a,K]`, with many pending obligations: the automaton with counters, which keeps them
+//! in chains, agrees with the position-wise semantics and with the automaton without counters, and its size does not depend on
+//! the bounds.
 
 use crate::support::formula::{F, Trace, holds, partly};
 use guard_automata::{

@@ -1,4 +1,4 @@
-//! The automata against the conformance suite: values, verdicts, relations and sizes, all of them.
+//! Automata against all cases of the conformance suite: values, verdicts, relations and sizes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Large random formulas, of up to 25 operators with bounds of any length: the automaton, the one with counters, the path
-//! checker and the position-wise meaning agree, also where letters are unknown.
+//! Large random formulas, of up to 25 operators with bounds of any length: the automaton, the automaton with counters, the path
+//! checker and the position-wise semantics agree, also with unknown letters.
 
 use crate::support::formula::{formula_of, holds, partly};
 use guard_automata::{

@@ -1,5 +1,5 @@
-//! Laws of the automata on random formulas: they agree with the definitions, with each other, and with themselves on
-//! partly known letters.
+//! Laws of automata on random formulas: they agree with the definitions, with each other, and with themselves on partly
+//! known letters.
 
 use crate::support::formula::{Trace, formula, holds, partly, steps, times, trace};
 use guard_automata::{

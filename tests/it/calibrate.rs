@@ -1,4 +1,4 @@
-//! Predictions against what happened: small sets by hand, and outcomes on traces against the verdicts of `audit`.
+//! `guard calibrate`: small sets checked by hand, and outcomes on traces against the verdicts of `audit`.
 
 use crate::support::cli::Folder;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Rendered diagnostics of the checker, beside the specs they are about, in the manner of `syntax_ui.rs`.
+//! Snapshots of the checker's rendered diagnostics, beside their specs; see `syntax_ui.rs`.
 
 use crate::support::ui;
 use guard_lang::diagnostic::{Code, RenderOptions, render};

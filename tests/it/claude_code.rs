@@ -1,5 +1,5 @@
-//! `guard hook` and Claude Code: what the real program gave its hooks is replayed, and, where the program is there, the
-//! conversation is held again with a scripted stand-in for the model.
+//! `guard hook` and Claude Code: replays recorded inputs of real hooks and, if the program is installed, repeats the
+//! conversation with a scripted model.
 
 use crate::support::skip;
 use std::path::{Path, PathBuf};

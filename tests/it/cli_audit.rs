@@ -1,4 +1,4 @@
-//! `guard audit` on real files: what is judged, what is told, and how it ends.
+//! `guard audit` on real files: verdicts, reports and exit codes.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

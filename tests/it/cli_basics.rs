@@ -1,4 +1,4 @@
-//! The command itself: help, versions, wrong usage, exit codes.
+//! The command itself: help, versions, usage errors, exit codes.
 
 use assert_cmd::Command;
 

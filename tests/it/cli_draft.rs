@@ -1,4 +1,4 @@
-//! `guard draft` on real files, and what it makes checked again.
+//! `guard draft` on real files; its specs are checked again.
 use std::collections::BTreeMap;
 
 use assert_cmd::Command;

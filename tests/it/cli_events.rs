@@ -1,4 +1,4 @@
-//! `guard events`: recordings as canonical events.
+//! `guard events`: recordings converted to canonical events.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `guard monitor` on real pipes and files: the wire, states, journals and logs, and what happens when it is killed.
+//! `guard monitor` on real pipes and files: the protocol, snapshots, journals and logs, and recovery after the process
+//! is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

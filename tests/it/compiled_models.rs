@@ -1,5 +1,4 @@
-//! Compiled specs keep what was solved of models: monitors of them decide the same without the model, and refuse what was
-//! changed.
+//! Compiled specs contain the solutions of models: monitors decide the same without the model, and modified files are rejected.
 
 use crate::support::cli::Folder;
 use serde_json::Value as Json;

@@ -1,5 +1,5 @@
-//! The suites of temporal logic, through the whole path that `guard audit` takes (text of a spec, JSON Lines of traces)
-//! and through the reference.
+//! The temporal-logic suites, through the full path of `guard audit` (text of a spec, JSON Lines of traces) and through
+//! the reference.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! `guard dap` as an editor meets it: a process, messages with their lengths before them, both ways.
+//! `guard dap` as an editor uses it: a process with length-prefixed messages in both directions.
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -1,5 +1,5 @@
-//! Texts that are decoded only where something reads them: whatever a spec asks, it is told the same of a text that was
-//! passed over as of one that was decoded at once.
+//! Texts that are decoded only if something reads them: every spec gets the same value as from a text that is decoded
+//! at once.
 use std::fmt::Write as _;
 
 use guard_lang::check::Limits;

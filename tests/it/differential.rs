@@ -1,4 +1,4 @@
-//! The fast path against the definition of the language: random specs over random traces, with what is not known.
+//! The production evaluator against the reference semantics: random specs over random traces with unknown data.
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `guard doc`: pages about the library and about specs.
+//! `guard doc`: pages for the library and for specs.
 
 use assert_cmd::Command;
 

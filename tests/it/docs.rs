@@ -1,7 +1,7 @@
-//! What the guides say is true: their examples are specs that check, and the command line is described as it is.
+//! Checks the guides: their examples are valid specs, and they describe the command line as it is.
 //!
-//! A block ```` ```guard ```` is a whole spec. ```` ```guard fragment ```` stands below an event block and a few predicates
-//! (see `PRELUDE`; what the fragment declares itself is left out), or below the ```` ```guard event ```` block of its page.
+//! A block ```` ```guard ```` is a complete spec. ```` ```guard fragment ```` follows an event block and some predicates (see
+//! `PRELUDE`, without what the fragment declares itself), or the ```` ```guard event ```` block of its page.
 //! ```` ```guard wrong ```` is a fragment with an error, of the code that a comment in it names. Blocks with tests are also
 //! run.
 

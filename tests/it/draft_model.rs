@@ -1,4 +1,4 @@
-//! `guard draft` with a language model: commands and endpoints that misbehave in every way, the log, the budget, and replays.
+//! `guard draft` with a language model: faulty commands and endpoints, the log, the budget, and replays.
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Chains with properties and known answers: every case of `../shared/conformance/dtmc`, in doubles and exactly.
+//! Markov chains with properties and known answers: every case of `../shared/conformance/dtmc`, in doubles and exactly.
 //!
-//! In doubles the bounds must contain the expected answer and be as narrow as the case demands; where a value is exactly
-//! on a threshold, "undecided" is the right answer. In exact arithmetic every answer is demanded.
+//! In doubles the bounds must contain the expected answer and be as narrow as the case requires; if a value equals a
+//! threshold, "undecided" is correct. Exact arithmetic must decide every case.
 
 use std::collections::BTreeMap;
 use std::fs;

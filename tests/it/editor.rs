@@ -1,4 +1,4 @@
-//! What editors are told about specs: from outside, on the examples and the library, and by position in small texts.
+//! The editor features, through the public interface, on the examples and the library, and by position in small texts.
 use std::path::{Path, PathBuf};
 
 use guard_cli::editor::{Analysis, Candidate, Kind, RenameError};

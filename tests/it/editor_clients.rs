@@ -1,5 +1,5 @@
-//! Editors that are installed here, set up as `editors/README.md` says: the commands of its sections are run as they stand there, in
-//! a home folder of their own. An editor that is not installed is skipped, and said to be.
+//! Installed editors, set up as in `editors/README.md`: the commands of its sections run unchanged, in a temporary home folder.
+//! An editor that is not installed is reported as skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Renaming: over the protocol, in the projects where it went wrong, and at random, where the meaning must stay the same.
+//! Renaming: over the protocol, in projects with past faults, and at random, where the meaning must stay the same.
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The editors know the words that the lexer knows, and what they are given can be read.
+//! The files for editors know the lexer's words and are valid.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
-//! The specs in `examples/` answer the published questions about recorded traces, exactly.
+//! The specs in `examples/` reproduce the published answers about recorded traces exactly.
 //!
-//! The corpora are not part of the package. Where they are not beside it, the questions are skipped, and said to be.
+//! The corpora are not part of the package. If they are missing, the questions are reported as skipped.
 
 use crate::support::shared;
 use std::collections::BTreeMap;

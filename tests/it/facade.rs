@@ -1,4 +1,4 @@
-//! The public interface: load, audit, monitor, learn, query, and how its errors read.
+//! The public interface: load, audit, monitor, learn, query, and error messages.
 
 use std::sync::Arc;
 

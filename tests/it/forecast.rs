@@ -1,5 +1,5 @@
-//! Queries looked up along live traces: risks by hand, monitors that run along against monitors that are part of the state,
-//! and what is not known.
+//! Queries evaluated along live traces: risks computed by hand, monitors beside the abstraction against monitors in its state,
+//! and unknown data.
 use std::sync::Arc;
 
 use guard_lang::abstraction::ObservedState;

@@ -1,4 +1,4 @@
-//! Whatever comes in, no reader panics, and every item is accounted for.
+//! On arbitrary input no reader panics, and every item is accounted for.
 
 use crate::support::formats::accounted;
 use guard_lang::input::document::ListLines;

@@ -1,5 +1,5 @@
-//! Every file of every corpus: which format it is taken for, that it converts with all items accounted for, and that the
-//! number of items is the number of steps that the corpus is documented to have.
+//! Every file of every corpus: its detected format, a conversion that accounts for all items, and the documented number
+//! of steps.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Small recordings of our own making, one folder per format: what each is taken for, and the canonical events it gives.
+//! Small handmade recordings, one folder per format: the detected format and the canonical events.
 
 use std::fmt::Write;
 use std::path::Path;

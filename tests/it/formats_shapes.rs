@@ -1,4 +1,4 @@
-//! Shapes in which a call of a tool is recorded: in each it is read, or told as left out. One row per shape.
+//! Notations of recorded tool calls: each is read, or reported as left out. One row per notation.
 
 use crate::support::formats::{
     accounted, calls, convert_documents, detect_documents, documents, text,

@@ -1,5 +1,5 @@
-//! The fuzz targets with a fixed set of random inputs: they compile with the compiler that the tests use, and every change
-//! passes what a fuzzer would find within its first second.
+//! Runs the fuzz targets on a fixed set of random inputs: they compile with the compiler of the tests, and faults that a fuzzer
+//! finds within a second fail here.
 #![allow(
     unreachable_pub,
     reason = "the crate of the fuzz targets has these modules too"

@@ -1,4 +1,4 @@
-//! Graph algorithms against the transitive closure, which is slow and obvious.
+//! Graph algorithms against a simple transitive closure.
 use guard_automata::graph::{
     Digraph, DigraphBuilder, NodeSet, backward, bottom, components, ctl, forward, shortest_path,
 };

@@ -1,5 +1,5 @@
-//! What counts allow to be said: intervals and visits that are needed, against numbers found by another program (SciPy's beta
-//! distribution and a solver for the balls), and against what random data show.
+//! Statistical guarantees of counted transitions: intervals and required visits, against values of another program (SciPy's
+//! beta distribution and a solver for the balls) and against random data.
 
 use crate::support::cli::{Folder, close, named};
 use guard_markov::interval::confidence::{anytime_interval, clopper_pearson};

@@ -1,4 +1,4 @@
-//! A conversation with Claude Code's hooks, one process per call, and everything that may go wrong with one.
+//! A conversation with Claude Code's hooks, one process per call, and the faults that may occur.
 
 use std::path::PathBuf;
 

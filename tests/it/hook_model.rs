@@ -1,4 +1,4 @@
-//! Hooks that are asked anything in any order, against a small model of what must have been decided (`docs/protocol-hook.md`).
+//! Random sequences of hook calls against a small model of the required decisions (`docs/protocol-hook.md`).
 
 use std::collections::{HashMap, VecDeque};
 

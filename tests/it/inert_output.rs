@@ -1,5 +1,5 @@
-//! Text of data and specs reaches no terminal as more than text: whatever a verb prints has no control characters and no
-//! marks that change the direction of text.
+//! Output of every command contains no control characters and no marks that change the direction of text, whatever the
+//! data and specs contain.
 
 use crate::support::cli::{Folder, Run};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whatever happens to a file, every line and byte of it is accounted for.
+//! Every line and byte of a file is accounted for, whatever happens to it.
 use guard_lang::input::limits::InputLimits;
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;

@@ -1,5 +1,4 @@
-//! Every recorded file beside the package is read: no panic, every line accounted for, and what is known about it
-//! holds.
+//! Reads every recorded file beside the package: no panic, every line accounted for, and its known facts hold.
 use crate::support::shared;
 use std::path::PathBuf;
 

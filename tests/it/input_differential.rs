@@ -1,4 +1,4 @@
-//! The walk over a text reads what a parsed tree of the same text says.
+//! The streaming reader of a text gives the same as a parsed tree of it.
 use guard_lang::input::document;
 use guard_lang::input::limits::InputLimits;
 use guard_lang::input::projection::{Projection, ReadBuffers, ReadOutcome};

@@ -1,4 +1,4 @@
-//! Files as they should not be, and what is still read from them.
+//! Malformed files, and what is still read from them.
 use std::io::Write;
 
 use guard_lang::input::limits::{FileReport, InputLimits};

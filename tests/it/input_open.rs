@@ -1,4 +1,4 @@
-//! What arguments name.
+//! Files, folders and patterns given as arguments.
 use std::io::Read;
 
 use guard_lang::input::open::{Selection, sources};

@@ -1,5 +1,5 @@
-//! Quantified names and parameters of tracks cost the same for each event however many values were seen: counted in instances
-//! and keys that events touch or look at, never in seconds.
+//! The cost per event of quantified variables and track parameters does not depend on the number of seen values; it is measured
+//! in instances and keys that events change or read, not in time.
 use std::fmt::Write as _;
 use std::sync::Arc;
 

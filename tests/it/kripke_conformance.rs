@@ -1,4 +1,4 @@
-//! The suite of small Kripke structures: formulas of linear and of branching time, with the states that satisfy them.
+//! The suite of small Kripke structures: formulas of linear and branching time, with the states that satisfy them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Model checking against slow and obvious evaluators, on random structures.
+//! Model checking of random structures against simple evaluators.
 use guard_automata::graph::Digraph;
 use guard_automata::kripke::ctl::{self, StateFormula, StateFormulaId, StateFormulas};
 use guard_automata::kripke::ltl::{self, Limits};

@@ -1,4 +1,4 @@
-//! Forms of the language that are short for longer ones: joins, updates of tracks with conditions, `where` after a formula,
+//! Short forms of the language against their long forms: joins, conditional updates of tracks, `where` after a formula,
 //! templates in their own arguments.
 
 use guard_lang::modules::NoFiles;

@@ -1,4 +1,5 @@
-//! Learning: counts against a slow counter, merging in any grouping, states there and back, and the command on files.
+//! Learning: counts against a simple counter, merging in any grouping, encoding and decoding of states, and the command
+//! on files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `guard lsp` as an editor meets it: a process, messages with their lengths before them, both ways.
+//! `guard lsp` as an editor uses it: a process with length-prefixed messages in both directions.
 use serde_json::{Value, json};
 
 use crate::support::editor::{Editor, address, at, edited};

@@ -1,4 +1,4 @@
-//! Lenses, commands and values of steps of `guard lsp`, through the protocol.
+//! Code lenses, commands and values of steps of `guard lsp`, through the protocol.
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Every integration test, in one binary: it links once. `cargo test --test it cli_audit::` runs one module.
+//! All integration tests in one binary, which links once. `cargo test --test it cli_audit::` runs one module.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

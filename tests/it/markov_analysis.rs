@@ -1,5 +1,4 @@
-//! The analysis of chains: published numbers, worked examples, identities that hold exactly, and random chains against exact
-//! fractions.
+//! Analyses of Markov chains: published numbers, worked examples, exact identities, and random chains against exact fractions.
 use guard_automata::graph::NodeSet;
 use guard_markov::solve::{Accuracy, Factors, Problem, Uses, solve};
 use guard_markov::why::Goal;

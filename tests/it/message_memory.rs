@@ -1,4 +1,5 @@
-//! The memory that one large message takes in each way in, against its length: what the process had before is not counted.
+//! The memory that one large message takes through each interface, relative to its length, without the memory that the process
+//! had before.
 //!
 //! `cargo test --release --test it message_memory:: -- --ignored --nocapture` prints all figures. Unoptimized builds take more.
 

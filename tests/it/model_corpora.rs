@@ -1,4 +1,4 @@
-//! Chains of others, and chains learned from recorded runs, against answers that were found by other means.
+//! Published chains, and chains learned from recorded runs, against independently computed answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;

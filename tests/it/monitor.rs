@@ -1,4 +1,4 @@
-//! Live monitors: what is decided about events, proposals, deadlines and ends.
+//! Live monitors: decisions about events, proposals, deadlines and ends.
 use guard_lang::monitor::{Decision, Monitor, Options, Outcomes, Ruling};
 use guard_lang::value::Instant;
 use guard_lang::{check, front, modules::NoFiles};

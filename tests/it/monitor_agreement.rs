@@ -1,6 +1,6 @@
-//! Live and recorded runs agree: what a monitor says in the end is what the audit says, what it says on the way is the
-//! verdict on the prefix, a violation is denied at the step before it happens, and a state that was written down goes on
-//! as if nothing had been.
+//! Live and recorded runs agree: the final verdict of a monitor is that of the audit, its intermediate verdicts are
+//! those on the prefixes, a violation is denied at the step before it happens, and a monitor restored from a snapshot
+//! continues identically.
 
 use std::collections::{BTreeMap, BTreeSet};
 

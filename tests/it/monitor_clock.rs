@@ -1,5 +1,5 @@
-//! The clock of a trace is that of its events, and it determines verdicts. The clock of the system makes clauses act in time, and
-//! decides nothing: no verdict is taken back.
+//! The clock of a trace is that of its events, and it determines verdicts. The system clock triggers clauses in time but
+//! determines no verdict.
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Live and recorded agree on runs that others recorded: every spec in `examples` that has a corpus follows all runs of it
-//! both ways, through the same readers, and with every property enforced.
+//! Live and recorded verdicts agree on published runs: every spec in `examples` with a corpus evaluates all its runs both ways,
+//! through the same readers, with every property enforced.
 //!
-//! Each event is proposed, with its outcome unknown, and then happens; at last the end is proposed and comes. What is
-//! violated at the end is what the audit says; what a step violates was denied before the step, no step earlier and none
-//! later; and what only the end violates was told when the end was proposed.
+//! Each event is proposed with its outcome unknown and then committed; finally the end is proposed and committed. The
+//! violations at the end are those of the audit. A violation by a step was denied exactly at the proposal of that step, and one
+//! by the end at the proposal of the end.
 //!
-//! The corpora are not part of the package; without them this is skipped, and said to be.
+//! The corpora are not part of the package; without them this is reported as skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

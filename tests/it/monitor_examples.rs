@@ -1,4 +1,4 @@
-//! The examples of live monitors decide as the files beside them say.
+//! The examples of live monitors decide as the files beside them state.
 use std::path::Path;
 use std::process::{Command, Stdio};
 

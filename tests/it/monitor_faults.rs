@@ -1,4 +1,4 @@
-//! What a monitor does when the world around it fails: the disk is full, the clock runs back, the client talks rubbish.
+//! Monitors under faults of their environment: a full disk, a clock that runs backwards, invalid input of the client.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! Clauses on queries: what a live run is told of its state agrees with `guard query`, tiers act as they are entered, and
-//! what is not known is never let through.
+//! Clauses on queries: the state of a live run agrees with `guard query`, threshold arms act when they are entered, and unknown
+//! risks are never allowed.
 
 use std::collections::BTreeMap;
 

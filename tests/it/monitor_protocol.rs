@@ -1,6 +1,6 @@
 //! The protocol of `docs/protocol-monitor.md`: reservations, atomic acts, and outcomes that cannot be read.
 //!
-//! A reference that only counts says what each request must come to; requests are drawn at random from fixed seeds.
+//! A reference that only counts gives the expected result of each request; requests are random with fixed seeds.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

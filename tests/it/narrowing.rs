@@ -1,4 +1,4 @@
-//! Where `x != null` gives `T?` the type `T`, and where it must not.
+//! Narrowing by `x != null` from `T?` to `T`, and the places where it must not apply.
 
 use guard_lang::modules::NoFiles;
 

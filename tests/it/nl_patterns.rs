@@ -1,4 +1,5 @@
-//! Controlled English beside `std.patterns`: each pattern of Dwyer, Avrunin and Corbett in each scope says the same in both.
+//! Controlled English against `std.patterns`: each pattern of Dwyer, Avrunin and Corbett has the same meaning in both,
+//! in each scope.
 
 use std::fmt::Write as _;
 

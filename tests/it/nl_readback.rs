@@ -1,4 +1,4 @@
-//! Formulas of specs read out in controlled English and read again, and any text drafted.
+//! Formulas of specs rendered in controlled English and parsed again, and drafts of arbitrary text.
 
 use guard_english::controlled::{Vocabulary, read};
 use guard_english::draft::{Accept, Document, Status, draft};

@@ -1,5 +1,5 @@
-//! From the requirements of the development scenarios, in controlled English, to a spec that judges their traces as they are
-//! labelled: `guard draft`, and what has to be written by hand. That is in `nl/scenarios_by_hand.txt`, and is counted here.
+//! From the requirements of the development scenarios, in controlled English, to a spec that judges their traces as labelled:
+//! `guard draft`, and the handwritten parts in `nl/scenarios_by_hand.txt`, which are counted here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The Hanoi format: what is written is read again, files of others' making are read, and what is wrong has its place.
+//! The Hanoi format: written automata are read again, files of other tools are read, and errors have positions.
 
 use crate::support::ltl::parse_one;
 use guard_automata::omega::{self, hoa};

@@ -1,5 +1,5 @@
-//! Laws of the automata over infinite words, on random formulas and random words: they agree with the definitions, with each
-//! other, and with themselves after every reduction.
+//! Laws of automata over infinite words, on random formulas and random words: they agree with the definitions, with each other,
+//! and with themselves after every reduction.
 
 use guard_automata::{Atom, FormulaId, Formulas, Interval, Limits, omega};
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! `or end` forgives what the end of the trace cuts off and nothing else: every engine, and the definition of the language,
-//! on all small cases.
+//! `or end` excuses only obligations that the end of the trace cuts off: every engine, and the reference semantics, on all
+//! small cases.
 use std::sync::Arc;
 
 use crate::support::cli::Folder;

@@ -1,4 +1,4 @@
-//! The pages of `guard audit --format html` and `guard view`: what is in them, and what a browser makes of them.
+//! The pages of `guard audit --format html` and `guard view`: their content, and their behaviour in a browser.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -1,7 +1,7 @@
-//! A limit of two, and eight clients at once through each real way in: processes of `guard hook`, connections of `guard serve`,
-//! lines of `guard monitor`, and calls of `guard proxy`. Exactly two may pass in every round.
+//! A limit of two, and eight concurrent clients through each interface: processes of `guard hook`, connections of
+//! `guard serve`, lines of `guard monitor`, and calls of `guard proxy`. Exactly two calls must be allowed in every round.
 //!
-//! `GUARD_ROUNDS=1000 cargo test --test it parallel_limits:: -- --nocapture` makes a thousand rounds of each and prints the
+//! `GUARD_ROUNDS=1000 cargo test --test it parallel_limits:: -- --nocapture` runs a thousand rounds of each and prints the
 //! counts. `recipes::` and `monitor_protocol::` read the same variable.
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,5 +1,5 @@
-//! The scopes of `std.patterns` mean what its page says: a pattern in a scope holds where the bare pattern holds over
-//! every stretch that the scope names, taken as a trace of its own.
+//! The scopes of `std.patterns` have their documented meaning: a pattern in a scope holds if the plain pattern holds on
+//! every segment that the scope selects, taken as a separate trace.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Plans: what queries compile to, with the sizes of the chains that are then solved.
+//! Plans: the compiled form of queries, with the sizes of the solved chains.
 
 use crate::support::cli::Folder;
 use serde_json::Value;

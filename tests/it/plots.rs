@@ -1,4 +1,4 @@
-//! Pictures of models: `--plot` of `guard query` and `guard calibrate`, and those in pages.
+//! Plots of models: `--plot` of `guard query` and `guard calibrate`, and plots in pages.
 
 use crate::support::cli::Folder;
 use crate::support::root;

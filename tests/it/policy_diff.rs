@@ -1,5 +1,4 @@
-//! The script of the GitHub Action, in a repository of its own, with a stand-in for the command of GitHub; and the hooks of
-//! pre-commit.
+//! The script of the GitHub Action, in a temporary repository with a stand-in for GitHub's command, and the pre-commit hooks.
 
 use std::path::Path;
 use std::process::Command;

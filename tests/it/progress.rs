@@ -1,4 +1,4 @@
-//! Progress: on a terminal, for work that takes over a second, and nothing in a pipe.
+//! Progress is shown on a terminal, for work that takes over a second, and never in a pipe.
 
 use std::process::{Command, Stdio};
 

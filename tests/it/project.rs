@@ -1,4 +1,4 @@
-//! Imports: files beside the spec, the library, circles, and what cannot be read.
+//! Imports: files beside the spec, the library, cycles, and unreadable files.
 use std::collections::HashMap;
 
 use guard_lang::check::Limits;

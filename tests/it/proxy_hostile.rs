@@ -1,5 +1,5 @@
-//! What hostile servers send, line by line: nothing of it that must not reach the client does, and what the client may take for
-//! the answer of its call was judged or is recorded as unknown.
+//! Hostile servers, line by line: nothing forbidden reaches the client, and whatever the client may take as the answer to its
+//! call was judged or is recorded as unknown.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};

@@ -1,9 +1,9 @@
 //! The state machine of `guard proxy` (docs/protocol-mcp.md) between adversarial peers, compared with a second implementation
-//! that knows what each message was made to be, and never parses one.
+//! that knows the intended meaning of each message and never parses one.
 //!
-//! The peers send anything in any order: answers twice, late, under equivalent ids, malformed, huge, deep; requests under ids
-//! that are in use; retries with states that were used, or of other calls. Checked at every step: each line that either peer
-//! gets, and each event that was judged.
+//! The peers send messages in any order: answers that are repeated, late, under equivalent ids, malformed, huge or deeply
+//! nested; requests under ids in use; retries with used states, or of other calls. Each line that a peer receives and each
+//! judged event is checked at every step.
 
 use guard_cli::integrations::Judge;
 use guard_cli::integrations::mcp::{Limits, Session, Turn};

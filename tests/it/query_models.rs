@@ -1,4 +1,4 @@
-//! What specs say of models, answered: numbers known by other means, and traces counted by hand.
+//! Queries and properties of specs on models: numbers known by other means, and traces counted by hand.
 
 use crate::support::cli::{Folder, close, named};
 use serde_json::{Value, json};

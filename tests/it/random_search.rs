@@ -1,4 +1,4 @@
-//! A long random search: all random tests again, with seeds that are new every time.
+//! A long random search: runs all random tests again with new seeds.
 
 use crate::random::SEARCH;
 

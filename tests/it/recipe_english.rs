@@ -1,4 +1,4 @@
-//! `docs/recipes/from_english.md`: what it says happens.
+//! Runs the steps of `docs/recipes/from_english.md` and compares their results with the page.
 
 use crate::support::cli::Folder;
 

@@ -1,4 +1,5 @@
-//! The recipes of `docs/recipes`, run against `guard serve`. Those for packages that are not installed are skipped, and say so.
+//! Runs the recipes of `docs/recipes` against `guard serve`. Those for packages that are not installed are reported as
+//! skipped.
 
 use crate::support::skip;
 use std::io::{BufRead, BufReader};

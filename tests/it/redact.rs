@@ -1,4 +1,4 @@
-//! `--redact`: what is kept and reported holds no contents of events.
+//! `--redact`: stored and reported data contains no contents of events.
 
 use crate::support::cli::Folder;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! The temporal-logic suite on finite traces: value, four-valued verdict after every prefix, index of finality.
+//! The reference on the temporal-logic suite of finite traces: values, four-valued verdicts after every prefix, index
+//! of finality.
 
 use crate::support::shared;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What expressions mean: null and unknown, data errors, history, tracks.
+//! The reference on expressions: null and unknown, data errors, history, tracks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What properties mean: quantifiers, unknown letters, unknown `where`, bounds in time, complete and running traces.
+//! The reference on properties: quantifiers, unknown letters, unknown `where`, time bounds, complete and running
+//! traces.
 
 use crate::support::core::{SpecBuilder, U, b, null, s, seconds};
 use crate::support::core_ltl as ltl;

@@ -1,4 +1,4 @@
-//! What reports look like, from judgements made by hand.
+//! Formats of reports, from judgements built by hand.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The English sentence of a requirement, and where it stands, are in every report of an audit that finds it violated.
+//! The English sentence of a violated requirement, with its position, is in every report of an audit.
 
 use crate::support::cli::Folder;
 

@@ -1,5 +1,5 @@
-//! `docs/risk.md` says what the command says: each of its runs is repeated on the recorded runs, where they are there. And
-//! the chain of SafetyDrift is the published one.
+//! The runs shown in `docs/risk.md` give the shown output on the recorded runs, if they are available. The chain of SafetyDrift
+//! is the published one.
 
 use crate::support::cli::Folder;
 use serde_json::{Value, json};

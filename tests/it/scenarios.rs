@@ -1,4 +1,4 @@
-//! The specs in `examples/scenarios` judge the traces of the development scenarios as they are labelled.
+//! The specs in `examples/scenarios` judge the traces of the development scenarios as labelled.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `guard serve` over TCP and a Unix socket, spoken to byte by byte.
+//! `guard serve` over TCP and a Unix socket, with requests written byte by byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Shell lines are read as the commands that they run.
+//! Shell lines are parsed to the commands that they run.
 
 use guard_lang::shell::{Command, Limits, ShellError};
 

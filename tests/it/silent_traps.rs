@@ -1,4 +1,4 @@
-//! What was silently wrong: each test fails on the version that had the fault.
+//! Faults that gave wrong results without an error: each test fails on the version with the fault.
 
 use crate::support::cli::{Folder, Run};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The standard library: every module is laid out, checks without a warning, and passes its tests.
+//! The standard library: every module is formatted, checks without a warning, and passes its tests.
 
 use assert_cmd::Command;
 

@@ -1,4 +1,4 @@
-//! The tests of the library notice every change of a formula of the library that means something else.
+//! The tests of the library detect every change of a library formula that alters its meaning.
 use std::collections::BTreeSet;
 
 use guard_cli::mutate;

@@ -1,5 +1,5 @@
-//! DRN files go through Storm and back unchanged, in both directions: every chain of the shared models, and generated ones.
-//! Storm's Python package `stormpy` must be installed; without it the test is skipped.
+//! DRN files are unchanged after a round trip through Storm, in both directions: every chain of the shared models, and
+//! generated ones. Without Storm's Python package `stormpy` the test is skipped.
 
 use std::path::Path;
 use std::process::Command;

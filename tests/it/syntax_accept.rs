@@ -1,5 +1,5 @@
-//! Everything that must parse does: the samples of the language guide, the worked specifications
-//! and the formulas of the conformance suite.
+//! Valid texts parse: the samples of the language guide, the worked specifications and the formulas of the conformance
+//! suite.
 
 use crate::support::print::print_expr;
 use guard_lang::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Diagnostics as data: the JSON form, the error protocol, places in the text.
+//! Diagnostics as data: the JSON format, the error protocol, positions in the text.
 
 use guard_lang::diagnostic::{
     Code, Diagnostic, RenderOptions, SpecError, did_you_mean, json_lines, render, render_short,

@@ -1,4 +1,4 @@
-//! The canonical layout: snapshots beside their inputs, and the laws that hold for every file.
+//! The canonical layout: snapshots beside their inputs, and laws that hold for every file.
 
 use crate::support::print::print_expr;
 use guard_lang::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! What is printed parses to an equal tree.
+//! Printed syntax trees parse to equal trees.
 
 use crate::support::print::{print_expr, print_file, print_item};
 use guard_lang::source::SourceFile;

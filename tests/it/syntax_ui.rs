@@ -1,4 +1,4 @@
-//! Rendered diagnostics, beside the files they are about.
+//! Snapshots of rendered diagnostics, beside their input files.
 //!
 //! A comment `//~ G0101` marks the line on which a diagnostic begins, `//~^ G0101` the line above;
 //! several codes may follow. Markers state intent, snapshots state presentation.

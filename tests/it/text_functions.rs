@@ -1,5 +1,5 @@
-//! Functions on texts and lists: what they give, on null, on what is unknown, against the tricks that hide a text from a rule;
-//! and the evaluator against the definition of the language.
+//! Functions on texts and lists: their values, on null and unknown, against encodings that hide a text from a rule; and the
+//! evaluator against the reference semantics.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Checks of the source tree itself: who imports whom, module documentation, file sizes, wording.
+//! Checks of the source tree: imports between modules, module documentation, file sizes, wording.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

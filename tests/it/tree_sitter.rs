@@ -1,6 +1,6 @@
 //! The tree-sitter grammar of `editors/tree-sitter` accepts what the parser accepts, with the same items.
 //!
-//! Its package needs a C compiler and a few packages of the registry; without them this is skipped, and said to be.
+//! Its package needs a C compiler and some npm packages; without them the test is reported as skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

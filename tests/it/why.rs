@@ -1,4 +1,4 @@
-//! Reports show why: a reviewer who has only the text sees what caused each violation.
+//! Reports contain the cause of each violation, for a reviewer who has only the text.
 //!
 //! Golden outputs of every violation in `examples/`, and of one spec for each kind of value that a clause reads.
 

@@ -1,4 +1,4 @@
-//! Specs and traces by hand.
+//! Builds specs and traces by hand.
 use std::sync::Arc;
 
 use guard_lang::eval::{Limits, Program, TraceSource, TraceState};

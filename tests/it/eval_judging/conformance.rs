@@ -1,4 +1,4 @@
-//! The shared conformance cases for finite traces, through the whole fast path.
+//! The shared conformance cases for finite traces, through the complete production evaluator.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What is told beside the verdict.
+//! Explanations of verdicts.
 
 use guard_lang::hir::*;
 use guard_lang::types::Type;

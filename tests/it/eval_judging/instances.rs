@@ -1,4 +1,4 @@
-//! `forall` and `exists`: slices against one run for each value.
+//! `forall` and `exists`: instances against one run for each value.
 
 use guard_lang::hir::*;
 use guard_lang::ids::*;

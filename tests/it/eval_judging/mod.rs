@@ -1,4 +1,4 @@
-//! The fast path: verdicts, tracks, instances, unknown data, explanations.
+//! The production evaluator: verdicts, tracks, instances, unknown data, explanations.
 mod build;
 mod conformance;
 mod explain;

@@ -1,4 +1,4 @@
-//! Letters that are not known: verdicts over all completions.
+//! Unknown letters: verdicts over all completions.
 
 use guard_lang::hir::*;
 use guard_lang::ids::*;

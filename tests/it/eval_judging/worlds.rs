@@ -1,4 +1,4 @@
-//! `where`: events that are no steps, and events that may be none.
+//! `where`: events that are not steps, and events that may not be steps.
 
 use guard_lang::eval::Limits;
 use guard_lang::hir::*;

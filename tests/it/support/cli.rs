@@ -1,4 +1,4 @@
-//! Runs the command in a folder of its own.
+//! Runs the command in a temporary folder.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a run came to.
+/// The result of running the command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -14,7 +14,7 @@ pub(crate) struct Run {
     pub(crate) err: String,
 }
 
-/// A folder with files, and the command run in it.
+/// A temporary folder with files, in which the command runs.
 pub(crate) struct Folder(TempDir);
 
 #[allow(dead_code, reason = "each test file uses a part")]
@@ -61,7 +61,7 @@ impl Folder {
     }
 }
 
-/// A spec with a property of each interesting kind.
+/// A spec with properties of several kinds.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub(crate) const SPEC: &str = r#"//! Risky calls.
 event {
@@ -93,7 +93,7 @@ test "not approved" {
 }
 "#;
 
-/// The answer of this name among JSON lines.
+/// Returns the answer with this name among JSON lines.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub(crate) fn named<'a>(answers: &'a [Value], name: &str) -> &'a Value {
     answers
@@ -102,7 +102,7 @@ pub(crate) fn named<'a>(answers: &'a [Value], name: &str) -> &'a Value {
         .unwrap()
 }
 
-/// Fails where a number is not another one, but for so much.
+/// Fails if a number differs from `wanted` by more than `within`.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub(crate) fn close(value: &Value, wanted: f64, within: f64) {
     let value = value.as_f64().unwrap();

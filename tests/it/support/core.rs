@@ -1,4 +1,4 @@
-//! Specs and records built by hand, for the tests of `reference`.
+//! Builds specs and records by hand, for the tests of `reference`.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl SpecBuilder {
         self.expr(Expr::Const(value), ty)
     }
 
-    /// A field of the step, declared where it is new.
+    /// Returns a field of the step; declares it if it is new.
     pub(crate) fn field(&mut self, name: &str, ty: Type) -> ExprId {
         let fields = &mut self.spec.schema.fields;
         let position = fields
@@ -66,7 +66,7 @@ impl SpecBuilder {
         self.expr(Expr::Field(position), ty)
     }
 
-    /// A Boolean field as a letter.
+    /// Returns a Boolean field as a letter.
     pub(crate) fn atom(&mut self, name: &str) -> FormulaId {
         let expr = self.field(name, Type::Bool);
         self.letter(expr, name)
@@ -97,7 +97,7 @@ impl SpecBuilder {
         Type::Enum(of)
     }
 
-    /// Declares a track; its update is given afterwards, as it may read the track itself.
+    /// Declares a track. Its update is set afterwards, since it may read the track itself.
     pub(crate) fn track(&mut self, name: &str, ty: Type, init: ExprId) -> TrackId {
         self.spec.tracks.push(Track {
             name: SmolStr::new(name),
@@ -162,7 +162,7 @@ impl SpecBuilder {
             .insert(quantified)
     }
 
-    /// A complete record; each step gives the cells of some fields, the others are unknown.
+    /// Returns a complete record; each step gives the cells of some fields, the others are unknown.
     pub(crate) fn record(&self, steps: &[&[(&str, Cell)]]) -> Record {
         let fields = &self.spec.schema.fields;
         let step = |(index, cells): (usize, &&[(&str, Cell)])| {

@@ -1,4 +1,4 @@
-//! A recursive-descent parser for the syntax of the temporal-logic suite, straight into `hir::Formulas`.
+//! A recursive-descent parser of the temporal-logic suite's syntax, which builds `hir::Formulas` directly.
 
 use guard_lang::hir::{Binary, Bound, Formula, Unary};
 use guard_lang::ids::FormulaId;

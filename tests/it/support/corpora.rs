@@ -1,31 +1,31 @@
-//! The corpora of recorded runs, and the specs that ask about them.
+//! The corpora of recorded runs, and the specs with questions about them.
 
 use std::path::Path;
 
-/// A corpus, and how its questions are asked.
+/// A corpus, and how its published answers are read.
 pub(crate) struct Corpus {
-    /// The file below `examples/corpora`.
+    /// The name of the spec below `examples/corpora`.
     pub spec: &'static str,
     /// The folder of the data.
     pub folder: &'static str,
-    /// Which files hold traces; folders also hold labels and the answers.
+    /// The files that contain traces; folders also contain labels and answers.
     pub glob: &'static str,
-    /// What the answers call a trace.
+    /// Returns the name that the answers use for a trace.
     pub name: fn(&str) -> String,
-    /// The index of the last step, where an answer is "end"; given the file and the number of steps.
+    /// Returns the index of the last step, for an answer of "end", from the file and the number of steps.
     pub end: fn(&Path, u64) -> Option<u64>,
-    /// Questions where the answer tells another step than the one at which the verdict becomes final.
+    /// Questions whose answer names another step than the one at which the verdict becomes final.
     pub other_step: &'static [(&'static str, Step)],
 }
 
-/// Which step an answer tells.
+/// The step that an answer names.
 #[derive(Clone, Copy)]
 pub(crate) enum Step {
-    /// The one where the verdict is final.
+    /// The step at which the verdict becomes final.
     Final,
-    /// The one that set it off: what is missing is certain only later.
+    /// The step that triggers the obligation; the violation is certain only later.
     Trigger,
-    /// The final one, in a list that begins after a header.
+    /// The final step, in a list that begins after a header.
     AfterHeader,
 }
 
@@ -128,7 +128,7 @@ pub(crate) const CORPORA: &[Corpus] = &[
             Some(file) => file.to_owned(),
             None => id.replace("/traces#", "#"),
         },
-        // That a parent is missing is certain at the end; the answer tells the child.
+        // That a parent is missing is certain only at the end; the answer names the child.
         other_step: &[("otel-3", Step::Trigger)],
         ..PLAIN
     },
@@ -148,7 +148,7 @@ pub(crate) const CORPORA: &[Corpus] = &[
         spec: "swe_agent",
         folder: "swe-agent",
         glob: "*.traj",
-        // That a step is not the last is certain at the next one.
+        // That a step is not the last is certain only at the next one.
         other_step: &[("swe-2", Step::Trigger)],
         ..PLAIN
     },

@@ -1,4 +1,4 @@
-//! Projects in memory, and editors that speak the protocol with `guard lsp`.
+//! Projects in memory, and a client of `guard lsp`.
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use guard_cli::editor::{Change, Workspace};
 use guard_lang::modules::Loader;
 use serde_json::{Value, json};
 
-/// The texts of a project, by name. All imports are below one folder.
+/// The texts of a project, by name. All imports are relative to one folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Texts(pub(crate) BTreeMap<String, String>);
 
@@ -24,7 +24,7 @@ impl Texts {
         &self.0[file]
     }
 
-    /// The texts after changes.
+    /// Returns the texts after changes.
     pub(crate) fn changed(&self, changes: &[Change]) -> Texts {
         let mut all = self.clone();
         let mut changes: Vec<&Change> = changes.iter().collect();
@@ -61,18 +61,18 @@ impl Loader for Texts {
     }
 }
 
-/// A client of `guard lsp`: a process, messages with their lengths before them, both ways.
+/// A client of `guard lsp`: a process with length-prefixed messages in both directions.
 pub(crate) struct Editor {
     server: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     asked: i64,
-    /// What the server told between answers.
+    /// The messages received while waiting for other answers.
     pub(crate) told: Vec<Value>,
 }
 
 impl Editor {
-    /// Opens a folder with a client that takes links and snippets.
+    /// Opens a folder with a client that supports links and snippets.
     pub(crate) fn open(folder: &Path) -> Editor {
         Editor::with(
             folder,
@@ -112,7 +112,7 @@ impl Editor {
         editor
     }
 
-    /// Sends bytes with their length before them.
+    /// Sends bytes, preceded by their length.
     pub(crate) fn send_raw(&mut self, text: &[u8]) {
         let to = self.to.as_mut().unwrap();
         write!(to, "Content-Length: {}\r\n\r\n", text.len()).unwrap();
@@ -132,7 +132,7 @@ impl Editor {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request and returns its identity.
+    /// Sends a request and returns its id.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> i64 {
         self.asked += 1;
         let id = self.asked;
@@ -140,7 +140,7 @@ impl Editor {
         id
     }
 
-    /// The answer to a request.
+    /// Returns the answer to a request.
     pub(crate) fn answer_to(&mut self, id: i64) -> Value {
         let known = self
             .told
@@ -181,7 +181,7 @@ impl Editor {
         );
     }
 
-    /// The next findings about a file.
+    /// Returns the next published diagnostics of a file.
     pub(crate) fn findings(&mut self, uri: &str) -> Vec<Value> {
         loop {
             let waiting = self.told.iter().position(|told| {
@@ -196,7 +196,7 @@ impl Editor {
         }
     }
 
-    /// Renames the name at a place; the texts of the edits by address, or the reason of the refusal.
+    /// Renames the name at a position. Returns the edits by address, or the error message.
     pub(crate) fn rename(
         &mut self,
         uri: &str,
@@ -212,13 +212,13 @@ impl Editor {
         }
     }
 
-    /// Ends the session in order.
+    /// Shuts the server down and checks its exit code.
     pub(crate) fn close(mut self) {
         assert_eq!(self.ask("shutdown", Value::Null), Value::Null);
         assert_eq!(self.exit(), Some(0));
     }
 
-    /// Tells the server to exit; its exit code.
+    /// Sends `exit` and returns the server's exit code.
     pub(crate) fn exit(mut self) -> Option<i32> {
         self.tell("exit", Value::Null);
         drop(self.to.take());
@@ -226,7 +226,7 @@ impl Editor {
     }
 }
 
-/// The next message with its length before it.
+/// Reads the next length-prefixed message.
 pub(crate) fn read_message(from: &mut impl BufRead) -> Value {
     let mut length = 0;
     loop {
@@ -244,7 +244,7 @@ pub(crate) fn read_message(from: &mut impl BufRead) -> Value {
 }
 
 pub(crate) fn address(path: &Path) -> String {
-    // Folders for temporary files have plain names; what is below them may have a space.
+    // Temporary folders have plain names; only the names below them may contain spaces.
     format!("file://{}", path.to_str().unwrap().replace(' ', "%20"))
 }
 
@@ -252,7 +252,8 @@ pub(crate) fn at(uri: &str, line: u32, character: u32) -> Value {
     json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}})
 }
 
-/// A text after edits of the protocol. Lines end with `\n`, and all characters are of one unit.
+/// Returns a text after edits of the protocol. Lines end with `\n`, and every character is one UTF-16 unit and one
+/// byte.
 pub(crate) fn edited(text: &str, edits: &[Value]) -> String {
     let offset = |position: &Value| {
         let line = position["line"].as_u64().unwrap() as usize;

@@ -1,4 +1,4 @@
-//! What the tests of the readers share: JSON to values, files to documents.
+//! Helpers for the tests of the readers: JSON to values, files to documents.
 use crate::support::shared;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use guard_lang::input::formats::{
 use guard_lang::value::{Number, Object, Value};
 use jiter::JsonValue;
 
-/// Reads JSON; integers are exact whatever their size.
+/// Parses JSON; integers of any size are exact.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     JsonValue::parse(text.as_bytes(), false)
         .ok()
@@ -36,8 +36,8 @@ fn from_jiter(value: &JsonValue<'_>) -> Value {
     }
 }
 
-/// The JSON documents of a file with their lines; a document may stand on several lines, and a line that is no JSON ends
-/// the list.
+/// Returns the JSON documents of a file with their lines. A document may span several lines; invalid JSON ends the
+/// list.
 pub(crate) fn documents(bytes: &[u8]) -> Vec<(u64, Value)> {
     let mut stream =
         serde_json::Deserializer::from_slice(bytes).into_iter::<&serde_json::value::RawValue>();
@@ -56,7 +56,7 @@ pub(crate) fn documents(bytes: &[u8]) -> Vec<(u64, Value)> {
     found
 }
 
-/// A file, detected and converted.
+/// A file with its detected format and its conversion.
 pub(crate) struct Read {
     pub(crate) detection: Option<Detection>,
     pub(crate) converted: Converted,
@@ -118,7 +118,7 @@ pub(crate) fn convert_documents(
     }
 }
 
-/// Every source item is an event, or is counted in a loss.
+/// Fails unless every source item is an event or counted in a loss.
 pub(crate) fn accounted(converted: &Converted) {
     let told: usize = converted
         .traces
@@ -146,7 +146,7 @@ pub(crate) fn accounted(converted: &Converted) {
     );
 }
 
-/// A member of an event.
+/// Returns a member of an event.
 pub(crate) fn get<'a>(event: &'a CanonicalEvent, name: &str) -> Option<&'a Value> {
     match &event.value {
         Value::Object(members) => members.get(name),
@@ -154,7 +154,7 @@ pub(crate) fn get<'a>(event: &'a CanonicalEvent, name: &str) -> Option<&'a Value
     }
 }
 
-/// A member that is a text.
+/// Returns a member that is a string.
 pub(crate) fn text<'a>(event: &'a CanonicalEvent, name: &str) -> Option<&'a str> {
     get(event, name).and_then(Value::as_str)
 }
@@ -163,7 +163,7 @@ pub(crate) fn is(event: &CanonicalEvent, kind: &str) -> bool {
     text(event, "kind") == Some(kind)
 }
 
-/// What lies below a value.
+/// Returns the value at a path of keys.
 pub(crate) fn below<'a>(value: Option<&'a Value>, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value?, |value, key| match value {
         Value::Object(members) => members.get(key),
@@ -171,12 +171,12 @@ pub(crate) fn below<'a>(value: Option<&'a Value>, path: &[&str]) -> Option<&'a V
     })
 }
 
-/// The corpora, where they are at hand. In CI they must be.
+/// Returns the folder of the corpora, if it exists. In CI it must.
 pub(crate) fn corpora() -> Option<PathBuf> {
     shared("data")
 }
 
-/// The files of a folder, sorted.
+/// Returns the files of a folder, recursively and sorted.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = walkdir::WalkDir::new(folder)
         .into_iter()
@@ -188,7 +188,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Events of kind `call` of a trace.
+/// Returns the events of kind `call` of a trace.
 pub(crate) fn calls(trace: &CanonicalTrace) -> impl Iterator<Item = &CanonicalEvent> {
     trace.events.iter().filter(|event| is(event, "call"))
 }

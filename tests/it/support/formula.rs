@@ -1,9 +1,9 @@
-//! Random formulas as trees, with the naive meaning of the definitions, and random traces.
+//! Random formulas and traces, with a direct implementation of the definitions.
 
 use guard_automata::{Atom, FormulaId, Formulas, Interval};
 use proptest::prelude::*;
 
-/// A formula as a tree, with the naive meaning of the definitions.
+/// A formula as a tree, evaluated directly by the definitions.
 #[derive(Clone, Debug)]
 pub(crate) enum F {
     Const(bool),
@@ -28,7 +28,7 @@ pub(crate) enum F {
     BackTo(Box<F>, Box<F>),
 }
 
-/// Times and letters.
+/// The time and the letter of each step.
 pub(crate) type Trace = Vec<(i128, u8)>;
 
 impl F {
@@ -36,7 +36,7 @@ impl F {
         self.build_from(into, 0)
     }
 
-    /// The formula with its atoms numbered from `first` on.
+    /// Builds the formula with its atoms numbered from `first`.
     pub(crate) fn build_from(&self, into: &mut Formulas, first: u32) -> FormulaId {
         macro_rules! call {
             ($name:ident, $f:expr) => {{
@@ -88,7 +88,7 @@ impl F {
         }
     }
 
-    /// The value at position `i`, as the definitions say it.
+    /// Returns the value at position `i` by the definitions.
     pub(crate) fn at(&self, t: &Trace, i: usize) -> bool {
         let n = t.len();
         let within = |w: &Interval, j: usize| {
@@ -134,7 +134,7 @@ impl F {
         }
     }
 
-    /// Whether some past operator looks at a future: then finality may be found late.
+    /// Returns whether a past operator contains a future operator; finality may then be found late.
     pub(crate) fn guesses(&self) -> bool {
         let below: Vec<&F> = match self {
             F::Const(_) | F::Atom(_) => vec![],
@@ -171,7 +171,7 @@ impl F {
         }
     }
 
-    /// The value of the empty trace.
+    /// Returns the value on the empty trace.
     pub(crate) fn empty(&self) -> bool {
         match self {
             F::Const(value) => *value,
@@ -186,7 +186,7 @@ impl F {
     }
 }
 
-/// Short bounds in steps.
+/// Generates short step bounds.
 pub(crate) fn steps() -> impl Strategy<Value = Interval> {
     prop_oneof![
         3 => Just(Interval::ALL),
@@ -196,7 +196,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Interval> {
     ]
 }
 
-/// Bounds in time.
+/// Generates time bounds.
 pub(crate) fn times() -> impl Strategy<Value = Interval> {
     prop_oneof![
         4 => (0..6i128, 0..8i128).prop_map(|(lo, more)| Interval::time(lo, lo + more)),
@@ -207,12 +207,12 @@ pub(crate) fn times() -> impl Strategy<Value = Interval> {
     ]
 }
 
-/// Formulas of about 15 operators.
+/// Generates formulas of about 15 operators.
 pub(crate) fn formula(window: BoxedStrategy<Interval>) -> impl Strategy<Value = F> {
     formula_of(window, 5, 15)
 }
 
-/// Formulas of about so many operators, so deep at most.
+/// Generates formulas of about `size` operators, with at most this depth.
 pub(crate) fn formula_of(
     window: BoxedStrategy<Interval>,
     depth: u32,
@@ -247,7 +247,7 @@ pub(crate) fn formula_of(
     })
 }
 
-/// Traces of one to eight steps.
+/// Generates traces of one to eight steps.
 pub(crate) fn trace() -> impl Strategy<Value = Trace> {
     prop::collection::vec((0..5i128, 0..8u8), 1..9).prop_map(|steps| {
         let mut now = -7;
@@ -261,12 +261,12 @@ pub(crate) fn trace() -> impl Strategy<Value = Trace> {
     })
 }
 
-/// What holds in a letter.
+/// Returns the truth of each atom in a letter.
 pub(crate) fn holds(letter: u8) -> impl Fn(Atom) -> bool {
     move |atom| letter >> atom.0 & 1 == 1
 }
 
-/// The letter where `known` says so.
+/// Returns the truth of each atom in a letter, if `known` contains the atom.
 pub(crate) fn partly(letter: u8, known: u8) -> impl Fn(Atom) -> Option<bool> {
     move |atom| (known >> atom.0 & 1 == 1).then_some(letter >> atom.0 & 1 == 1)
 }

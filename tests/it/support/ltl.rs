@@ -1,18 +1,18 @@
-//! The syntax of the temporal-logic suite, as formulas of `automata`.
+//! A parser of the temporal-logic suite's syntax, for formulas of `automata`.
 
 use std::collections::BTreeMap;
 
 use guard_automata::{Atom, FormulaId, Formulas, Interval};
 use serde_json::Value;
 
-/// A formula of the suite's syntax; atoms are numbered in alphabetical order.
+/// A parsed formula of the suite; atoms are numbered in alphabetical order.
 pub(crate) struct Parsed {
     pub formulas: Formulas,
     pub root: FormulaId,
     pub names: BTreeMap<String, u32>,
 }
 
-/// The formulas of several texts, in one arena, and the atoms by name.
+/// Parses several texts into one arena; returns the roots and the numbers of the atoms by name.
 pub(crate) fn parse(texts: &[&str]) -> (Formulas, Vec<FormulaId>, BTreeMap<String, u32>) {
     let tokens: Vec<Vec<String>> = texts.iter().map(|text| lex(text)).collect();
     let is_atom = |t: &&String| {
@@ -44,7 +44,7 @@ pub(crate) fn parse(texts: &[&str]) -> (Formulas, Vec<FormulaId>, BTreeMap<Strin
     (formulas, roots, names)
 }
 
-/// The formula of a text.
+/// Parses one text.
 pub(crate) fn parse_one(text: &str) -> Parsed {
     let (formulas, roots, names) = parse(&[text]);
     Parsed {
@@ -214,7 +214,7 @@ impl Parser<'_> {
     }
 }
 
-/// A string of a case.
+/// Returns a string member of a case.
 pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().unwrap()
 }

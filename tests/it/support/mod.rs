@@ -1,4 +1,4 @@
-//! What several test files share.
+//! Helpers shared by several test files.
 pub(crate) mod cli;
 pub(crate) mod core;
 pub(crate) mod core_ltl;
@@ -24,7 +24,7 @@ use guard_lang::hir::Spec;
 use guard_lang::input::formats::FormatChoice;
 use guard_lang::input::limits::InputLimits;
 
-/// Judges the traces of a text by a spec.
+/// Evaluates a spec on the traces of a text.
 pub(crate) fn judge(spec: &Spec, name: &str, text: &[u8]) -> Judgement {
     let program = Program::compile(spec, &eval::Limits::default()).unwrap();
     let limits = InputLimits::default();
@@ -32,13 +32,13 @@ pub(crate) fn judge(spec: &Spec, name: &str, text: &[u8]) -> Judgement {
     judge_text(&program, &readers, name, text)
 }
 
-/// The folder of the package.
+/// Returns the folder of the package.
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder or file of the shared suites and data; none, with a visible line, where they are not there. Under `CI=true`
-/// their absence fails.
+/// Returns a file or folder of the shared suites and data. If it is missing, records a skipped test and returns `None`,
+/// or fails under `CI=true`.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let found = root().join("../shared").join(path);
     if found.exists() {
@@ -52,8 +52,8 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
-/// Notes why a test did not run. `tests/skipped.rs` prints the reasons after all integration tests: what a passing test
-/// prints itself, the harness keeps.
+/// Records the reason why a test did not run. `tests/skipped.rs` prints the reasons after all integration tests, since
+/// the harness hides the output of passing tests.
 pub(crate) fn skip(reason: &str) {
     let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/skipped.txt");
     let mut file = std::fs::OpenOptions::new()
@@ -65,7 +65,7 @@ pub(crate) fn skip(reason: &str) {
     file.write_all(format!("{reason}\n").as_bytes()).unwrap();
 }
 
-/// The cases of a suite of temporal logic, one JSON object a line.
+/// Returns the cases of a temporal-logic suite, which has one JSON object per line.
 pub(crate) fn suite(file: &str) -> Vec<serde_json::Value> {
     let path = root().join("tests/suites/ltl").join(file);
     let text = std::fs::read_to_string(&path).unwrap();

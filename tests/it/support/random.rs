@@ -1,17 +1,17 @@
-//! What every random test draws from: a seed that stands here, so that a run depends on the tree and on nothing else.
+//! The configuration of all random tests: a fixed seed, so that a run depends only on the source tree.
 
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed};
 
-/// Any number would do: what matters is that it stands here.
+/// An arbitrary number.
 const SEED: u64 = 20_261_120;
 
-/// The variable by which [the search](crate::random_search) gives its child `seed,times`: another seed, and by how much the
-/// cases are multiplied. Nothing else sets it.
+/// The variable by which [the search](crate::random_search) passes `seed,times` to its child: another seed, and the factor by
+/// which the number of cases is multiplied. Nothing else sets it.
 #[allow(dead_code, reason = "unit tests use this file too, and do not search")]
 pub(crate) const SEARCH: &str = "GUARD_RANDOM_SEARCH";
 
-/// The configuration of a random test with this many cases: the same cases on every machine. All that decides which cases
-/// are drawn is set here, since the defaults of proptest come from variables named `PROPTEST_…`.
+/// Returns the configuration of a random test with this many cases, which are the same on every machine. It sets every option
+/// that affects the cases, since proptest takes the defaults from variables named `PROPTEST_…`.
 pub(crate) fn cases(cases: u32) -> Config {
     let asked = std::env::var(SEARCH).ok();
     let search = asked.as_deref().and_then(|text| {
@@ -32,8 +32,8 @@ pub(crate) fn cases(cases: u32) -> Config {
     }
 }
 
-/// Random tests, written as in `proptest!`, with the number of cases of each before them. That macro lets variables named
-/// `PROPTEST_…` replace what it is given, so that a seed in the environment of a person drew other cases.
+/// Defines random tests like `proptest!`, preceded by the number of cases. `proptest!` itself lets variables named `PROPTEST_…`
+/// override the configuration, so a seed in the environment would change the cases.
 macro_rules! tests {
     ($cases:literal cases; $($(#[$attribute:meta])* fn $name:ident($($drawn:pat in $strategy:expr),+ $(,)?) $body:block)*) => {$(
         $(#[$attribute])*

@@ -1,4 +1,4 @@
-//! Random trees.
+//! Generates random syntax trees.
 
 use guard_lang::source::Span;
 use guard_lang::syntax::ast::*;
@@ -13,7 +13,7 @@ fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
 
-/// Names, among them words that mean something elsewhere.
+/// Generates names, including words that have a meaning elsewhere.
 fn name() -> impl Strategy<Value = Name> {
     prop::sample::select(vec![
         "a", "b_1", "event", "state", "step", "count", "any", "all", "at", "on", "message", "C",

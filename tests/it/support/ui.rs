@@ -1,12 +1,12 @@
-//! Files whose comments mark what is to be found: `//~ G0101` on the line where a diagnostic begins, `//~^ G0101` on the
-//! line below; several codes may follow.
+//! Reads markers in comments of test files: `//~ G0101` on the line where a diagnostic begins, or `//~^ G0101` on the
+//! line below it; several codes may follow.
 
 use std::path::Path;
 
 use guard_lang::diagnostic::Diagnostic;
 use guard_lang::source::SourceFile;
 
-/// Lines and codes that the markers name, sorted.
+/// Returns the marked lines and codes, sorted.
 pub(crate) fn markers(text: &str) -> Vec<(u32, String)> {
     let mut out = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -24,7 +24,7 @@ pub(crate) fn markers(text: &str) -> Vec<(u32, String)> {
     out
 }
 
-/// Lines and codes of what was found, sorted.
+/// Returns the lines and codes of diagnostics, sorted.
 pub(crate) fn found(file: &SourceFile, diagnostics: &[Diagnostic]) -> Vec<(u32, String)> {
     let mut out: Vec<_> = diagnostics
         .iter()
@@ -34,7 +34,7 @@ pub(crate) fn found(file: &SourceFile, diagnostics: &[Diagnostic]) -> Vec<(u32, 
     out
 }
 
-/// Snapshots beside their inputs.
+/// Returns settings that place snapshots beside their inputs.
 pub(crate) fn settings(path: &Path) -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(path.parent().unwrap());

@@ -1,10 +1,10 @@
-//! Expressions, with the parentheses that precedence asks for.
+//! Prints expressions with the parentheses that precedence requires.
 
 use super::Printer;
 use guard_lang::syntax::ast::*;
 use guard_lang::syntax::token::RESERVED_WORDS;
 
-/// Levels of the grammar, loosest first.
+/// The levels of the grammar, loosest first.
 mod level {
     pub(super) const ANY: u8 = 0;
     pub(super) const RESPONSE: u8 = 1;
@@ -55,7 +55,7 @@ fn level_of(expr: &Expr) -> u8 {
     }
 }
 
-/// Level of the operator, least levels of its operands, and its text.
+/// Returns the level of an operator, the least levels of its operands, and its text.
 fn binary(op: BinaryOp) -> (u8, u8, u8, &'static str) {
     let relation = |text| (level::RELATION, level::SUM, level::SUM, text);
     match op {
@@ -89,7 +89,7 @@ fn is_tail(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is, or ends in, a formula led by a word, without parentheses around it.
+/// Returns whether an expression is, or ends in, an unparenthesised formula that begins with a word.
 fn ends_in_led(expr: &Expr) -> bool {
     if *expr.parens > 0 {
         return false;
@@ -133,7 +133,8 @@ impl Printer {
         self.at(expr, level::POSTFIX, false);
     }
 
-    /// Prints an expression of precedence `least` or tighter; `open` says whether a tail may end it.
+    /// Prints an expression of precedence `least` or tighter; `open` says whether it may end in an expression that
+    /// extends to the right without limit.
     fn at(&mut self, expr: &Expr, least: u8, open: bool) {
         let needed = level_of(expr) < least || (is_tail(expr) && !open);
         if needed || *expr.parens > 0 {
@@ -145,7 +146,7 @@ impl Printer {
         }
     }
 
-    /// Prints a left operand: not open, and no formula that begins with a word.
+    /// Prints a left operand: not open, and not a formula that begins with a word.
     fn left(&mut self, expr: &Expr, least: u8) {
         let led = match &expr.kind {
             ExprKind::Temporal { .. } if self.probability => *expr.parens == 0,
@@ -159,7 +160,8 @@ impl Printer {
     fn operand(&mut self, expr: &Expr, least: u8, open: bool, bounded: bool) {
         let from = self.out.len();
         self.at(expr, least, open);
-        // after an operator `[` would be a bound; after a bound `/` would divide, and `leads` with `to` be one word
+        // After an operator `[` would begin a bound; after a bound `/` would divide; `leads` and `to` would form one
+        // word.
         let wrong = if bounded { '/' } else { '[' };
         let (before, after) = self.out.split_at(from);
         let one_word = before.ends_with("leads") && after.starts_with("to");
@@ -631,7 +633,7 @@ impl Printer {
     }
 }
 
-/// Whether a text can be written as a word.
+/// Returns whether a text can be written as a word.
 pub(super) fn is_word(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes

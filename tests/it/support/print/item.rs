@@ -1,4 +1,4 @@
-//! Items, one clause to a line.
+//! Prints items, with one clause per line.
 
 use super::Printer;
 use super::expr::is_word;

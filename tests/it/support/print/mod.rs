@@ -1,7 +1,7 @@
-//! Syntax trees as text: the tests of the parser and of the formatter compare trees by it.
+//! Prints syntax trees as text, by which the tests of the parser and of the formatter compare trees.
 //!
-//! The text parses to an equal tree. Parentheses are printed where the author put them and where they are needed; operators
-//! keep their spelling, or get the word.
+//! The text parses to an equal tree. Parentheses are printed where the source had them and where they are needed. Operators
+//! keep their spelling; without one they are printed as words.
 
 mod expr;
 mod item;
@@ -15,7 +15,7 @@ pub(crate) fn print_expr(expr: &Expr) -> String {
     printer.out
 }
 
-/// Returns an item, with its documentation and attributes, and a line break at the end.
+/// Returns an item with its documentation and attributes, followed by a line break.
 pub(crate) fn print_item(item: &Item) -> String {
     let mut printer = Printer::default();
     printer.item(item);
@@ -38,7 +38,7 @@ pub(crate) fn print_file(file: &File) -> String {
 #[derive(Default)]
 struct Printer {
     out: String,
-    /// Inside `P[ ]` or `R[ ]`, where letters need parentheses as words do.
+    /// Whether this is inside `P[ ]` or `R[ ]`, where single-letter operators need parentheses like words.
     probability: bool,
 }
 
@@ -55,7 +55,7 @@ impl Printer {
         self.put("\n");
     }
 
-    /// Elements with a comma and a space between them.
+    /// Prints elements separated by a comma and a space.
     fn list<T>(&mut self, elements: &[T], mut f: impl FnMut(&mut Self, &T)) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
@@ -65,7 +65,7 @@ impl Printer {
         }
     }
 
-    /// Prints a string in quotes, with the escapes that it needs.
+    /// Prints the content of a string literal, with the required escapes.
     fn quoted(&mut self, value: &str, braces: bool) {
         for c in value.chars() {
             match c {
