@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::controlled::token::{Kind, Token, small_number, tokens};
+use crate::controlled::token::{Kind, Token, begin, tokens};
 use crate::pattern::{Part, Row, filled, rows};
 use crate::words::{first_letter, is_listed, list, one_line};
 
@@ -129,8 +129,7 @@ impl Sentence<'_> {
 
     /// Returns the end of these words if they are here.
     fn says(&self, from: usize, words: &str) -> Option<usize> {
-        let mut words = words.split_whitespace();
-        words.try_fold(from, |at, word| (self.word(at) == word).then_some(at + 1))
+        begin(&self.tokens[from..], words).map(|length| from + length)
     }
 
     /// Whether the rest of a pattern fits all tokens from here on.
@@ -201,13 +200,7 @@ impl Sentence<'_> {
     fn allowed(&self, slot: char, range: Range<usize>) -> bool {
         let first = self.word(range.start);
         match slot {
-            't' => self.length(range).is_some(),
-            'n' => self.times(range).is_some(),
-            'k' => {
-                let value = number(self.tokens.get(range.start));
-                range.len() == 1 && value.is_some() && !self.is_bound(range.start)
-            }
-            'f' => self.share(range).is_some(),
+            't' | 'n' | 'k' | 'f' => self.amount(slot, range).is_some(),
             _ => {
                 self.is_stretch(slot, range.clone())
                     && match slot {
@@ -233,7 +226,6 @@ impl Sentence<'_> {
         self.tokens.get(range.start).is_some_and(is_word)
             && self.tokens.get(range.end - 1).is_some_and(ends)
             && !mixed
-            && self.balanced(range.clone())
             && !self.has(range.clone(), &[":", ";", "\u{2014}", "\u{2013}", "-"])
             && self.clean(slot, range.clone())
             && self.hidden(range).is_none()
@@ -246,24 +238,21 @@ impl Sentence<'_> {
             && (range.len() < 4 || !range.clone().any(|at| self.word(at).ends_with("ing")))
     }
 
-    /// Whether a stretch of words says nothing of time, number, duty or condition.
-    fn clean(&self, slot: char, range: Range<usize>) -> bool {
-        let mut depth = 0_usize;
-        range.clone().all(|at| {
+    /// Whether a stretch of words says nothing of time, number, duty or condition, and closes its parentheses.
+    fn clean(&self, slot: char, mut range: Range<usize>) -> bool {
+        let mut depth = 0_i32;
+        let all = range.all(|at| {
             let word = self.word(at);
-            match word {
-                "(" => depth += 1,
-                ")" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
+            depth += i32::from(word == "(") - i32::from(word == ")");
             // A condition may deny something. Words in parentheses belong to the words before them.
             let denied = slot == 'c' && word == "not";
             let idiom = at > 0 && matches!((self.word(at - 1), word), ("at", "least" | "most"));
             let numbered =
                 idiom && matches!(slot, 'c' | 'd') && number(self.tokens.get(at + 1)).is_some();
             let said = denied || numbered || !is_listed("connectives", word);
-            (depth > 0 && word != "(" || said) && !self.is_bound(at)
-        })
+            depth >= 0 && (depth > 0 && word != "(" || said) && !self.is_bound(at)
+        });
+        all && depth == 0
     }
 
     /// Returns a word that hides a condition within a stretch of words: *data that was read*, *an unapproved chain*.
@@ -287,14 +276,6 @@ impl Sentence<'_> {
         number(self.tokens.get(at)).is_some() && is_listed("units", self.word(unit))
     }
 
-    fn balanced(&self, range: Range<usize>) -> bool {
-        let mut depth = 0_i32;
-        range.clone().all(|at| {
-            depth += i32::from(self.word(at) == "(") - i32::from(self.word(at) == ")");
-            depth >= 0
-        }) && depth == 0
-    }
-
     /// Whether two acts are joined, which may be at two steps: *close it and notify the owner*, *be closed and the owner notified*.
     fn joins_acts(&self, range: Range<usize>) -> bool {
         let participle = |at: usize| self.word(at).ends_with("ed");
@@ -308,30 +289,18 @@ impl Sentence<'_> {
         })
     }
 
-    /// `60 calendar days`, as controlled English has it.
-    fn length(&self, range: Range<usize>) -> Option<String> {
-        let value = number(self.tokens.get(range.start))?;
-        let calendar = self.word(range.start + 1) == "calendar";
-        let unit = self.word(range.end - 1);
-        let whole = range.len() == 2 + usize::from(calendar);
-        (whole && is_listed("units", unit)).then(|| format!("{value} {unit}"))
-    }
-
-    fn times(&self, range: Range<usize>) -> Option<String> {
-        match (range.len(), self.word(range.start)) {
-            (1, word @ ("once" | "twice")) => Some(word.to_owned()),
-            (2, _) if self.word(range.start + 1) == "times" => {
-                Some(format!("{} times", number(self.tokens.get(range.start))?))
-            }
-            _ => None,
-        }
-    }
-
-    fn share(&self, range: Range<usize>) -> Option<String> {
-        let value = number(self.tokens.get(range.start))?;
-        match (range.len(), self.word(range.start + 1)) {
-            (1, _) => Some(value),
-            (2, "%" | "percent") => Some(format!("{value} %")),
+    /// A length of time or of steps, a number of times, a number or a share, as controlled English has it. `60 calendar days` are `60 days`.
+    fn amount(&self, slot: char, range: Range<usize>) -> Option<String> {
+        let (second, last) = (self.word(range.start + 1), self.word(range.end - 1));
+        let value = || number(self.tokens.get(range.start));
+        match (slot, range.len()) {
+            ('n', 1) if ["once", "twice"].contains(&last) => Some(last.to_owned()),
+            ('n', 2) if last == "times" => Some(value()? + " times"),
+            ('k', 1) if !self.is_bound(range.start) => value(),
+            ('f', 1) => value(),
+            ('f', 2) if ["%", "percent"].contains(&last) => Some(value()? + " %"),
+            ('t', 3) if second != "calendar" => None,
+            ('t', 2 | 3) if is_listed("units", last) => Some(format!("{} {last}", value()?)),
             _ => None,
         }
     }
@@ -347,14 +316,11 @@ impl Sentence<'_> {
                     self.stated(meaning, "?agrees}", slots),
                     self.stated(meaning, "?is}", slots),
                 ];
-                let consent = stated
-                    .iter()
-                    .flatten()
-                    .any(|phrase| (self.consents)(phrase));
-                let state = meaning.contains("?is}")
-                    && slots
-                        .last()
-                        .is_some_and(|(_, range)| self.is_state(range.clone()));
+                let mut stated = stated.iter().flatten();
+                let consent = stated.any(|phrase| (self.consents)(phrase));
+                let last = || slots.last().map(|(_, range)| range.clone());
+                let state =
+                    meaning.contains("?is}") && last().is_some_and(|range| self.is_state(range));
                 (consent || !agrees).then(|| {
                     let words = filled(meaning, &mut |slot| self.slot(slot, slots));
                     (consent || state, words)
@@ -379,9 +345,8 @@ impl Sentence<'_> {
             return true;
         }
         let event = |word: &str| {
-            list("event endings")
-                .iter()
-                .any(|ending| word.ends_with(ending))
+            let mut endings = list("event endings").iter();
+            endings.any(|ending| word.ends_with(ending))
                 || is_listed("event verbs", word)
                 || is_listed("event nouns", word.trim_end_matches('s'))
         };
@@ -392,20 +357,15 @@ impl Sentence<'_> {
 
     fn slot(&self, slot: &str, slots: &Slots) -> String {
         let range = |name: char| {
-            slots
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, range)| range.clone())
+            let found = slots.iter().find(|(known, _)| *known == name);
+            found.map(|(_, range)| range.clone())
         };
         let (names, verb) = slot.split_once('?').unwrap_or((slot, ""));
         let mut spans: Vec<Range<usize>> = Vec::new();
         for name in names.split(' ').filter_map(|name| name.chars().next()) {
             let Some(range) = range(name) else { continue };
             match name {
-                't' => return self.length(range).unwrap_or_default(),
-                'n' => return self.times(range).unwrap_or_default(),
-                'f' => return self.share(range).unwrap_or_default(),
-                'k' => return number(self.tokens.get(range.start)).unwrap_or_default(),
+                't' | 'n' | 'k' | 'f' => return self.amount(name, range).unwrap_or_default(),
                 // The agent acts in every situation, so its name is left out.
                 's' if names.len() > 1 && self.is_actor(range.clone()) => {}
                 _ => spans.push(range),
@@ -425,8 +385,8 @@ impl Sentence<'_> {
             _ => "",
         };
         let phrase = calls.unwrap_or_else(|| {
-            let mut words: Vec<String> =
-                spans.into_iter().map(|range| self.phrase(range)).collect();
+            let spans = spans.into_iter();
+            let mut words: Vec<String> = spans.map(|range| self.phrase(range)).collect();
             // *The loan must not be paid* says of a step that *the loan is paid*.
             if let [subject, verb] = &mut words[..]
                 && let Some(rest) = verb.strip_prefix("be ")
@@ -471,24 +431,15 @@ impl Sentence<'_> {
 
     /// The words as they stand.
     fn phrase(&self, range: Range<usize>) -> String {
-        let (Some(first), Some(last)) =
-            (self.tokens.get(range.start), self.tokens.get(range.end - 1))
-        else {
-            return String::new();
-        };
-        let text =
-            self.text[first.span.start..last.span.end].replace(['"', '\u{201c}', '\u{201d}'], "'");
+        let [first, last] = [range.start, range.end - 1].map(|at| &self.tokens[at].span);
+        let text = self.text[first.start..last.end].replace(['"', '\u{201c}', '\u{201d}'], "'");
         // A sentence begins with a capital, a situation does not; `PII` and `I` stay.
-        let mut chars = text.chars();
-        match (chars.next(), chars.next()) {
-            (Some(first), Some(second))
-                if range.start == 0
-                    && first.is_uppercase()
-                    && (second.is_lowercase() || second == ' ' && first == 'A') =>
-            {
-                first_letter(&text, char::to_lowercase)
-            }
-            _ => text,
+        let second = text.chars().nth(1);
+        let capital = second.is_some_and(char::is_lowercase) || text.starts_with("A ");
+        if range.start == 0 && capital {
+            first_letter(&text, char::to_lowercase)
+        } else {
+            text
         }
     }
 
@@ -532,10 +483,6 @@ fn is_plural(subject: &str) -> bool {
 
 /// A number in digits or words, as controlled English has it.
 fn number(token: Option<&Token>) -> Option<String> {
-    let token = token?;
-    match token.kind {
-        Kind::Number => Some(token.low.clone()),
-        Kind::Plain => small_number(&token.low).map(|value| value.to_string()),
-        Kind::Quoted(_) => None,
-    }
+    let value = token?.number()?;
+    Some(value.decimal())
 }

@@ -249,6 +249,39 @@ fn numbers_are_kept() {
     ));
 }
 
+/// What has to come immediately is asked for at a step; a second reading may leave the step open.
+#[test]
+fn immediacy_is_kept() {
+    let text = "A broken lock is to be reported immediately by whoever finds it.";
+    let soon = "Whenever \"a broken lock\" happens, \"reported\" must happen in the next step.";
+    let later = "Whenever \"a broken lock\" happens, \"reported\" must happen.";
+    for (sentences, is_kept) in [
+        (vec![soon], true),
+        (vec![soon, later], true),
+        (vec![later], false),
+        (vec![later, soon], false),
+    ] {
+        let (draft, questions) = drafted(text, &[&[&requirement(&sentences)]]);
+        assert_eq!(draft.by_model, is_kept, "{sentences:?}");
+        assert!(is_kept || questions[1].contains("`immediately` of the requirement is lost"));
+    }
+}
+
+/// The examples of the instructions are answers without a fault.
+#[test]
+fn the_examples_of_the_instructions_have_no_fault() {
+    let instructions = include_str!("../src/language_model/instructions.txt");
+    let (_, examples) = instructions.split_once("\nExamples\n").unwrap();
+    let (examples, _) = examples.split_once("\n\n").unwrap();
+    for line in examples.lines() {
+        let (text, sentence) = line.split_once(" => ").unwrap();
+        let answer = requirement(&[sentence]);
+        let (draft, questions) = drafted(text, &[&[&answer]]);
+        assert!(draft.by_model, "{line}\n{questions:?}");
+        assert_eq!(draft.proposals[0].words, sentence);
+    }
+}
+
 /// What is denied twice is demanded.
 #[test]
 fn doubled_negations_are_faults() {

@@ -9,6 +9,7 @@ use strsim::levenshtein;
 
 use super::parser::{SITUATION, read};
 use super::vocabulary::Vocabulary;
+use crate::words::one_line;
 
 /// A text that is not controlled English: the place and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,48 +160,34 @@ impl Fault {
         let (before, rest) = text.split_at(self.span.start);
         let (found, after) = rest.split_at(self.span.len());
         let low = found.to_lowercase();
-        let joined = |parts: &[&str]| {
-            let words: Vec<&str> = parts
-                .iter()
-                .flat_map(|part| part.split_whitespace())
-                .collect();
-            [" ,", " .", " :"]
-                .iter()
-                .fold(words.join(" "), |text, sign| {
-                    text.replace(sign, sign.trim_start())
-                })
+        let joined = |parts: [&str; 3]| {
+            let text = one_line(&parts.join(" "));
+            let signs = [" ,", " .", " :"].iter();
+            signs.fold(text, |text, sign| text.replace(sign, sign.trim_start()))
         };
-        let words = self
-            .expected
-            .iter()
-            .filter_map(|what| what.strip_prefix('`')?.strip_suffix('`'));
+        let words = self.expected.iter();
+        let words = words.filter_map(|what| what.strip_prefix('`')?.strip_suffix('`'));
         let mut out = Vec::new();
         for word in words.clone() {
             if levenshtein(first_word(word), &low) <= 2 && low.len() > 2 {
-                out.push((joined(&[before, first_word(word), after]), true));
+                out.push((joined([before, first_word(word), after]), true));
             }
         }
         if self.expected.iter().any(|what| what == SITUATION) {
-            let blanks = rest
-                .char_indices()
-                .filter(|(_, c)| c.is_whitespace() || matches!(c, ',' | '.' | ';'));
-            let ends = blanks
-                .map(|(at, _)| at)
-                .chain([rest.len()])
-                .filter(|end| *end > 0);
-            for phrase in ends
-                .take(QUOTED)
-                .map(|end| rest[..end].trim_end_matches([',', '.', ' ']))
-            {
+            let blank = |c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';');
+            let blanks = rest.match_indices(blank).map(|(at, _)| at);
+            let ends = blanks.chain([rest.len()]).filter(|end| *end > 0);
+            let phrases = ends.map(|end| rest[..end].trim_end_matches([',', '.', ' ']));
+            for phrase in phrases.take(QUOTED) {
                 if !phrase.is_empty() && !phrase.contains(['"', '`']) {
                     let quoted = format!("\"{phrase}\"");
-                    out.push((joined(&[before, &quoted, &rest[phrase.len()..]]), false));
+                    out.push((joined([before, &quoted, &rest[phrase.len()..]]), false));
                 }
             }
         }
         // A word that reverses the meaning of the sentence is never proposed.
         let plain = words.filter(|word| !["not", "never", "no"].contains(word));
-        out.extend(plain.map(|word| (joined(&[before, word, rest]), true)));
+        out.extend(plain.map(|word| (joined([before, word, rest]), true)));
         out
     }
 }

@@ -3,11 +3,12 @@
 //! A row is a sentence with slots. The parser reads its formula from the sentence, so that the table cannot
 //! differ from the parser.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::{Vocabulary, read_exactly};
 use crate::pattern::filled;
-use crate::words::formula::{BACK, always, and, eventually, implies, not, or, repeated};
+use crate::words::formula::{BACK, always, and, implies, never, not, or, repeated};
 use crate::words::{Logic, Speaker, Unary, Window, ahead, back, length, times};
 
 /// A form of controlled English.
@@ -66,24 +67,22 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 });
 
 /// The numbers of times that a formula may be about.
-fn counts(logic: &Logic) -> Vec<u32> {
-    let mut found = Vec::new();
+fn counts(logic: &Logic) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
     logic.walk(&mut |part| match part {
-        Logic::AtMost(count, ..) => found.push(*count),
+        Logic::AtMost(count, ..) => found.extend([*count]),
         // A single occurrence is said without a number.
         Logic::And(_) => {
             let counted = repeated(part, BACK).filter(|(_, count)| *count > 1);
             found.extend(counted.map(|(_, count)| count));
         }
-        _ => {
-            if let Some((_, count)) = part.times() {
-                found.extend([count, count - 1]);
-            }
-        }
+        _ => found.extend(
+            part.times()
+                .into_iter()
+                .flat_map(|(_, count)| [count, count - 1]),
+        ),
     });
-    found.sort_unstable();
-    found.dedup();
-    found.retain(|count| *count > 0);
+    found.remove(&0);
     found
 }
 
@@ -95,70 +94,52 @@ fn example(words: &str, count: u32) -> String {
         "len" => "5 steps".to_owned(),
         "n" => times(count),
         slot => {
-            let name = slot[..1].to_lowercase();
-            let verb = if slot.ends_with(" holds") {
-                " holds"
-            } else {
-                ""
-            };
-            format!("`{name}`{verb}")
+            let verb = slot.find(" holds").map_or("", |at| &slot[at..]);
+            format!("`{}`{verb}", slot[..1].to_lowercase())
         }
     })
 }
 
 /// All forms, in the order of the page.
 pub fn forms() -> Vec<Form> {
-    ROWS.iter()
-        .filter_map(|row| {
-            let count = if row.words.contains("{n}") { 2 } else { 1 };
-            let words = example(row.words, count);
-            let read = read_exactly(&words, &Vocabulary::default()).ok()?;
-            Some(Form {
-                group: row.group,
-                words,
-                logic: read.logic,
-                names: read
-                    .situations
-                    .into_iter()
-                    .map(|situation| situation.name)
-                    .collect(),
-            })
+    let form = |row: &Row| {
+        let words = example(row.words, 2);
+        let read = read_exactly(&words, &Vocabulary::default()).ok()?;
+        Some(Form {
+            group: row.group,
+            words,
+            logic: read.logic,
+            names: read.situations.into_iter().map(|it| it.name).collect(),
         })
-        .collect()
+    };
+    ROWS.iter().filter_map(form).collect()
 }
 
 /// The formula of a sentence in one of the ways of writing it: `!F a` for `G !a`, `G (a -> b)` for `!F (a & !b)`. Formulas with one
 /// such form have one sentence.
 pub fn normal(logic: Logic) -> Logic {
-    match logic {
-        Logic::Unary(Unary::Always, None, inner) => match *inner {
-            Logic::Not(bad) => normal(not(eventually(None, *bad))),
-            Logic::Implies(a, b) => match *b {
-                Logic::Not(bad) if !bad.is_state() => {
-                    normal(not(eventually(None, and([*a, *bad]))))
-                }
-                b => always(Logic::Implies(a, Box::new(b))),
-            },
-            inner => always(inner),
+    if let Logic::Unary(Unary::Always, None, inner) = &logic
+        && let Logic::Not(bad) = inner.as_ref()
+    {
+        return normal(never((**bad).clone()));
+    }
+    if let Some((a, Logic::Not(bad))) = logic.response()
+        && !bad.is_state()
+    {
+        return normal(never(and([a.clone(), (**bad).clone()])));
+    }
+    match logic.denied() {
+        Some(Logic::Not(good)) => always((**good).clone()),
+        Some(Logic::And(parts)) => match parts.split_last() {
+            Some((Logic::Not(good), rest)) => {
+                normal(always(implies(and(rest.to_vec()), (**good).clone())))
+            }
+            Some((last, rest)) if parts.iter().all(Logic::is_state) => {
+                always(implies(and(rest.to_vec()), not(last.clone())))
+            }
+            _ => logic,
         },
-        Logic::Not(inner) => match *inner {
-            Logic::Unary(Unary::Eventually, None, bad) => match *bad {
-                Logic::And(mut parts) => match parts.pop() {
-                    Some(Logic::Not(good)) => normal(always(implies(and(parts), *good))),
-                    Some(last) if last.is_state() && parts.iter().all(Logic::is_state) => {
-                        always(implies(and(parts), not(last)))
-                    }
-                    last => {
-                        parts.extend(last);
-                        not(eventually(None, Logic::And(parts)))
-                    }
-                },
-                Logic::Not(good) => always(*good),
-                bad => not(eventually(None, bad)),
-            },
-            inner => not(inner),
-        },
-        other => other,
+        _ => logic,
     }
 }
 
@@ -185,10 +166,8 @@ impl Bound<'_> {
 
     /// Returns the part that the slot with this letter stands for.
     pub(crate) fn formula(&self, letter: char) -> Option<&Logic> {
-        let found = self
-            .formulas
-            .iter()
-            .find(|(known, _)| *known == letter as usize);
+        let mut formulas = self.formulas.iter();
+        let found = formulas.find(|(known, _)| *known == letter as usize);
         found.map(|(_, logic)| logic)
     }
 
@@ -209,8 +188,8 @@ impl Bound<'_> {
         match (pattern, logic) {
             (Logic::Atom(letter), _) => self.bind(*letter, logic),
             (Logic::Not(a), Logic::Not(b)) => self.fits(a, b),
-            (Logic::And(a), Logic::And(b)) => self.all_fit(a, b, &|parts| and(parts)),
-            (Logic::Or(a), Logic::Or(b)) => self.all_fit(a, b, &|parts| or(parts)),
+            (Logic::And(a), Logic::And(b)) => self.all_fit(a, b, and),
+            (Logic::Or(a), Logic::Or(b)) => self.all_fit(a, b, or),
             (Logic::Implies(a, b), Logic::Implies(c, d)) | (Logic::Iff(a, b), Logic::Iff(c, d)) => {
                 self.fits(a, c) && self.fits(b, d)
             }
@@ -233,7 +212,7 @@ impl Bound<'_> {
         &mut self,
         pattern: &[Logic],
         parts: &[Logic],
-        join: &dyn Fn(Vec<Logic>) -> Logic,
+        join: fn(Vec<Logic>) -> Logic,
     ) -> bool {
         let Some(more) = parts.len().checked_sub(pattern.len()) else {
             return false;
@@ -318,21 +297,16 @@ fn said(slot: &str, bound: &Bound<'_>, speaker: &Speaker<'_>) -> String {
     if let Some(words) = bound.amount(slot) {
         return words;
     }
-    let letter = slot
-        .chars()
-        .next()
-        .map(|letter| letter.to_ascii_lowercase());
+    let letter = slot.to_lowercase().chars().next();
     let Some(logic) = letter.and_then(|letter| bound.formula(letter)) else {
         return String::new();
     };
-    if slot.ends_with(" holds") {
-        return match logic {
-            Logic::Not(inner) => format!("{} does not hold", speaker.must(inner)),
-            logic => format!("{} holds", speaker.must(logic)),
-        };
+    match logic {
+        Logic::Not(inner) if slot.ends_with(" holds") => {
+            format!("{} does not hold", speaker.must(inner))
+        }
+        _ if slot.ends_with(" holds") => format!("{} holds", speaker.must(logic)),
+        _ if slot.ends_with(':') => speaker.phrase(logic),
+        _ => speaker.must(logic),
     }
-    if slot.ends_with(':') {
-        return speaker.phrase(logic).text;
-    }
-    speaker.must(logic)
 }

@@ -29,7 +29,7 @@ pub(crate) use forms::{Bound, spoken};
 pub use forms::{Form, forms, normal};
 pub use parser::SITUATION;
 pub use vocabulary::{Situation, Vocabulary};
-pub(crate) use vocabulary::{identifier, is_reserved};
+pub(crate) use vocabulary::{fresh, identifier, is_reserved};
 
 use crate::words::{Logic, Ratio};
 

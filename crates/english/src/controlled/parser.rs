@@ -4,22 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::fault::{Expected, Unread};
-use super::rule::AGENTS;
-use super::token::{Kind, Token, small_number, tokens};
-use super::vocabulary::{Situation, Vocabulary, identifier};
+use super::grammar::Value;
+use super::token::{Kind, Token, begin, tokens};
+use super::vocabulary::{Situation, Vocabulary, fresh, identifier};
 use super::{BOUNDS, Chance, Controlled, DEPTH, TOKENS};
 use crate::words::formula::and;
 use crate::words::{Logic, Ratio};
 
 /// Describes a situation among the expected alternatives of a [`Fault`].
 pub const SITUATION: &str = "a situation in backquotes or quotation marks";
-
-/// Words before a situation that mean nothing of their own.
-const ARTICLES: &str = "a|an|the|every|each|any|another";
-/// The words that say of a quoted name that it is called, without and with whoever calls it.
-const CALLING: &str = "calling|invoking|using|running|executing|a call of|a call to|any call of|any call to|every call of|every call to|\
-    the call of|the call to|calls of|calls to|the tool|a use of|use of|the use of";
-const CALLS: &str = "calls|call|has called|called|invokes|has invoked|invoked|uses|has used|used|runs|has run|executes|has executed|executed";
 
 /// A rule at a place, of a duty with or without a condition, within a scope or not. Its result is kept, so that parsing stays linear
 /// however deep parentheses are nested.
@@ -31,6 +24,8 @@ pub(super) struct Parser<'v> {
     /// The farthest token that any choice reached, and what was expected there.
     furthest: usize,
     expected: Vec<Expected>,
+    /// Whether the words before the name of a situation are read, which no fault lists.
+    is_naming: bool,
     /// A fault that no other choice mends: its token, and what was expected there.
     pub(super) stuck: Option<(usize, Cow<'static, str>)>,
     situations: Vec<Situation>,
@@ -81,6 +76,7 @@ impl<'v> Parser<'v> {
             at: 0,
             furthest: 0,
             expected: Vec::new(),
+            is_naming: false,
             stuck: None,
             situations: Vec::new(),
             vocabulary,
@@ -126,13 +122,13 @@ impl Parser<'_> {
     fn key(&mut self) -> Option<String> {
         self.word("for")?;
         self.one_of("every|each")?;
-        let Kind::Quoted(name) = self.tokens.get(self.at)?.kind.clone() else {
+        let Some(name) = self.tokens.get(self.at)?.quoted().map(identifier) else {
             self.expect("a name in backquotes");
             return None;
         };
         self.at += 1;
         self.one_of(":|,")?;
-        Some(identifier(&name))
+        Some(name)
     }
 
     /// `With probability at most 0.05,`
@@ -157,7 +153,7 @@ impl Parser<'_> {
     /// One sentence with its full stop, which the last one may lack.
     fn sentence(&mut self) -> Option<Logic> {
         let from = self.at;
-        for form in ["free", "cut off", "within a scope", "trailing"] {
+        for form in ["free", "within a scope", "trailing"] {
             self.at = from;
             self.scoped = false;
             let read = self.logic(form);
@@ -186,11 +182,11 @@ impl Parser<'_> {
     }
 
     fn expect_at(&mut self, at: usize, what: Expected) {
-        if at > self.furthest {
+        if at > self.furthest && !self.is_naming {
             self.furthest = at;
             self.expected.clear();
         }
-        if at == self.furthest && !self.expected.contains(&what) {
+        if at == self.furthest && !self.is_naming && !self.expected.contains(&what) {
             self.expected.push(what);
         }
     }
@@ -239,12 +235,8 @@ impl Parser<'_> {
 
     /// The number of words of the first of these, with bars between them, that is here. Nothing is read or expected.
     pub(super) fn here(&self, choices: &str) -> Option<usize> {
-        choices.split('|').find_map(|words| {
-            let mut here = self.tokens[self.at..].iter();
-            let mut words = words.split(' ');
-            let same = words.all(|word| here.next().is_some_and(|token| token.is(word)));
-            same.then(|| self.tokens.len() - self.at - here.len())
-        })
+        let mut choices = choices.split('|');
+        choices.find_map(|words| begin(&self.tokens[self.at..], words))
     }
 
     /// Tries a rule; if it fails, nothing was read.
@@ -283,11 +275,7 @@ impl Parser<'_> {
 
     /// `5`, `0.25`, `five`
     pub(super) fn number(&mut self) -> Option<Ratio> {
-        let found = self.tokens.get(self.at).and_then(|token| match token.kind {
-            Kind::Number => decimal(&token.low),
-            Kind::Plain => small_number(&token.low).map(|value| Ratio::new(i128::from(value), 1)),
-            Kind::Quoted(_) => None,
-        });
+        let found = self.tokens.get(self.at).and_then(Token::number);
         match found {
             Some(_) => self.at += 1,
             None => self.expect("a number"),
@@ -297,35 +285,20 @@ impl Parser<'_> {
 
     /// A situation: a quoted phrase, or words of the vocabulary, with or without an article.
     pub(super) fn situation(&mut self) -> Option<Logic> {
-        let from = self.at;
-        let called = self.called();
-        for skip in [called, Some(0), self.here(ARTICLES)].into_iter().flatten() {
-            self.at = from + skip;
-            if let Some(atom) = self.named() {
-                return Some(Logic::Atom(atom));
+        self.is_naming = true;
+        let found = self.table("situation");
+        self.is_naming = false;
+        match found {
+            Some(Value::Logic(logic)) => Some(logic),
+            _ => {
+                self.expect(SITUATION);
+                None
             }
         }
-        self.at = from;
-        self.expect(SITUATION);
-        None
     }
 
-    /// The number of words that say of a quoted name that it is called: `calling`, `a call of`, `the agent has called`.
-    fn called(&mut self) -> Option<usize> {
-        let from = self.at;
-        let agent = self.here(AGENTS).unwrap_or(0);
-        self.at += agent;
-        let verbs = if agent > 0 { CALLS } else { CALLING };
-        let length = self.here(verbs).map(|verb| agent + verb);
-        self.at = from;
-        let quoted = |length: &usize| {
-            let token = self.tokens.get(from + length);
-            token.is_some_and(|token| matches!(token.kind, Kind::Quoted(_)))
-        };
-        length.filter(quoted)
-    }
-
-    fn named(&mut self) -> Option<usize> {
+    /// The name or the phrase of a situation.
+    pub(super) fn named(&mut self) -> Option<Logic> {
         let token = self.tokens.get(self.at)?;
         let situation = match &token.kind {
             Kind::Quoted(phrase) if phrase.chars().any(char::is_alphanumeric) => {
@@ -357,7 +330,7 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        Some(self.atom(situation))
+        Some(Logic::Atom(self.atom(situation)))
     }
 
     /// The number of a situation. The same words are the same one; other words get a name of their own.
@@ -369,16 +342,9 @@ impl Parser<'_> {
         if let Some(at) = self.situations.iter().position(same) {
             return at;
         }
-        let base = situation.name.clone();
-        let mut count = 2;
-        while self
-            .situations
-            .iter()
-            .any(|other| other.name == situation.name)
-        {
-            situation.name = format!("{base}_{count}");
-            count += 1;
-        }
+        situation.name = fresh(&situation.name, &|name| {
+            self.situations.iter().any(|other| other.name == name)
+        });
         self.situations.push(situation);
         self.situations.len() - 1
     }
@@ -390,12 +356,4 @@ impl Parser<'_> {
             expected,
         }
     }
-}
-
-/// An exact number in digits.
-fn decimal(digits: &str) -> Option<Ratio> {
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    let scale = 10_i128.checked_pow(u32::try_from(part.len()).ok()?)?;
-    let value: i128 = format!("{whole}{part}").parse().ok()?;
-    Some(Ratio::new(value, scale))
 }

@@ -32,18 +32,8 @@ impl Parser<'_> {
     fn enumeration(&mut self) -> Option<Logic> {
         let first = self.logic("part")?;
         self.word(",")?;
-        let second = self.logic("part")?;
-        let mut parts = vec![first, second];
-        loop {
-            let last = self.one_of(", and|, or|and|or");
-            if last.is_none() {
-                self.word(",")?;
-            }
-            parts.push(self.logic("part")?);
-            if let Some(last) = last {
-                return Some(if last % 2 == 0 { and(parts) } else { or(parts) });
-            }
-        }
+        let (parts, last) = self.list(vec![first], ", and|, or|and|or")?;
+        Some(if last % 2 == 0 { and(parts) } else { or(parts) })
     }
 
     /// A situation, several joined by `and` or `or`, or a phrase in parentheses.
@@ -58,7 +48,8 @@ impl Parser<'_> {
                 ("neither", |parts| not(or(parts))),
             ] {
                 if parser.has(words) {
-                    return Some(join(parser.list()?));
+                    let (parts, _) = parser.list(Vec::new(), ", and|, or|and|or|nor")?;
+                    return Some(join(parts));
                 }
             }
             let first = parser.logic("part")?;
@@ -66,17 +57,17 @@ impl Parser<'_> {
         })
     }
 
-    /// `a`, `b` and `c`
-    fn list(&mut self) -> Option<Vec<Logic>> {
-        let mut parts = vec![self.logic("part")?];
+    /// `a`, `b` and `c`, or the rest of such a list, with the number of the word before its end.
+    fn list(&mut self, mut parts: Vec<Logic>, joins: &'static str) -> Option<(Vec<Logic>, usize)> {
+        parts.push(self.logic("part")?);
         loop {
-            let last = self.one_of(", and|, or|and|or|nor");
-            if last.is_none() && self.word(",").is_none() {
-                return None;
+            let last = self.one_of(joins);
+            if last.is_none() {
+                self.word(",")?;
             }
             parts.push(self.logic("part")?);
-            if last.is_some() {
-                return Some(parts);
+            if let Some(last) = last {
+                return Some((parts, last));
             }
         }
     }

@@ -4,11 +4,8 @@ use super::grammar::{ABOUT, About, Class, Force, Slots, Value, formula, rule};
 use super::parser::Parser;
 use super::scope::within;
 use crate::pattern::{Part, Row};
-use crate::words::formula::{Unary, always, and, eventually, implies, not, or, so_often};
-use crate::words::{Logic, Ratio, UNLESS_CUT_OFF, Unit, Window};
-
-/// The actors in sentences of EARS and FRETish.
-pub(super) const AGENTS: &str = "the agent|the system|the assistant|the component|the software|the controller|the model|the robot|the server|the client|it";
+use crate::words::Logic;
+use crate::words::formula::{Unary, and, not, so_often};
 
 /// A verb: its class, whether it looks back, and whether it is denied.
 type Verb = (Class, bool, bool);
@@ -16,9 +13,7 @@ type Verb = (Class, bool, bool);
 impl Parser<'_> {
     /// Reads a rule of the grammar.
     fn rule(&mut self, name: &'static str) -> Option<Value> {
-        let window = |of: fn(Ratio, Unit) -> Window, (high, unit)| Value::Window(of(high, unit));
         match name {
-            "agent" => self.one_of(AGENTS).map(|_| Value::Nothing),
             "end" => self.ends().then_some(Value::Nothing),
             "force" | "no" => {
                 let (row, _) = self.first_row(name)?;
@@ -30,10 +25,16 @@ impl Parser<'_> {
                 }))
             }
             "base" | "held" | "doing" => Some(Value::Class(class(self.first_row(name)?.0)?)),
-            "holds" => self.verb_that(|verb| verb == (Class::State, false, false)),
-            "does not hold" => self.verb_that(|verb| verb == (Class::State, false, true)),
-            "has not" => self.verb_that(|(_, back, denied)| back && denied),
-            "not" => self.verb_that(|(.., denied)| denied),
+            "holds" | "does not hold" | "has not" | "not" => {
+                let (class, back, denied) = self.verb()?;
+                let fits = match name {
+                    "holds" => class == Class::State && !back && !denied,
+                    "does not hold" => class == Class::State && !back && denied,
+                    "has not" => back && denied,
+                    _ => denied,
+                };
+                fits.then_some(Value::Nothing)
+            }
             "first" => self.first(),
             "timing" => Some(self.rule("time").unwrap_or_else(|| {
                 Value::About(About {
@@ -44,12 +45,12 @@ impl Parser<'_> {
             })),
             "times" => self.times().map(Value::Count),
             "number" => self.count().map(Value::Count),
-            "ahead" => self.ahead(!self.triggered).map(Value::Window),
-            "here" => self.ahead(true).map(Value::Window),
-            "later" => self.ahead(false).map(Value::Window),
-            "back" => self.back().map(Value::Window),
-            "bound" => Some(window(Window::from_now, self.length()?)),
-            "deadline" => Some(window(Window::deadline, self.length()?)),
+            "decimal" => self.number().map(Value::Number),
+            // After a trigger, a bound in steps begins at the next one.
+            "ahead" => self.window(if self.triggered { "later" } else { "here" }),
+            "here" | "later" | "back" | "bound" | "deadline" | "span" | "length" | "steps" => {
+                self.window(name)
+            }
             name if ABOUT.contains(&name) => self.table(name),
             name => self.logic(name).map(Value::Logic),
         }
@@ -63,6 +64,11 @@ impl Parser<'_> {
             "several" => self.several(),
             "operand" => self.operand(),
             "situation" => self.situation(),
+            "named" => self.named(),
+            "quoted" => {
+                self.tokens.get(self.at)?.quoted()?;
+                self.named()
+            }
             "holding" => self.holding(),
             "alone" => self.duties(false),
             "duties" => self.duties(true),
@@ -70,7 +76,6 @@ impl Parser<'_> {
                 .duties(true)
                 .filter(|duty| matches!(duty, Logic::Unary(Unary::Eventually, Some(_), _))),
             "within a scope" => self.within_scope(),
-            "cut off" => self.cut_off(),
             name => self.kept(name, |parser| match parser.table(name)? {
                 Value::Logic(logic) => Some(logic),
                 _ => None,
@@ -79,7 +84,7 @@ impl Parser<'_> {
     }
 
     /// Reads the first row of a rule that is here and that has a meaning.
-    fn table(&mut self, name: &str) -> Option<Value> {
+    pub(super) fn table(&mut self, name: &str) -> Option<Value> {
         let mut rows = rule(name).iter();
         rows.find_map(|row| {
             self.attempt(|parser| {
@@ -90,7 +95,7 @@ impl Parser<'_> {
     }
 
     /// Reads the first row of a rule that is here.
-    fn first_row(&mut self, name: &str) -> Option<(&'static Row, Slots)> {
+    pub(super) fn first_row(&mut self, name: &str) -> Option<(&'static Row, Slots)> {
         let mut rows = rule(name).iter();
         rows.find_map(|row| Some((row, self.attempt(|parser| parser.row(row))?)))
     }
@@ -140,23 +145,6 @@ impl Parser<'_> {
         }
     }
 
-    /// `…, unless the trace ends before that`
-    fn cut_off(&mut self) -> Option<Logic> {
-        let asked = self.logic("conditional")?;
-        self.word(UNLESS_CUT_OFF)?;
-        let Logic::Unary(Unary::Always, None, inner) = asked else {
-            return None;
-        };
-        let Logic::Implies(when, then) = *inner else {
-            return None;
-        };
-        let Logic::Unary(Unary::Eventually, Some(window), _) = then.as_ref() else {
-            return None;
-        };
-        let ends = eventually(Some(window.cut_off()?), Logic::Last);
-        Some(always(implies(*when, or([*then, ends]))))
-    }
-
     /// A scope, and a duty with or without a condition.
     fn within_scope(&mut self) -> Option<Logic> {
         let scope = match self.table("scope") {
@@ -164,7 +152,7 @@ impl Parser<'_> {
                 row: Some(row),
                 slots,
                 ..
-            })) if row.meaning != "run" => Some((row.meaning, slots)),
+            })) if row.meaning != "run" => Some((row, slots)),
             _ => None,
         };
         self.scoped = scope.is_some();
@@ -178,10 +166,10 @@ impl Parser<'_> {
                 self.end();
                 continue;
             }
-            let Some((scope, slots)) = &scope else {
+            let Some((row, slots)) = &scope else {
                 return Some(duty);
             };
-            let found = within(scope, slots, &duty);
+            let found = within(row, slots, &duty);
             if found.is_none() {
                 self.stuck = Some((
                     begin,
@@ -244,12 +232,6 @@ impl Parser<'_> {
         let (row, _) = self.first_row("verb")?;
         let has = |word: &str| row.meaning.split(' ').any(|known| known == word);
         Some((class(row)?, has("back"), has("denied")))
-    }
-
-    fn verb_that(&mut self, fits: impl Fn(Verb) -> bool) -> Option<Value> {
-        self.verb()
-            .filter(|verb| fits(*verb))
-            .map(|_| Value::Nothing)
     }
 
     /// One duty, or several that `and` joins; of the steps of a condition, or of the run.

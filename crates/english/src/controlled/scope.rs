@@ -4,72 +4,42 @@
 //! somewhere and ends before another step; so each temporal operator is confined to the steps before the end (Dwyer, Avrunin and
 //! Corbett, 1999, give the results for their patterns).
 
-use super::grammar::Slots;
+use super::grammar::{Slots, Value, formula};
+use crate::pattern::Row;
 use crate::words::Logic;
-use crate::words::formula::{
-    Binary, Unary, always, and, eventually, implies, never, next, not, or, unless,
-};
+use crate::words::formula::{Binary, Unary, and, implies, next, not, or, unless};
 
-/// Returns the duty within a scope, called as in the grammar, between `a` and `b`. Returns `None` if the duty looks back or counts in a
-/// window, beyond the beginning of the scope.
-pub(super) fn within(scope: &str, slots: &Slots, duty: &Logic) -> Option<Logic> {
-    let begin = slots.logic('a')?.clone();
-    let end = || slots.logic('b').cloned();
-    // From the first step where it begins.
-    let first = |duty: Logic| unless(not(begin.clone()), and([begin.clone(), duty]));
-    Some(match scope {
-        "before" => implies(eventually(None, begin.clone()), clip(duty, &begin)?),
-        "after" => from_next(begin, &ahead(duty)?),
-        "after first" => first(later(&ahead(duty)?)),
-        "from" => from(begin, &ahead(duty)?),
-        "from first" => first(ahead(duty)?),
-        "between" => {
-            let clipped = clip(duty, &end()?)?;
-            let open = and([begin, not(end()?), eventually(None, end()?)]);
-            always(implies(open, clipped))
-        }
-        "after until" => from_next(begin, &clip(duty, &end()?)?),
-        "from until" => match clip(duty, &end()?)? {
-            // A duty that denies an occurrence before the end denies it at the end, too.
-            denied @ Logic::Not(_) => from(begin, &denied),
-            clipped => always(implies(and([begin, not(end()?)]), clipped)),
-        },
-        _ => match duty {
-            Logic::Unary(Unary::Always, None, state) if state.is_state() => {
-                always(implies(begin, (**state).clone()))
-            }
-            Logic::Not(denied) => match denied.as_ref() {
-                Logic::Unary(Unary::Eventually, None, bad) if bad.is_state() => {
-                    always(implies(begin, not((**bad).clone())))
-                }
-                _ => stretch(begin, duty)?,
-            },
-            _ => stretch(begin, duty)?,
-        },
-    })
+/// Returns the duty within the scope of a row. Returns `None` if the duty looks back or counts in a window, beyond the beginning of the
+/// scope.
+pub(super) fn within(row: &'static Row, slots: &Slots, duty: &Logic) -> Option<Logic> {
+    let end = match row.flag.split_once("until ") {
+        Some((_, letter)) => slots.logic(letter.chars().next()?)?.clone(),
+        None if row.flag == "while" => not(slots.logic('a')?.clone()),
+        None => Logic::False,
+    };
+    let mut columns = row.meaning.split(" ; ");
+    let (any, denied, state) = (columns.next()?, columns.next(), columns.next());
+    let clipped = clip(duty, &end)?;
+    let (text, duty) = match (denied, state.zip(at_each_step(duty))) {
+        (_, Some((text, state))) => (text, state),
+        (Some(text), _) if !text.is_empty() && matches!(clipped, Logic::Not(_)) => (text, clipped),
+        _ if end == Logic::False => (any, duty.clone()),
+        _ => (any, clipped),
+    };
+    let is_next = row.flag.starts_with("next");
+    let duty = if is_next { later(&duty) } else { duty };
+    let mut slots = slots.clone();
+    slots.bind('d', Value::Logic(duty));
+    formula(text, &slots).ok()
 }
 
-/// The duty in each stretch of steps where `mode` holds.
-fn stretch(mode: Logic, duty: &Logic) -> Option<Logic> {
-    let clipped = clip(duty, &not(mode.clone()))?;
-    let begins = Logic::Unary(Unary::WeakPreviously, None, Box::new(not(mode.clone())));
-    Some(always(implies(and([mode, begins]), clipped)))
-}
-
-/// `G (begin -> duty)`; a negation is moved before the whole.
-fn from(begin: Logic, duty: &Logic) -> Logic {
-    match duty {
-        Logic::Not(denied) => never(and([begin, (**denied).clone()])),
-        duty => always(implies(begin, duty.clone())),
-    }
-}
-
-/// As [`from`], from the next step on.
-fn from_next(begin: Logic, duty: &Logic) -> Logic {
-    match duty {
-        Logic::Not(denied) => never(and([begin, next((**denied).clone())])),
-        duty => always(implies(begin, later(duty))),
-    }
+/// The state that a duty requires at each step.
+fn at_each_step(duty: &Logic) -> Option<Logic> {
+    let state = match duty {
+        Logic::Unary(Unary::Always, None, state) => (**state).clone(),
+        denial => not(denial.denied()?.clone()),
+    };
+    state.is_state().then_some(state)
 }
 
 /// The duty from the next step on. If the run ends here, a negation or an invariant is met, and a
@@ -86,11 +56,6 @@ fn later(duty: &Logic) -> Logic {
     };
     let op = if weak { Unary::WeakNext } else { Unary::Next };
     Logic::Unary(op, None, Box::new(duty.clone()))
-}
-
-/// The duty as it is, if it looks ahead only.
-fn ahead(duty: &Logic) -> Option<Logic> {
-    clip(duty, &Logic::False).map(|_| duty.clone())
 }
 
 /// The formula over the steps before the first where `end` holds.

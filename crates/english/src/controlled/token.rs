@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::words::Ratio;
+
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
@@ -25,6 +27,39 @@ impl Token {
     pub(crate) fn is(&self, text: &str) -> bool {
         self.kind == Kind::Plain && self.low == text
     }
+
+    /// Returns the phrase in quotation marks or backquotes.
+    pub(crate) fn quoted(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Quoted(phrase) => Some(phrase),
+            _ => None,
+        }
+    }
+
+    /// Returns the number in digits or words.
+    pub(crate) fn number(&self) -> Option<Ratio> {
+        match self.kind {
+            Kind::Number => decimal(&self.low),
+            Kind::Plain => small_number(&self.low).map(|value| Ratio::new(value.into(), 1)),
+            Kind::Quoted(_) => None,
+        }
+    }
+}
+
+/// An exact number in digits.
+pub(super) fn decimal(digits: &str) -> Option<Ratio> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let scale = 10_i128.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let value: i128 = format!("{whole}{part}").parse().ok()?;
+    Some(Ratio::new(value, scale))
+}
+
+/// The number of tokens that words take at the beginning of these, if they are there.
+pub(crate) fn begin(tokens: &[Token], words: &str) -> Option<usize> {
+    let mut here = tokens.iter();
+    let mut words = words.split_whitespace();
+    let same = words.all(|word| here.next().is_some_and(|token| token.is(word)));
+    same.then(|| tokens.len() - here.len())
 }
 
 /// The closing mark of an opening one.

@@ -45,13 +45,11 @@ impl Vocabulary {
             words_of(name, "'-"),
             words_of(first, "'-"),
         ];
+        let phrases = phrases.into_iter().filter(|words| !words.is_empty());
         self.entries.push(Entry {
             name: name.to_owned(),
             comment: first.trim().to_owned(),
-            phrases: phrases
-                .into_iter()
-                .filter(|words| !words.is_empty())
-                .collect(),
+            phrases: phrases.collect(),
         });
     }
 
@@ -64,11 +62,9 @@ impl Vocabulary {
     /// The predicate of a quoted phrase.
     pub(crate) fn named(&self, phrase: &str) -> Option<&str> {
         let wanted = words_of(phrase, "'-_");
-        let entry = self
-            .entries
-            .iter()
-            .find(|entry| entry.name == phrase || entry.phrases.contains(&wanted))?;
-        Some(&entry.name)
+        let mut entries = self.entries.iter();
+        let found = entries.find(|it| it.name == phrase || it.phrases.contains(&wanted))?;
+        Some(&found.name)
     }
 
     /// Returns the predicate with the longest name at the beginning of these words, and the number of words of that name.
@@ -77,15 +73,11 @@ impl Vocabulary {
             (phrase.len() <= words.len() && phrase.iter().zip(words).all(|(a, b)| a == b))
                 .then_some(phrase.len())
         };
-        self.entries
-            .iter()
-            .filter_map(|entry| {
-                Some((
-                    entry.name.as_str(),
-                    entry.phrases.iter().filter_map(length).max()?,
-                ))
-            })
-            .max_by_key(|(_, length)| *length)
+        let entries = self.entries.iter().filter_map(|entry| {
+            let length = entry.phrases.iter().filter_map(length).max()?;
+            Some((entry.name.as_str(), length))
+        });
+        entries.max_by_key(|(_, length)| *length)
     }
 }
 
@@ -127,6 +119,13 @@ pub(crate) fn identifier(phrase: &str) -> String {
         return format!("is_{}", name.trim_start_matches('_'));
     }
     name
+}
+
+/// Returns the name, or with a number the first one that is not taken.
+pub(crate) fn fresh(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|count| format!("{name}_{count}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or_default()
 }
 
 /// Whether a word is one of the language, and so no name.

@@ -64,9 +64,9 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
     }
     let letter = |at: usize| letters.get(own[at]).map_or("", String::as_str);
     // A situation that is called as a letter is that letter.
-    let called: Vec<Option<usize>> = situations
-        .iter()
-        .map(|situation| (0..own.len()).find(|at| is_call(letter(*at), &situation.name)))
+    let called = situations.iter();
+    let called: Vec<Option<usize>> = called
+        .map(|it| (0..own.len()).find(|at| is_call(letter(*at), &it.name)))
         .collect();
     // They are equivalent if they are under any pairing of situations and letters.
     let mut best: Option<(usize, Logic)> = None;
@@ -115,11 +115,8 @@ fn same_up_to_negated_names(
     own: &[usize],
     letters: &[String],
 ) -> Option<bool> {
-    let negated: Vec<usize> = own
-        .iter()
-        .copied()
-        .filter(|letter| letters.get(*letter).is_some_and(|text| negates(text)))
-        .collect();
+    let negates = |letter: &usize| letters.get(*letter).is_some_and(|text| negates(text));
+    let negated: Vec<usize> = own.iter().copied().filter(negates).collect();
     for chosen in 0_usize..1 << negated.len().min(4) {
         let is_chosen = |bit: &usize| chosen >> bit & 1 == 1;
         let flipped = (0..negated.len()).filter(is_chosen);
@@ -132,11 +129,10 @@ fn same_up_to_negated_names(
 }
 
 fn negates(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '!')
-        .any(|word| {
-            is_listed("negating", word) || word.starts_with("un") || word.starts_with("non")
-        })
-        || text.contains("!=")
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '!');
+    words.any(|word| {
+        is_listed("negating", word) || word.starts_with("un") || word.starts_with("non")
+    }) || text.contains("!=")
 }
 
 /// Returns the number of words that two texts share.
@@ -158,23 +154,21 @@ pub(crate) fn stem(word: &str) -> &str {
 
 /// The formula with every condition of several letters as one situation.
 fn collapsed(formula: &Logic, letters: &[String]) -> (Logic, Vec<String>) {
+    let writer = Writer {
+        names: letters,
+        rich: true,
+    };
     let mut names = letters.to_vec();
-    let mut made: Vec<(Logic, usize)> = Vec::new();
     let logic = formula.rebuilt(&mut |part| match part {
         Logic::And(_) | Logic::Or(_) if part.is_state() => {
-            if let Some((_, known)) = made.iter().find(|(known, _)| known == part) {
-                return Some(Logic::Atom(*known));
+            let name = writer.write(part);
+            let made = names.iter().skip(letters.len());
+            let known = made.clone().position(|known| *known == name);
+            let at = letters.len() + known.unwrap_or(made.len());
+            if known.is_none() {
+                names.push(name);
             }
-            let rich = true;
-            names.push(
-                Writer {
-                    names: letters,
-                    rich,
-                }
-                .write(part),
-            );
-            made.push((part.clone(), names.len() - 1));
-            Some(Logic::Atom(names.len() - 1))
+            Some(Logic::Atom(at))
         }
         _ => None,
     });

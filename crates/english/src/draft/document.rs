@@ -1,6 +1,6 @@
 //! The drafts of a text together: duplicates and conflicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,10 +8,9 @@ use super::example::{self, Trace};
 use super::ground::{self, Grounding};
 use super::input::{Line, lines};
 use super::result::{Draft, Status};
-use super::spec::literal;
-use crate::controlled::Vocabulary;
+use crate::controlled::{Vocabulary, fresh};
 use crate::language_model::{Effort, LanguageModel, consult};
-use crate::words::Logic;
+use crate::words::{Logic, is_listed};
 
 /// The drafts of a text.
 #[derive(Clone, Debug, Default)]
@@ -38,22 +37,6 @@ pub(super) struct Predicate {
     /// The name of the value that relates it to others, if the requirement has one.
     pub(super) key: Option<String>,
 }
-
-/// Names of fields of the event, which predicates do not have: those of a drafted event, and the other names of a spec with tools.
-const FIELDS: [&str; 4] = ["kind", "tool", "args", "at"];
-const AGENT_FIELDS: [&str; 11] = [
-    "index",
-    "role",
-    "text",
-    "call",
-    "result",
-    "error",
-    "agent",
-    "raw",
-    "item",
-    "consent",
-    ground::USER_TEXT,
-];
 
 /// The proposals that count as chosen without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,15 +113,13 @@ impl Document {
             ..Document::default()
         };
         for mut made in drafts {
-            let chosen = made.status == Status::Formal;
-            match accept {
-                Accept::First if !chosen => {
-                    made.take(1);
-                }
-                Accept::Only if !chosen && made.proposals.len() == 1 && made.notes.is_empty() => {
-                    made.take(1);
-                }
-                _ => {}
+            let accepted = match accept {
+                Accept::None => false,
+                Accept::Only => made.proposals.len() == 1 && made.notes.is_empty(),
+                Accept::First => true,
+            };
+            if accepted && made.status != Status::Formal {
+                made.take(1);
             }
             document.push(made);
         }
@@ -152,10 +133,8 @@ impl Document {
         let Some(grounding) = &self.grounding else {
             return Vec::new();
         };
-        let condition = |known: &Predicate| {
-            let body = grounding.body(&known.phrase, None, &literal);
-            (known.name.clone(), body)
-        };
+        let condition =
+            |known: &Predicate| (known.name.clone(), grounding.body(&known.phrase, None));
         self.predicates.iter().map(condition).collect()
     }
 
@@ -188,10 +167,8 @@ impl Document {
     /// Returns the number of drafts with a status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
-        self.drafts
-            .iter()
-            .filter(|draft| draft.status == status)
-            .count()
+        let drafts = self.drafts.iter();
+        drafts.filter(|draft| draft.status == status).count()
     }
 
     /// Adds a draft. Situations in the same words as earlier ones share their predicates.
@@ -225,20 +202,13 @@ impl Document {
         self.places.push(places);
     }
 
+    /// A name of no other predicate, and of no field of the event: those of a drafted event, and the other names of a spec with tools.
     fn fresh(&self, name: &str) -> String {
-        let taken = |name: &str| {
+        fresh(name, &|name| {
             self.predicates.iter().any(|known| known.name == name)
-                || FIELDS.contains(&name)
-                || self.grounding.is_some() && AGENT_FIELDS.contains(&name)
-        };
-        if !taken(name) {
-            return name.to_owned();
-        }
-        let mut count = 2;
-        while taken(&format!("{name}_{count}")) {
-            count += 1;
-        }
-        format!("{name}_{count}")
+                || is_listed("fields", name)
+                || self.grounding.is_some() && is_listed("agent fields", name)
+        })
     }
 
     /// The names of the predicates.
@@ -255,49 +225,33 @@ impl Document {
 
     /// Finds duplicates and conflicts.
     fn relate(&mut self) {
-        let logics: Vec<Option<Logic>> = (0..self.drafts.len())
-            .map(|index| self.logic(index))
-            .collect();
+        let logics: Vec<Option<Logic>> = (0..self.drafts.len()).map(|at| self.logic(at)).collect();
         let names = self.names();
         self.duplicates = vec![None; self.drafts.len()];
         let mut by_predicate: Vec<Vec<usize>> = vec![Vec::new(); self.predicates.len()];
         let mut budget = PAIRS;
-        for index in 0..self.drafts.len() {
-            let Some(logic) = &logics[index] else {
-                continue;
-            };
-            let mut near: Vec<usize> = self.places[index]
-                .iter()
-                .flat_map(|place| by_predicate[*place].iter().copied())
-                .collect();
-            near.sort_unstable();
-            near.dedup();
-            for other in near {
-                if budget == 0 {
-                    break;
-                }
+        for (index, logic) in logics.iter().enumerate() {
+            let Some(logic) = logic else { continue };
+            let places = &self.places[index];
+            let near = places.iter().flat_map(|place| &by_predicate[*place]);
+            let near: BTreeSet<usize> = near.copied().collect();
+            for other in near.into_iter().take(budget) {
                 budget -= 1;
                 let Some(earlier) = &logics[other] else {
                     continue;
                 };
-                let chance = |index: usize| self.drafts[index].chance();
-                if chance(index).is_some() || chance(other).is_some() {
-                    if chance(index) == chance(other) && earlier == logic {
-                        self.duplicates[index] = self.duplicates[index].or(Some(other));
-                    }
-                    continue;
-                }
-                let same = earlier == logic || example::equivalent(earlier, logic) == Some(true);
-                if same {
+                let chances = [index, other].map(|at| self.drafts[at].chance());
+                let same = earlier == logic
+                    || chances == [None; 2] && example::equivalent(earlier, logic) == Some(true);
+                if same && chances[0] == chances[1] {
                     self.duplicates[index] = self.duplicates[index].or(Some(other));
-                    continue;
-                }
-                let triggers: Vec<usize> = [earlier, logic]
-                    .iter()
-                    .filter_map(|logic| triggering(logic))
-                    .collect();
-                if let Some(trace) = example::conflict(earlier, logic, &triggers, &names) {
-                    self.conflicts.push((other, index, trace));
+                } else if chances == [None; 2] {
+                    let responses = [earlier, logic].into_iter().filter_map(Logic::response);
+                    let triggers = responses.filter_map(|(a, _)| a.atoms().first().copied());
+                    let triggers: Vec<usize> = triggers.collect();
+                    let trace = example::conflict(earlier, logic, &triggers, &names);
+                    self.conflicts
+                        .extend(trace.map(|trace| (other, index, trace)));
                 }
             }
             for place in &self.places[index] {
@@ -309,41 +263,22 @@ impl Document {
     /// Returns the earlier requirement with the same meaning.
     #[must_use]
     pub fn duplicate_of(&self, index: usize) -> Option<&Draft> {
-        self.duplicates
-            .get(index)
-            .copied()
-            .flatten()
-            .and_then(|first| self.drafts.get(first))
+        let first = self.duplicates.get(index).copied().flatten();
+        first.and_then(|first| self.drafts.get(first))
     }
 
     /// Returns the requirements that contradict this one, with a trace that satisfies the earlier of the two and so violates
     /// the later.
     pub fn conflicts_of(&self, index: usize) -> impl Iterator<Item = (&Draft, &Trace)> {
-        self.conflicts.iter().filter_map(move |(a, b, trace)| {
-            let other = match index {
-                i if i == *a => *b,
-                i if i == *b => *a,
-                _ => return None,
-            };
-            self.drafts.get(other).map(|draft| (draft, trace))
-        })
+        let pairs = self.conflicts.iter();
+        let pairs = pairs.flat_map(|(a, b, trace)| [(*a, *b, trace), (*b, *a, trace)]);
+        let own = pairs.filter(move |(own, ..)| *own == index);
+        own.filter_map(|(_, other, trace)| Some((self.drafts.get(other)?, trace)))
     }
 
     /// Returns all pairs that contradict each other, the earlier first.
     pub fn conflicts(&self) -> impl Iterator<Item = (&Draft, &Draft, &Trace)> {
-        self.conflicts
-            .iter()
-            .filter_map(|(a, b, trace)| Some((self.drafts.get(*a)?, self.drafts.get(*b)?, trace)))
-    }
-}
-
-/// Returns the atom that triggers a formula.
-fn triggering(logic: &Logic) -> Option<usize> {
-    match logic {
-        Logic::Unary(crate::words::Unary::Always, None, inner) => match inner.as_ref() {
-            Logic::Implies(a, _) => a.atoms().first().copied(),
-            _ => None,
-        },
-        _ => None,
+        let pairs = self.conflicts.iter();
+        pairs.filter_map(|(a, b, trace)| Some((self.drafts.get(*a)?, self.drafts.get(*b)?, trace)))
     }
 }

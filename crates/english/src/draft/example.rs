@@ -161,18 +161,14 @@ pub(super) fn conflict(
         return None;
     }
     let mut formulas = Formulas::new();
-    let (a, b) = (
-        translate(first, None, &mut formulas)?,
-        translate(second, None, &mut formulas)?,
-    );
-    let mut all = formulas.and(a, b);
-    let mut shown = a;
+    let mut shown = translate(first, None, &mut formulas)?;
     for trigger in triggers {
         let seen = formulas.atom(atom(*trigger)?);
         let seen = formulas.eventually(Interval::ALL, seen);
-        all = formulas.and(all, seen);
         shown = formulas.and(shown, seen);
     }
+    let second = translate(second, None, &mut formulas)?;
+    let all = formulas.and(shown, second);
     let together = compile(&formulas, all, &quick()).ok()?;
     if together.is_satisfiable(Traces::NonEmpty) {
         return None;
@@ -199,11 +195,8 @@ fn shortest(logic: &Logic) -> Option<Ratio> {
             Logic::AtMost(_, window, _) => Some(*window),
             _ => None,
         };
-        let own = window.filter(|window| window.unit == Unit::Seconds);
-        least = shorter(
-            least,
-            own.map(|own| own.high).filter(|high| high.to_f64() > 0.0),
-        );
+        let own = window.filter(|it| it.unit == Unit::Seconds && it.high.to_f64() > 0.0);
+        least = shorter(least, own.map(|own| own.high));
     });
     least
 }
@@ -229,6 +222,11 @@ fn steps(window: Option<Window>, unit: Option<Ratio>) -> Option<Interval> {
     (high <= FARTHEST).then(|| Interval::steps(low, high))
 }
 
+fn all(parts: &[Logic], unit: Option<Ratio>, into: &mut Formulas) -> Option<Vec<FormulaId>> {
+    let parts = parts.iter();
+    parts.map(|part| translate(part, unit, into)).collect()
+}
+
 fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<FormulaId> {
     Some(match logic {
         Logic::True => into.verum(),
@@ -244,18 +242,18 @@ fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<
             into.not(inner)
         }
         Logic::And(parts) => {
+            let parts = all(parts, unit, into)?;
             let truth = into.verum();
-            parts.iter().try_fold(truth, |all, part| {
-                let part = translate(part, unit, into)?;
-                Some(into.and(all, part))
-            })?
+            parts
+                .into_iter()
+                .fold(truth, |all, part| into.and(all, part))
         }
         Logic::Or(parts) => {
+            let parts = all(parts, unit, into)?;
             let falsum = into.falsum();
-            parts.iter().try_fold(falsum, |one, part| {
-                let part = translate(part, unit, into)?;
-                Some(into.or(one, part))
-            })?
+            parts
+                .into_iter()
+                .fold(falsum, |one, part| into.or(one, part))
         }
         Logic::Implies(a, b) => {
             let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);

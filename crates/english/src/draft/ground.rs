@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::compare::stem;
+use super::spec::literal;
 use super::speech::Speech;
 use crate::controlled::Vocabulary;
 use crate::words::{is_listed, words_of};
@@ -63,12 +64,7 @@ impl Grounding {
     /// that a tool is called has one, so that nothing of it is lost.
     ///
     /// `key` is the name of the value that relates situations, which the condition calls `x`.
-    pub(super) fn body(
-        &self,
-        phrase: &str,
-        key: Option<&str>,
-        literal: &dyn Fn(&str) -> String,
-    ) -> String {
+    pub(super) fn body(&self, phrase: &str, key: Option<&str>) -> String {
         let mut parts = Vec::new();
         let mut open = true;
         let mut tied = key.is_none();
@@ -113,10 +109,8 @@ impl Grounding {
             parts.push(format!("todo({})", literal(phrase)));
         }
         if let (false, Some(key)) = (tied, key) {
-            parts.push(format!(
-                "todo({})",
-                literal(&format!("{phrase}: whether its {key} is x"))
-            ));
+            let open = format!("{phrase}: whether its {key} is x");
+            parts.push(format!("todo({})", literal(&open)));
         }
         parts.join(" and ")
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::words::{first_letter, is_listed, list, one_line};
+use crate::words::{first_letter, is_listed, list, one_line, words_of};
 
 /// The purpose of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,18 +49,13 @@ impl Line {
         let Some(head) = &self.head else {
             return Ok(None);
         };
-        let head = head
-            .trim_end_matches([':', ' ', '*', '.', '!'])
-            .to_lowercase()
-            .replace('\u{2019}', "'");
-        let words: Vec<&str> = head
-            .split(|c: char| !c.is_alphanumeric() && c != '\'')
-            .collect();
+        let head = head.trim_end_matches([':', ' ', '*', '.', '!']);
+        let head = head.to_lowercase().replace('\u{2019}', "'");
         let denial = |word: &str| is_listed("head denials", word);
         let item = first_letter(&self.text, char::to_lowercase);
         let begins_denied =
             item.split(' ').next().is_some_and(denial) || item.starts_with("do not ");
-        let denies = words.into_iter().any(denial);
+        let denies = words_of(&head, "'").iter().any(|word| denial(word));
         if is_listed("forbidding headings", &head) && !begins_denied {
             return Ok(Some(format!("Never {item}")));
         }
@@ -94,13 +89,8 @@ struct Object {
 /// Linear in the text.
 pub fn lines(text: &str) -> Vec<Line> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut found = if let Some(objects) = json_lines(text) {
-        objects
-    } else if let Some(rows) = table(text) {
-        rows
-    } else {
-        prose(text)
-    };
+    let found = json_lines(text).or_else(|| table(text));
+    let mut found = found.unwrap_or_else(|| prose(text));
     found.retain(|line| line.text.chars().any(char::is_alphanumeric));
     let mut number = 0;
     for line in &mut found {
@@ -165,11 +155,10 @@ fn table(text: &str) -> Option<Vec<Line>> {
     }
     let id = column("id columns", headers.iter());
     let read = |record: csv::StringRecord| {
-        let line = record.position().map_or(0, |position| position.line());
-        let field =
-            |column: Option<usize>| column.and_then(|at| record.get(at)).unwrap_or_default();
-        let line = usize::try_from(line).unwrap_or(0);
-        Line::sentence(field(id), field(Some(words)), line)
+        let line = record.position().map_or(0, csv::Position::line);
+        let id = id.and_then(|at| record.get(at)).unwrap_or_default();
+        let text = record.get(words).unwrap_or_default();
+        Line::sentence(id, text, usize::try_from(line).unwrap_or(0))
     };
     Some(reader.records().flatten().map(read).collect())
 }
@@ -191,13 +180,14 @@ struct Prose {
     /// The last heading, and the lead-in of the list that is being read.
     heading: Option<String>,
     lead: Option<String>,
+    /// The columns of the words and of the ids of the table that is being read.
+    columns: Option<(Option<usize>, Option<usize>)>,
 }
 
 /// Prose and Markdown.
 fn prose(text: &str) -> Vec<Line> {
     let mut prose = Prose::default();
     let mut fenced = false;
-    let mut header: Option<(usize, Option<usize>)> = None;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
         let number = index + 1;
@@ -213,7 +203,7 @@ fn prose(text: &str) -> Vec<Line> {
         if fenced || trimmed.is_empty() || trimmed.starts_with('#') || rule {
             prose.close();
             if trimmed.is_empty() {
-                header = None;
+                prose.columns = None;
             } else if fenced {
                 prose.out.push(context(trimmed, number));
             } else if !rule {
@@ -226,10 +216,7 @@ fn prose(text: &str) -> Vec<Line> {
         }
         if trimmed.starts_with('|') {
             prose.close();
-            if header.is_none() {
-                prose.out.push(context(trimmed, number));
-            }
-            row(trimmed, number, &mut header, &mut prose.out);
+            prose.row(trimmed, number);
             continue;
         }
         let (item, rest) = list_item(trimmed);
@@ -250,7 +237,7 @@ fn prose(text: &str) -> Vec<Line> {
                 let head = prose.lead.as_ref().or(prose.heading.as_ref());
                 prose.block = Some(Line {
                     head: head.filter(|_| item).cloned(),
-                    ..Line::sentence(&id, words, number)
+                    ..Line::sentence(id, words, number)
                 });
             }
         }
@@ -283,25 +270,33 @@ impl Prose {
         }
         let first = self.out.len();
         for part in split(&block.text) {
-            let short = part.split_whitespace().count() <= 2;
-            let added = self.out.len() > first && short;
-            match self.out.last_mut().filter(|_| added) {
-                Some(last) => {
-                    last.text.push(' ');
-                    last.text.push_str(part);
-                }
-                None => {
-                    let id = if self.out.len() == first {
-                        &block.id
-                    } else {
-                        ""
-                    };
-                    self.out.push(Line {
-                        head: block.head.clone(),
-                        ..Line::sentence(id, part, block.line)
-                    });
-                }
+            let is_first = self.out.len() == first;
+            let short = !is_first && part.split_whitespace().count() <= 2;
+            match self.out.last_mut().filter(|_| short) {
+                Some(last) => last.text = format!("{} {part}", last.text),
+                None => self.out.push(Line {
+                    head: block.head.clone(),
+                    ..Line::sentence(if is_first { &block.id } else { "" }, part, block.line)
+                }),
             }
+        }
+    }
+
+    /// Reads a row of a Markdown table: the column of the header that is called a requirement, or the one with the most words.
+    fn row(&mut self, line: &str, number: usize) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let Some((words, id)) = self.columns else {
+            let named = |names| column(names, cells.iter().copied());
+            self.columns = Some((named("text columns"), named("id columns")));
+            self.out.push(context(line, number));
+            return;
+        };
+        let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).copied();
+        let mut by_words = cells.clone();
+        by_words.sort_by_key(|cell| cell.split_whitespace().count());
+        if let Some(text) = cell(words).or(by_words.pop()) {
+            let id = cell(id).unwrap_or_default().trim_matches(['*', '`']);
+            self.out.push(Line::sentence(id, text, number));
         }
     }
 }
@@ -311,29 +306,19 @@ fn split(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut from = 0;
     let mut quoted = false;
-    let chars: Vec<(usize, char)> = text.char_indices().collect();
-    for (index, (at, char)) in chars.iter().enumerate() {
+    for (at, char) in text.char_indices() {
         match char {
             '`' | '"' => quoted = !quoted,
             '\u{201c}' => quoted = true,
             '\u{201d}' => quoted = false,
             '.' | '!' | '?' if !quoted => {
-                let gap = chars
-                    .get(index + 1)
-                    .is_some_and(|(_, next)| next.is_whitespace());
-                let begins = chars[index + 1..]
-                    .iter()
-                    .find(|(_, next)| !next.is_whitespace())
-                    .is_some_and(|(_, next)| {
-                        next.is_uppercase() || matches!(next, '`' | '"' | '\u{201c}')
-                    });
-                let word = text[from..*at]
-                    .rsplit(char::is_whitespace)
-                    .next()
-                    .unwrap_or("");
+                let (before, after) = (&text[from..at], &text[at + 1..]);
+                let capital = |c: char| c.is_uppercase() || matches!(c, '`' | '"' | '\u{201c}');
+                let begins = after.trim_start().starts_with(capital);
+                let word = before.rsplit(char::is_whitespace).next().unwrap_or("");
                 let abbreviation = is_listed("abbreviations", word.trim_start_matches('('));
-                if gap && begins && !abbreviation {
-                    out.push(text[from..=*at].trim());
+                if after.starts_with(char::is_whitespace) && begins && !abbreviation {
+                    out.push(text[from..=at].trim());
                     from = at + 1;
                 }
             }
@@ -347,61 +332,30 @@ fn split(text: &str) -> Vec<&str> {
     out
 }
 
-/// A row of a Markdown table: the column of the header that is called a requirement, or the one with the most words.
-fn row(
-    line: &str,
-    number: usize,
-    header: &mut Option<(usize, Option<usize>)>,
-    out: &mut Vec<Line>,
-) {
-    let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-    let Some((words, id)) = *header else {
-        let named = column("text columns", cells.iter().copied());
-        let id = column("id columns", cells.iter().copied());
-        *header = Some((named.unwrap_or(usize::MAX), id));
-        return;
-    };
-    let longest = || (0..cells.len()).max_by_key(|index| cells[*index].split_whitespace().count());
-    let chosen = if words < cells.len() {
-        Some(words)
-    } else {
-        longest()
-    };
-    if let Some(text) = chosen.and_then(|index| cells.get(index)) {
-        let id = id.and_then(|index| cells.get(index)).unwrap_or(&"");
-        out.push(Line::sentence(id.trim_matches(['*', '`']), text, number));
-    }
-}
-
 /// Whether a line is an item of a list, and its words.
 fn list_item(line: &str) -> (bool, &str) {
     const BULLETS: &str = "- [ ] |- [x] |- [X] |- |* |+ |\u{2022} |\u{2013} |\u{2014} ";
-    for bullet in BULLETS.split('|') {
-        if let Some(rest) = line.strip_prefix(bullet) {
-            return (true, rest.trim_start());
-        }
-    }
+    let bullet = || {
+        BULLETS
+            .split('|')
+            .find_map(|bullet| line.strip_prefix(bullet))
+    };
     // `1.`, `(a)`, `2)`
-    let inner = line.strip_prefix('(').unwrap_or(line);
-    let mark: String = inner
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
-    let rest = &inner[mark.len()..];
-    let numbered = !mark.is_empty()
-        && mark.len() <= 3
-        && (mark.chars().all(|c| c.is_ascii_digit()) || mark.len() == 1);
-    let closing = [". ", ") "]
-        .iter()
-        .find_map(|closing| rest.strip_prefix(closing));
-    match closing.filter(|_| numbered) {
+    let numbered = || {
+        let inner = line.strip_prefix('(').unwrap_or(line);
+        let (mark, rest) = inner.split_once(['.', ')'])?;
+        let letter = mark.len() == 1 && mark.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let digits = (1..=3).contains(&mark.len()) && mark.bytes().all(|c| c.is_ascii_digit());
+        rest.strip_prefix(' ').filter(|_| letter || digits)
+    };
+    match bullet().or_else(numbered) {
         Some(rest) => (true, rest.trim_start()),
         None => (false, line),
     }
 }
 
 /// `**M1.R1** An uninitialised key …`, `REQ-12: …`: the label and what follows it.
-fn labelled(line: &str) -> (String, &str) {
+fn labelled(line: &str) -> (&str, &str) {
     let marked = |open: &str, close: &str| line.strip_prefix(open)?.split_once(close);
     let split = if line.starts_with("**") {
         marked("**", "**").map(|(label, rest)| (label.trim_end_matches([':', '.']), rest))
@@ -410,21 +364,17 @@ fn labelled(line: &str) -> (String, &str) {
     } else {
         line.split_once(':')
     };
-    let Some((label, rest)) = split else {
-        return (String::new(), line);
-    };
-    let rest = rest.trim_start_matches([':', ' ', '\u{2013}', '\u{2014}']);
     // An id has no blanks and a digit: `REQ-12`, `M1.R1`.
-    let id = !label.is_empty()
-        && label.len() <= 24
-        && !label.contains(char::is_whitespace)
-        && label.contains(|c: char| c.is_ascii_digit())
-        && label.starts_with(|c: char| c.is_ascii_alphabetic());
-    if id && !rest.is_empty() {
-        (label.to_owned(), rest)
-    } else {
-        (String::new(), line)
-    }
+    let is_id = |label: &str| {
+        label.len() <= 24
+            && !label.contains(char::is_whitespace)
+            && label.contains(|c: char| c.is_ascii_digit())
+            && label.starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    let dashes = [':', ' ', '\u{2013}', '\u{2014}'];
+    let split = split.map(|(label, rest)| (label, rest.trim_start_matches(dashes)));
+    let id = split.filter(|(label, rest)| is_id(label) && !rest.is_empty());
+    id.unwrap_or(("", line))
 }
 
 /// Without marks of emphasis and links, on one line.

@@ -3,21 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::document::Document;
-use super::reading::{Reading, Telling};
+use super::reading::Reading;
 use super::result::Draft;
 
 impl Reading {
     fn to_json(&self) -> Value {
-        let atoms: Map<String, Value> = self
-            .controlled
-            .situations
-            .iter()
-            .map(|situation| {
-                (
-                    situation.name.clone(),
-                    Value::from(situation.phrase.as_str()),
-                )
-            })
+        let atoms = self.controlled.situations.iter();
+        let atoms: Map<String, Value> = atoms
+            .map(|it| (it.name.clone(), it.phrase.as_str().into()))
             .collect();
         let chance = self.controlled.chance;
         json!({
@@ -40,19 +33,14 @@ impl Draft {
     /// One object, without what is known of the document around it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let proposals: Vec<Value> = self
-            .proposals
-            .iter()
-            .enumerate()
-            .map(|(at, proposal)| {
-                let mut object = proposal.to_json();
-                let told: Option<&Telling> = self.tellings.get(at).and_then(Option::as_ref);
-                if let (Value::Object(object), Some(told)) = (&mut object, told) {
-                    object.insert("tells_from_next".to_owned(), json!(told));
-                }
-                object
-            })
-            .collect();
+        let proposal = |(at, proposal): (usize, &Reading)| {
+            let mut object = proposal.to_json();
+            if let Some(Some(told)) = self.tellings.get(at) {
+                object["tells_from_next"] = json!(told);
+            }
+            object
+        };
+        let proposals: Vec<Value> = self.proposals.iter().enumerate().map(proposal).collect();
         json!({
             "v": 2,
             "id": self.id,
@@ -78,17 +66,15 @@ impl Document {
         let mut out = String::new();
         for (index, draft) in self.drafts.iter().enumerate() {
             let mut line = draft.to_json();
-            if let Value::Object(object) = &mut line {
-                if let Some(first) = self.duplicate_of(index) {
-                    object.insert("duplicate_of".to_owned(), Value::from(first.id.as_str()));
-                }
-                let conflicts: Vec<Value> = self
-                    .conflicts_of(index)
-                    .map(|(other, trace)| json!({"with": other.id, "trace": trace}))
-                    .collect();
-                if !conflicts.is_empty() {
-                    object.insert("conflicts".to_owned(), Value::from(conflicts));
-                }
+            if let Some(first) = self.duplicate_of(index) {
+                line["duplicate_of"] = json!(first.id);
+            }
+            let conflicts = self.conflicts_of(index);
+            let conflicts: Vec<Value> = conflicts
+                .map(|(other, trace)| json!({"with": other.id, "trace": trace}))
+                .collect();
+            if !conflicts.is_empty() {
+                line["conflicts"] = json!(conflicts);
             }
             out.push_str(&line.to_string());
             out.push('\n');

@@ -113,12 +113,12 @@ impl Reading {
 
     /// Whether another reading is equivalent, with situations that are spoken of in the same words.
     pub(crate) fn says_the_same(&self, other: &Reading) -> bool {
-        let (own, theirs) = (&self.controlled.situations, &other.controlled.situations);
-        let paired: Option<Vec<usize>> = theirs
-            .iter()
-            .map(|situation| own.iter().position(|known| same_words(known, situation)))
-            .collect();
-        let Some(paired) = paired else { return false };
+        let own = &self.controlled.situations;
+        let theirs = other.controlled.situations.iter();
+        let paired = theirs.map(|it| own.iter().position(|known| same_words(known, it)));
+        let Some(paired) = paired.collect::<Option<Vec<usize>>>() else {
+            return false;
+        };
         let distinct: BTreeSet<usize> = paired.iter().copied().collect();
         if distinct.len() != own.len()
             || paired.len() != own.len()
@@ -135,12 +135,8 @@ impl Reading {
 
     /// The formula read back in English.
     pub fn readback(&self) -> String {
-        let names = names(&self.controlled.situations);
-        let name = |atom: usize| {
-            names
-                .get(atom)
-                .map_or_else(String::new, |name| format!("`{name}`"))
-        };
+        let named = |atom: usize| self.controlled.situations.get(atom);
+        let name = |atom| named(atom).map_or_else(String::new, |it| format!("`{}`", it.name));
         let words = sentence(&self.controlled.logic, &name);
         let lower = |words: &str| first_letter(words, char::to_lowercase);
         let words = match self.controlled.chance {
@@ -165,26 +161,20 @@ impl Reading {
     /// Returns a shortest trace that only one of two readings accepts, or `None` if they are equivalent or the work does not suffice.
     pub(super) fn tell(&self, other: &Reading) -> Option<Telling> {
         let mut situations = self.controlled.situations.clone();
-        let numbers: Vec<usize> = other
-            .controlled
-            .situations
-            .iter()
-            .map(|situation| {
-                let known = situations
-                    .iter()
-                    .position(|known| known.phrase == situation.phrase);
-                known.unwrap_or_else(|| {
-                    situations.push(situation.clone());
-                    situations.len() - 1
-                })
-            })
-            .collect();
-        let theirs = other
-            .controlled
-            .logic
-            .renamed(&|atom| numbers.get(atom).copied().unwrap_or(atom));
-        let (trace, first_accepts) =
-            example::parting(&self.controlled.logic, &theirs, &names(&situations))?;
+        let mut numbers = Vec::new();
+        for it in &other.controlled.situations {
+            let known = situations
+                .iter()
+                .position(|known| known.phrase == it.phrase);
+            numbers.push(known.unwrap_or(situations.len()));
+            if known.is_none() {
+                situations.push(it.clone());
+            }
+        }
+        let theirs = &other.controlled.logic;
+        let theirs = theirs.renamed(&|atom| numbers.get(atom).copied().unwrap_or(atom));
+        let names = names(&situations);
+        let (trace, first_accepts) = example::parting(&self.controlled.logic, &theirs, &names)?;
         Some(Telling {
             trace,
             first_accepts,
@@ -209,22 +199,14 @@ pub(super) const VARIABLE: &str = "x";
 
 /// `forall x: …` over predicates with a parameter.
 pub(super) fn quantified(names: &[String], logic: &Logic) -> String {
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| format!("{name}({VARIABLE})"))
-        .collect();
-    let writer = Writer {
-        names: &names,
-        rich: true,
-    };
-    format!("forall {VARIABLE}: {}", writer.write(logic))
+    let names = names.iter().map(|name| format!("{name}({VARIABLE})"));
+    let names = &names.collect::<Vec<String>>();
+    let formula = Writer { names, rich: true }.write(logic);
+    format!("forall {VARIABLE}: {formula}")
 }
 
 fn names(situations: &[Situation]) -> Vec<String> {
-    situations
-        .iter()
-        .map(|situation| situation.name.clone())
-        .collect()
+    situations.iter().map(|it| it.name.clone()).collect()
 }
 
 fn plain(controlled: &Controlled, names: &[String]) -> String {
@@ -237,19 +219,21 @@ fn plain(controlled: &Controlled, names: &[String]) -> String {
 
 /// Returns the window of a duty, or of a response to a trigger.
 fn window(logic: &Logic) -> Option<Window> {
+    if let Some((_, then)) = logic.response() {
+        return window(then);
+    }
+    if let Some(bad) = logic.denied() {
+        return match bad {
+            Logic::And(parts) => parts.last().and_then(window),
+            _ => None,
+        };
+    }
     match logic {
         Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
-            Logic::Implies(_, then) => window(then),
             Logic::AtMost(_, window, _) => Some(*window),
             _ => None,
         },
-        Logic::Not(inner) => match inner.as_ref() {
-            Logic::Unary(Unary::Eventually, None, bad) => match bad.as_ref() {
-                Logic::And(parts) => parts.last().and_then(window),
-                _ => None,
-            },
-            inner => window(inner),
-        },
+        Logic::Not(inner) => window(inner),
         Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
         // A window that the end of the run may cut off.
         logic => logic.unless_cut_off().and_then(window),
@@ -285,23 +269,22 @@ fn kind(logic: &Logic) -> Kind {
     if count(logic).is_some() {
         return Kind::CountLimit;
     }
-    match logic {
-        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
-            Logic::Implies(_, then) => match then.as_ref() {
-                Logic::Unary(Unary::Eventually, None, _) => Kind::Liveness,
-                Logic::Unary(_, Some(_), _) => Kind::Bounded,
-                Logic::Unary(Unary::Once, None, _) => Kind::Precedence,
-                Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
-                then if then.unless_cut_off().is_some() => Kind::Bounded,
-                _ => Kind::Invariant,
-            },
+    if let Some((_, then)) = logic.response() {
+        return match then {
+            Logic::Unary(Unary::Eventually, None, _) => Kind::Liveness,
+            Logic::Unary(_, Some(_), _) => Kind::Bounded,
+            Logic::Unary(Unary::Once, None, _) => Kind::Precedence,
+            Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
+            then if then.unless_cut_off().is_some() => Kind::Bounded,
             _ => Kind::Invariant,
-        },
+        };
+    }
+    match logic {
         Logic::Unary(Unary::Eventually, None, _) => Kind::Existence,
         Logic::Unary(_, Some(_), _) => Kind::Bounded,
         Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
-        Logic::Not(inner) => match inner.as_ref() {
-            Logic::Unary(Unary::Eventually, None, bad) if !bad.is_state() => Kind::AbsenceAfter,
+        Logic::Not(_) => match logic.denied() {
+            Some(bad) if !bad.is_state() => Kind::AbsenceAfter,
             _ => Kind::Forbid,
         },
         _ => Kind::Invariant,

@@ -132,7 +132,7 @@ impl Draft {
     /// Keeps the proposals that are sentences of controlled English.
     fn propose(&mut self, sentences: &[String], vocabulary: &Vocabulary) {
         let readings = sentences.iter();
-        let readings = readings.filter_map(|words| Reading::new(words, vocabulary).ok());
+        let readings = readings.flat_map(|words| Reading::new(words, vocabulary));
         self.set_proposals(readings.collect());
         if self.proposals.is_empty() {
             self.reason = Some("its words make no sentence of controlled English".to_owned());
@@ -143,21 +143,17 @@ impl Draft {
     pub(crate) fn set_proposals(&mut self, readings: Vec<Reading>) {
         self.proposals.clear();
         self.tellings.clear();
-        for reading in readings {
-            let told = match self.proposals.last() {
-                Some(last) => last.tell(&reading),
-                None => None,
-            };
+        for reading in readings.into_iter().filter(Reading::says_something) {
             let same = |known: &Reading| known.says_the_same(&reading);
-            // Of what cannot be told apart, the first is kept.
-            if !reading.says_something()
-                || self.proposals.iter().any(same)
-                || !self.proposals.is_empty() && told.is_none()
-            {
+            if self.proposals.iter().any(same) {
                 continue;
             }
-            if !self.proposals.is_empty() {
-                self.tellings.push(told);
+            if let Some(last) = self.proposals.last() {
+                // Of what cannot be told apart, the first is kept.
+                let Some(told) = last.tell(&reading) else {
+                    continue;
+                };
+                self.tellings.push(Some(told));
             }
             self.proposals.push(reading);
         }
@@ -176,10 +172,10 @@ impl Draft {
 
     /// Takes the proposal of this number, from 1, for what is meant. False if there is none.
     pub fn take(&mut self, number: usize) -> bool {
-        let chosen = number
-            .checked_sub(1)
-            .and_then(|at| self.proposals.get(at).cloned());
-        let Some(chosen) = chosen else { return false };
+        let chosen = number.checked_sub(1).and_then(|at| self.proposals.get(at));
+        let Some(chosen) = chosen.cloned() else {
+            return false;
+        };
         self.reading = Some(chosen);
         self.status = Status::Formal;
         self.chosen = true;

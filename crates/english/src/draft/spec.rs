@@ -1,13 +1,13 @@
 //! Drafts as a spec that compiles: predicates without bodies yet, and a requirement for each sentence.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::document::Document;
 use super::reading::{Reading, VARIABLE, quantified};
 use super::result::{Draft, Status};
-use crate::controlled::{identifier, is_reserved};
-use crate::words::{Logic, Writer, one_line};
+use crate::controlled::{fresh, identifier, is_reserved};
+use crate::words::{Logic, Writer, is_listed, one_line};
 
 /// Names of the abstraction and the model over which probability bounds are checked.
 const ABSTRACTION: &str = "drafted_steps";
@@ -20,61 +20,60 @@ impl Document {
         let mut out = format!(
             "//! Drafted from {source}.\n//! Every `todo` is a condition that is still to be written.\n\n"
         );
-        self.event(&mut out);
-        for predicate in &self.predicates {
-            let phrase = literal(&predicate.phrase);
-            let key = predicate.key.as_deref();
-            let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
-            let body = match (&self.grounding, key) {
-                (Some(grounding), _) => grounding.body(&predicate.phrase, key, &literal),
-                (None, Some(key)) => {
-                    format!("{} == {VARIABLE} and todo({phrase})", self.field(key))
-                }
-                (None, None) => format!("todo({phrase})"),
-            };
-            if let Some((_, remark)) = self.observed().find(|(name, _)| *name == predicate.name) {
-                let _ = writeln!(out, "// {remark}");
-            }
-            let _ = writeln!(out, "predicate {}{parameter} = {body}", predicate.name);
-        }
-        self.model(&mut out);
-        let mut taken = BTreeSet::new();
-        for (index, draft) in self.drafts.iter().enumerate() {
-            out.push('\n');
-            self.line(index, draft, &mut taken, &mut out);
-        }
+        // Writing to a string does not fail.
+        let _ = self.write(&mut out);
         out
     }
 
-    /// The fields that the requirements need beside the usual ones.
-    fn event(&self, out: &mut String) {
-        if self.grounding.is_some() {
-            out.push_str(&self.preamble());
+    fn write(&self, out: &mut String) -> fmt::Result {
+        self.event(out)?;
+        for predicate in &self.predicates {
+            let key = predicate.key.as_deref();
+            let parameter = key.map_or_else(String::new, |_| format!("({VARIABLE}: json)"));
+            let open = format!("todo({})", literal(&predicate.phrase));
+            let body = match (&self.grounding, key) {
+                (Some(grounding), _) => grounding.body(&predicate.phrase, key),
+                (None, Some(key)) => format!("{} == {VARIABLE} and {open}", self.field(key)),
+                (None, None) => open,
+            };
+            if let Some((_, remark)) = self.observed().find(|(name, _)| *name == predicate.name) {
+                writeln!(out, "// {remark}")?;
+            }
+            writeln!(out, "predicate {}{parameter} = {body}", predicate.name)?;
+        }
+        self.model(out)?;
+        let mut taken = BTreeSet::new();
+        for (index, draft) in self.drafts.iter().enumerate() {
             out.push('\n');
-            return;
+            self.line(index, draft, &mut taken, out)?;
+        }
+        Ok(())
+    }
+
+    /// The fields that the requirements need beside the usual ones.
+    fn event(&self, out: &mut String) -> fmt::Result {
+        if self.grounding.is_some() {
+            return writeln!(out, "{}", self.preamble());
         }
         out.push_str("event {\n  kind: string\n  tool: string?\n  args: json?\n");
-        let readings = || {
-            self.drafts
-                .iter()
-                .filter_map(|draft| draft.reading.as_ref())
-        };
-        if readings().any(|reading| reading.formula.contains("s] ")) {
+        let readings: Vec<&Reading> = self.drafts.iter().flat_map(|it| &it.reading).collect();
+        if readings
+            .iter()
+            .any(|reading| reading.formula.contains("s] "))
+        {
             out.push_str("  at: time?\n");
         }
-        let keys: BTreeSet<String> = readings()
-            .filter_map(|reading| reading.controlled.key.as_deref().map(|key| self.field(key)))
-            .collect();
-        for key in keys {
-            if !["kind", "tool", "args", "at"].contains(&key.as_str()) {
-                let _ = writeln!(out, "  {key}: json?");
-            }
+        let keys = readings.iter().flat_map(|it| &it.controlled.key);
+        let fields: BTreeSet<String> = keys.map(|key| self.field(key)).collect();
+        for field in fields.iter().filter(|field| !is_listed("fields", field)) {
+            writeln!(out, "  {field}: json?")?;
         }
         out.push_str("}\n\n");
+        Ok(())
     }
 
     /// Writes the model for probability bounds: a Markov chain over their predicates, learned from traces.
-    fn model(&self, out: &mut String) {
+    fn model(&self, out: &mut String) -> fmt::Result {
         let likely = self.drafts.iter().enumerate();
         let likely = likely.filter(|(index, draft)| {
             draft.chance().is_some() && self.duplicate_of(*index).is_none()
@@ -83,15 +82,14 @@ impl Document {
             .filter_map(|(index, _)| self.logic(index))
             .flat_map(|logic| logic.atoms())
             .collect();
-        let over: Vec<&str> = spoken
+        let predicates = spoken
             .iter()
-            .filter_map(|place| self.predicates.get(*place))
-            .map(|predicate| predicate.name.as_str())
-            .collect();
+            .filter_map(|place| self.predicates.get(*place));
+        let over: Vec<&str> = predicates.map(|known| known.name.as_str()).collect();
         if over.is_empty() {
-            return;
+            return Ok(());
         }
-        let _ = write!(
+        write!(
             out,
             "\n/// What a model knows of a step. Add to `over` whatever decides how a run goes on.\n\
              abstraction {ABSTRACTION} {{\n  \
@@ -101,7 +99,7 @@ impl Document {
              /// To be counted by `guard learn` from recorded runs.\n\
              model {MODEL} = learn {ABSTRACTION} {{ smoothing 0.5 }}\n",
             over.join(", ")
-        );
+        )
     }
 
     /// The event field of a key, which is called as no predicate is.
@@ -120,45 +118,41 @@ impl Document {
     }
 
     /// Writes a line of the document: a requirement, or a comment with the result.
-    fn line(&self, index: usize, draft: &Draft, taken: &mut BTreeSet<String>, out: &mut String) {
-        let text = one_line(&draft.text);
-        let reason = || one_line(draft.reason.as_deref().unwrap_or_default());
-        let _ = match draft.status {
-            Status::Formal => {
-                if let (Some(reading), Some(logic)) = (&draft.reading, self.logic(index)) {
-                    self.requirement(index, draft, reading, &logic, taken, out);
+    fn line(
+        &self,
+        index: usize,
+        draft: &Draft,
+        taken: &mut BTreeSet<String>,
+        out: &mut String,
+    ) -> fmt::Result {
+        let (id, text) = (&draft.id, one_line(&draft.text));
+        let reason = one_line(draft.reason.as_deref().unwrap_or_default());
+        match draft.status {
+            Status::Formal => match (&draft.reading, self.logic(index)) {
+                (Some(reading), Some(logic)) => {
+                    self.requirement(index, draft, reading, &logic, taken, out)
                 }
-                Ok(())
-            }
-            Status::Proposed => self.proposals(draft, out),
-            Status::Unclear => {
-                let rewordings = draft.rewordings.iter().map(|words| format!("// {words}\n"));
-                let rewordings: String = rewordings.collect();
-                write!(
+                _ => Ok(()),
+            },
+            // To be edited by hand.
+            Status::Proposed => {
+                writeln!(
                     out,
-                    "// {}: {text}\n// unclear: {}\n{rewordings}",
-                    draft.id,
-                    reason()
-                )
+                    "// {id}: {text}\n// proposed; make one of them the requirement:"
+                )?;
+                let mut numbered = (1..).zip(&draft.proposals);
+                numbered.try_for_each(|(at, proposal)| {
+                    writeln!(out, "// {at} {}", one_line(&proposal.words))
+                })
             }
-            Status::NoRequirement => writeln!(
-                out,
-                "// {}: {text}\n// no requirement: {}",
-                draft.id,
-                reason()
-            ),
+            Status::Unclear => {
+                writeln!(out, "// {id}: {text}\n// unclear: {reason}")?;
+                let mut rewordings = draft.rewordings.iter();
+                rewordings.try_for_each(|words| writeln!(out, "// {words}"))
+            }
+            Status::NoRequirement => writeln!(out, "// {id}: {text}\n// no requirement: {reason}"),
             Status::Context => writeln!(out, "// {text}"),
-        };
-    }
-
-    /// Writes the proposals of a sentence as comments, to be edited by hand.
-    fn proposals(&self, draft: &Draft, out: &mut String) -> std::fmt::Result {
-        writeln!(out, "// {}: {}", draft.id, one_line(&draft.text))?;
-        writeln!(out, "// proposed; make one of them the requirement:")?;
-        for (at, proposal) in draft.proposals.iter().enumerate() {
-            writeln!(out, "// {} {}", at + 1, one_line(&proposal.words))?;
         }
-        Ok(())
     }
 
     fn requirement(
@@ -169,35 +163,24 @@ impl Document {
         logic: &Logic,
         taken: &mut BTreeSet<String>,
         out: &mut String,
-    ) {
+    ) -> fmt::Result {
         if let Some(first) = self.duplicate_of(index) {
-            let _ = writeln!(
-                out,
-                "// {} says what {} says: {}",
-                draft.id,
-                first.id,
-                one_line(&draft.text)
-            );
-            return;
+            let (id, first, text) = (&draft.id, &first.id, one_line(&draft.text));
+            return writeln!(out, "// {id} says what {first} says: {text}");
         }
         for (other, _) in self.conflicts_of(index) {
-            let _ = writeln!(
+            writeln!(
                 out,
                 "// conflicts with {}: both cannot be met once their events happen",
                 other.id
-            );
+            )?;
         }
-        let names = self.names();
+        let names = &self.names();
         let chance = reading.controlled.chance;
-        let formula = if reading.controlled.key.is_some() {
-            quantified(&names, logic)
-        } else {
-            let rich = chance.is_none();
-            Writer {
-                names: &names,
-                rich,
-            }
-            .write(logic)
+        let rich = chance.is_none();
+        let formula = match reading.controlled.key {
+            Some(_) => quantified(names, logic),
+            None => Writer { names, rich }.write(logic),
         };
         let formula = match chance {
             Some(chance) => format!("{} on {MODEL}", chance.of(&formula)),
@@ -205,14 +188,10 @@ impl Document {
         };
         // The requirement is the sentence of controlled English; the words of the document are cited.
         if draft.chosen {
-            let _ = writeln!(out, "@cites({})", literal(&draft.text));
+            writeln!(out, "@cites({})", literal(&draft.text))?;
         }
-        let _ = writeln!(
-            out,
-            "requirement {} {} {{\n  formal {formula}\n}}",
-            name(&draft.id, taken),
-            literal(&reading.words)
-        );
+        let (name, words) = (name(&draft.id, taken), literal(&reading.words));
+        writeln!(out, "requirement {name} {words} {{\n  formal {formula}\n}}")
     }
 }
 
@@ -242,11 +221,7 @@ fn name(id: &str, taken: &mut BTreeSet<String>) -> String {
         name if name == plain => name,
         _ => format!("R_{plain}"),
     };
-    let mut fresh = name.clone();
-    let mut count = 2;
-    while !taken.insert(fresh.clone()) {
-        fresh = format!("{name}_{count}");
-        count += 1;
-    }
-    fresh
+    let name = fresh(&name, &|name| taken.contains(name));
+    taken.insert(name.clone());
+    name
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::controlled::Vocabulary;
-use crate::controlled::token::{Kind, Token, small_number, tokens};
+use crate::controlled::token::{Token, small_number, tokens};
 use crate::draft::{Line, Reading, stem};
-use crate::words::{is_listed, list, one_line};
+use crate::words::{Logic, Unary, is_listed, list, one_line};
 
 /// The largest answer that is read, in bytes.
 pub const ANSWER_BYTES: usize = 64 * 1024;
@@ -16,23 +16,22 @@ const READINGS: usize = 3;
 /// The longest reason that is kept, in characters.
 const REASON: usize = 300;
 
-/// The kind of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Verdict {
-    Requirement,
-    None,
-    Unclear,
-}
-
 /// An answer as it is written.
 #[derive(Debug, Deserialize)]
-struct Written {
-    kind: Verdict,
-    #[serde(default)]
-    sentences: Vec<String>,
-    #[serde(default)]
-    reason: String,
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Written {
+    Requirement {
+        #[serde(default)]
+        sentences: Vec<String>,
+    },
+    None {
+        #[serde(default)]
+        reason: String,
+    },
+    Unclear {
+        #[serde(default)]
+        reason: String,
+    },
 }
 
 /// A checked answer.
@@ -59,35 +58,39 @@ impl Answer {
         if text.len() > ANSWER_BYTES {
             return Err(vec![format!("it is longer than {ANSWER_BYTES} bytes")]);
         }
-        let written = parse(text).map_err(|fault| vec![fault])?;
-        let reason = || -> Result<String, Vec<String>> {
-            match one_line(&written.reason) {
-                empty if empty.is_empty() => Err(vec!["`reason` is missing".to_owned()]),
-                reason => Ok(reason.chars().take(REASON).collect()),
-            }
+        let because = |reason: String| match one_line(&reason) {
+            empty if empty.is_empty() => Err(vec!["`reason` is missing".to_owned()]),
+            reason => Ok(reason.chars().take(REASON).collect()),
         };
-        match written.kind {
-            Verdict::None => return Ok(Answer::None(reason()?)),
-            Verdict::Unclear => return Ok(Answer::Unclear(reason()?)),
-            Verdict::Requirement => {}
-        }
-        if !(1..=READINGS).contains(&written.sentences.len()) {
-            return Err(vec![format!(
-                "`sentences` has one to {READINGS} strings, found {}",
-                written.sentences.len()
-            )]);
+        let sentences = match parse(text).map_err(|fault| vec![fault])? {
+            Written::None { reason } => return Ok(Answer::None(because(reason)?)),
+            Written::Unclear { reason } => return Ok(Answer::Unclear(because(reason)?)),
+            Written::Requirement { sentences } => sentences,
+        };
+        let found = sentences.len();
+        if !(1..=READINGS).contains(&found) {
+            let fault = format!("`sentences` has one to {READINGS} strings, found {found}");
+            return Err(vec![fault]);
         }
         let mut faults = Vec::new();
         let mut readings = Vec::new();
         let source = Source::new(line);
-        for (at, words) in written.sentences.iter().enumerate() {
+        for (at, words) in (1..).zip(&sentences) {
             match source.reading(words, vocabulary) {
                 Ok(reading) => readings.push(reading),
                 Err(found) => {
-                    let found = found.iter();
-                    faults.extend(found.map(|fault| format!("sentence {}: {fault}", at + 1)));
+                    faults.extend(found.iter().map(|fault| format!("sentence {at}: {fault}")));
                 }
             }
+        }
+        // The first reading is the likeliest; another one may leave the step open.
+        let words = source.immediacy();
+        if let (Some(words), Some(first)) = (words, readings.first())
+            && is_at_any_step(&first.controlled.logic)
+        {
+            faults.push(format!(
+                "sentence 1: `{words}` of the requirement is lost: write `in the next step`, `at that step` or `only directly after`"
+            ));
         }
         if faults.is_empty() {
             Ok(Answer::Readings(readings))
@@ -118,21 +121,17 @@ struct Source<'l> {
 
 /// Returns the words of a text and of the phrases that it quotes, in lower case.
 fn all_words(text: &str) -> Vec<String> {
-    let of = |token: Token| match &token.kind {
-        Kind::Quoted(phrase) => all_words(&phrase.replace(['"', '`'], " ")),
-        _ => vec![token.low],
+    let of = |token: Token| match token.quoted() {
+        Some(phrase) => all_words(&phrase.replace(['"', '`'], " ")),
+        None => vec![token.low],
     };
     tokens(text).into_iter().flat_map(of).collect()
 }
 
 /// Returns the phrases that a text quotes, each with its place.
 fn quoted(text: &str) -> impl Iterator<Item = (String, usize)> {
-    tokens(text)
-        .into_iter()
-        .filter_map(|token| match token.kind {
-            Kind::Quoted(phrase) => Some((phrase, token.span.start)),
-            _ => None,
-        })
+    let tokens = tokens(text).into_iter();
+    tokens.filter_map(|token| Some((token.quoted()?.to_owned(), token.span.start)))
 }
 
 /// A number of a text.
@@ -165,14 +164,9 @@ fn numbers(text: &str) -> Vec<Number> {
     };
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let before = [at.wrapping_sub(2), at.wrapping_sub(1)].map(|at| words.get(at));
-        let contrast = matches!(
-            before.map(|word| word.map(String::as_str)),
-            [
-                Some("," | ";" | "and" | "\u{2013}" | "\u{2014}"),
-                Some("not")
-            ]
-        );
+        let before = |back: usize| words.get(at.wrapping_sub(back)).map(String::as_str);
+        let joins = matches!(before(2), Some("," | ";" | "and" | "\u{2013}" | "\u{2014}"));
+        let contrast = joins && before(1) == Some("not");
         if let Some(value) = value(word).filter(|_| !contrast) {
             let mut after = words[at + 1..].iter().map(String::as_str);
             let announces = after.find(|word| [":", ".", ";"].contains(word)) == Some(":");
@@ -203,11 +197,8 @@ impl<'l> Source<'l> {
     fn reading(&self, words: &str, vocabulary: &Vocabulary) -> Result<Reading, Vec<String>> {
         let reading = Reading::new(words, vocabulary).map_err(|fault| {
             let fault = fault.reworded(words, vocabulary, false);
-            let rewordings = fault.rewordings.iter();
-            let rewordings: String = rewordings
-                .map(|words| format!("; did you mean: {words}"))
-                .collect();
-            vec![format!("{fault}{rewordings}")]
+            let alternatives = [vec![fault.to_string()], fault.rewordings].concat();
+            vec![alternatives.join("; did you mean: ")]
         })?;
         let mut faults = Vec::new();
         if !reading.says_something() {
@@ -239,9 +230,8 @@ impl<'l> Source<'l> {
             let mut parts = parts.filter(|part| part % 100 == 0).map(|part| part / 100);
             percent && parts.any(|part| part == 1 || asked.contains(&part))
         };
-        let phrases: BTreeSet<String> = quoted(words)
-            .map(|(phrase, _)| phrase.to_lowercase())
-            .collect();
+        let phrases = quoted(words).map(|(phrase, _)| phrase.to_lowercase());
+        let phrases: BTreeSet<String> = phrases.collect();
         let enumerated = |number: &Number| number.announces && number.value == phrases.len() as u64;
         for number in &self.numbers {
             let value = number.value;
@@ -254,6 +244,12 @@ impl<'l> Source<'l> {
                 faults.push(format!("the number {number} is not in the requirement"));
             }
         }
+    }
+
+    /// Returns the words that ask for the next step, or the one before.
+    fn immediacy(&self) -> Option<&'static str> {
+        let mut words = list("immediacy").iter().copied();
+        words.find(|words| self.whole.contains(words))
     }
 
     /// Checks that no negation is lost or added.
@@ -274,27 +270,23 @@ impl<'l> Source<'l> {
             faults.push(format!("`{word}` of the requirement is lost"));
         }
         let denies = |word: &String| {
-            let unavailable = ["un", "in", "im", "non"]
-                .iter()
-                .any(|deny| word.starts_with(deny));
-            unavailable || is_listed("denying", word)
+            let mut unavailable = ["un", "in", "im", "non"].iter();
+            unavailable.any(|deny| word.starts_with(deny)) || is_listed("denying", word)
         };
         // Only the words outside quotation marks: a negation of the sentence itself.
         let tokens = tokens(words);
+        let is_denial = |token: &Token| is_listed("denials", &token.low);
         let mut added = tokens.iter();
-        if let Some(word) = added.find(|token| is_listed("denials", &token.low))
+        if let Some(word) = added.find(|token| is_denial(token))
             && !whole.iter().any(denies)
         {
             faults.push(format!("`{}`: the requirement denies nothing", word.low));
         }
         // A phrase with a negation that is denied again demands the opposite.
         let negates = |word: &String| is_listed("negations", word) || word.ends_with("n't");
-        let denied = |at: usize| {
-            let word = tokens.get(at);
-            word.is_some_and(|word| is_listed("denials", &word.low))
-        };
+        let denied = |at: usize| tokens.get(at).is_some_and(is_denial);
         for (at, token) in tokens.iter().enumerate() {
-            if let Kind::Quoted(phrase) = &token.kind
+            if let Some(phrase) = token.quoted()
                 && all_words(phrase).iter().any(negates)
                 && (denied(at + 2) || denied(at.wrapping_sub(1)))
                 && asked.iter().filter(|word| negates(word)).count() < 2
@@ -337,6 +329,16 @@ impl<'l> Source<'l> {
                 faults.push(format!("{literal:?} of the requirement is missing"));
             }
         }
+    }
+}
+
+/// Whether each sentence asks for something at any later step, or at any earlier one.
+fn is_at_any_step(logic: &Logic) -> bool {
+    match logic {
+        Logic::And(parts) => parts.iter().all(is_at_any_step),
+        logic => logic.response().is_some_and(|(_, then)| {
+            matches!(then, Logic::Unary(Unary::Eventually | Unary::Once, None, _))
+        }),
     }
 }
 

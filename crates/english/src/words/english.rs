@@ -30,39 +30,16 @@ pub fn sentence(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
             let speaker = Speaker { name };
             // The last row of the table takes any formula.
             let words = crate::controlled::spoken(part, &speaker);
-            let words = words.unwrap_or_else(|| speaker.phrase(part).text);
+            let words = words.unwrap_or_else(|| speaker.phrase(part));
             first_letter(&words, char::to_uppercase) + "."
         })
         .collect();
     sentences.join(" ")
 }
 
-/// The words for a window that the end of the run may cut off.
-pub const UNLESS_CUT_OFF: &str = ", unless the trace ends before that";
-
 /// Puts formulas into phrases.
 pub(crate) struct Speaker<'a> {
     name: &'a dyn Fn(usize) -> String,
-}
-
-/// Words, and whether they can stand beside others without parentheses.
-pub(crate) struct Phrase {
-    pub(crate) text: String,
-    simple: bool,
-}
-
-fn simple(text: impl Into<String>) -> Phrase {
-    Phrase {
-        text: text.into(),
-        simple: true,
-    }
-}
-
-fn compound(text: impl Into<String>) -> Phrase {
-    Phrase {
-        text: text.into(),
-        simple: false,
-    }
 }
 
 /// A row of the grammar of phrases.
@@ -106,13 +83,12 @@ impl Speaker<'_> {
     pub(crate) fn must(&self, logic: &Logic) -> String {
         match logic {
             Logic::Atom(atom) => (self.name)(*atom),
-            Logic::And(parts) if parts.iter().all(|part| matches!(part, Logic::Atom(_))) => {
-                self.list(parts, "and")
+            Logic::And(parts) | Logic::Or(parts)
+                if parts.iter().all(|part| matches!(part, Logic::Atom(_))) =>
+            {
+                self.phrase(logic)
             }
-            Logic::Or(parts) if parts.iter().all(|part| matches!(part, Logic::Atom(_))) => {
-                self.list(parts, "or")
-            }
-            other => format!("({})", self.phrase(other).text),
+            other => format!("({})", self.phrase(other)),
         }
     }
 
@@ -122,37 +98,33 @@ impl Speaker<'_> {
     }
 
     fn part(&self, logic: &Logic) -> String {
-        let inner = self.phrase(logic);
-        if inner.simple {
-            inner.text
+        let text = self.phrase(logic);
+        if is_simple(logic) {
+            text
         } else {
-            format!("({})", inner.text)
+            format!("({text})")
         }
     }
 
-    pub(crate) fn phrase(&self, logic: &Logic) -> Phrase {
+    pub(crate) fn phrase(&self, logic: &Logic) -> String {
         match logic {
-            Logic::True => simple("true"),
-            Logic::False => simple("false"),
-            Logic::Last => simple("the trace ends here"),
-            Logic::First => simple("the trace begins here"),
-            Logic::Atom(atom) => simple((self.name)(*atom)),
-            Logic::And(parts) => compound(self.list(parts, "and")),
-            Logic::Or(parts) => compound(self.list(parts, "or")),
-            Logic::Not(inner) => match self.phrase(inner) {
-                Phrase { text, simple: true } => simple(format!("not {text}")),
-                _ => self.compound(logic),
-            },
+            Logic::True => "true".to_owned(),
+            Logic::False => "false".to_owned(),
+            Logic::Last => "the trace ends here".to_owned(),
+            Logic::First => "the trace begins here".to_owned(),
+            Logic::Atom(atom) => (self.name)(*atom),
+            Logic::And(parts) => self.list(parts, "and"),
+            Logic::Or(parts) => self.list(parts, "or"),
+            Logic::Not(inner) if is_simple(inner) => format!("not {}", self.phrase(inner)),
             _ => self.compound(logic),
         }
     }
 
     /// A phrase in the first row of the grammar that the formula fits: those for a short part before others.
-    fn compound(&self, logic: &Logic) -> Phrase {
+    fn compound(&self, logic: &Logic) -> String {
         let said = |row: &PhraseRow| {
             let bound = Bound::of_phrase(&row.formula, logic)?;
-            let subject = || Some(self.phrase(bound.formula('p')?).simple);
-            if row.is_simple && !subject()? {
+            if row.is_simple && !is_simple(bound.formula('p')?) {
                 return None;
             }
             let mut text = String::new();
@@ -160,7 +132,7 @@ impl Speaker<'_> {
                 let words = match part {
                     Part::Words(choices) => choices.first()?.replace(" ,", ","),
                     Part::Slot(letter, "part") => self.part(bound.formula(*letter)?),
-                    Part::Slot(letter, "phrase") => self.phrase(bound.formula(*letter)?).text,
+                    Part::Slot(letter, "phrase") => self.phrase(bound.formula(*letter)?),
                     Part::Slot(_, rule) => bound.amount(rule)?,
                 };
                 if !text.is_empty() && !words.starts_with([',', ':']) {
@@ -173,7 +145,16 @@ impl Speaker<'_> {
         let rows = || PHRASES.iter();
         let mut found = rows().filter(|row| row.is_simple).find_map(said);
         found = found.or_else(|| rows().filter(|row| !row.is_simple).find_map(said));
-        compound(found.unwrap_or_default())
+        found.unwrap_or_default()
+    }
+}
+
+/// Whether the phrase of a formula can stand beside others without parentheses.
+fn is_simple(logic: &Logic) -> bool {
+    match logic {
+        Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => true,
+        Logic::Not(inner) => is_simple(inner),
+        _ => false,
     }
 }
 

@@ -104,17 +104,20 @@ impl Writer<'_> {
     }
 
     fn at(&self, logic: &Logic, least: Level) -> String {
-        let (text, level) = self.leveled(logic);
-        if level < least {
-            format!("({text})")
-        } else {
-            text
-        }
-    }
-
-    fn leveled(&self, logic: &Logic) -> (String, Level) {
         let bound = |window: &Option<Window>| window.map_or_else(String::new, |it| it.to_string());
-        match logic {
+        let (text, level) = match logic {
+            Logic::And(parts) => (self.joined(parts, " & ", Level::Binary), Level::And),
+            Logic::Or(parts) => (self.joined(parts, " | ", Level::And), Level::Or),
+            Logic::Implies(a, b) => (self.pair(a, "->", b, Level::Or), Level::Implies),
+            Logic::Iff(a, b) => (self.pair(a, "<->", b, Level::Or), Level::Implies),
+            Logic::Binary(op, window, a, b) => {
+                let sign = format!("{}{}", op.letter(), bound(window));
+                (self.pair(a, &sign, b, Level::Unary), Level::Binary)
+            }
+            Logic::AtMost(count, window, inner) => {
+                let inner = self.at(inner, Level::Implies);
+                (format!("count{window}({inner}) <= {count}"), Level::Binary)
+            }
             Logic::True => ("true".to_owned(), Level::Unary),
             Logic::False => ("false".to_owned(), Level::Unary),
             Logic::Last if self.rich => ("last".to_owned(), Level::Unary),
@@ -132,25 +135,16 @@ impl Writer<'_> {
                 }
                 None => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
             },
-            Logic::And(parts) => (self.joined(parts, " & ", Level::Binary), Level::And),
-            Logic::Or(parts) => (self.joined(parts, " | ", Level::And), Level::Or),
-            Logic::Implies(a, b) => (self.pair(a, "->", b, Level::Or), Level::Implies),
-            Logic::Iff(a, b) => (self.pair(a, "<->", b, Level::Or), Level::Implies),
             Logic::Unary(op, window, inner) => {
                 let inner = self.at(inner, Level::Unary);
-                (
-                    format!("{}{} {inner}", op.letter(), bound(window)),
-                    Level::Unary,
-                )
-            }
-            Logic::Binary(op, window, a, b) => {
                 let sign = format!("{}{}", op.letter(), bound(window));
-                (self.pair(a, &sign, b, Level::Unary), Level::Binary)
+                (format!("{sign} {inner}"), Level::Unary)
             }
-            Logic::AtMost(count, window, inner) => {
-                let inner = self.at(inner, Level::Implies);
-                (format!("count{window}({inner}) <= {count}"), Level::Binary)
-            }
+        };
+        if level < least {
+            format!("({text})")
+        } else {
+            text
         }
     }
 
@@ -234,11 +228,6 @@ pub fn always(inner: Logic) -> Logic {
     unary(Unary::Always, None, inner)
 }
 
-/// `G[a,b] f`
-pub fn always_in(window: Window, inner: Logic) -> Logic {
-    unary(Unary::Always, Some(window), inner)
-}
-
 /// `F f`, in a window where there is one
 pub fn eventually(window: Option<Window>, inner: Logic) -> Logic {
     unary(Unary::Eventually, window, inner)
@@ -259,24 +248,9 @@ pub fn previously(inner: Logic) -> Logic {
     unary(Unary::Previously, None, inner)
 }
 
-/// `O f`, in a window where there is one
-pub fn once(window: Option<Window>, inner: Logic) -> Logic {
-    unary(Unary::Once, window, inner)
-}
-
-/// `a U b`
-pub fn until(a: Logic, b: Logic) -> Logic {
-    Logic::Binary(Binary::Until, None, Box::new(a), Box::new(b))
-}
-
 /// `a W b`
 pub fn unless(a: Logic, b: Logic) -> Logic {
     Logic::Binary(Binary::Unless, None, Box::new(a), Box::new(b))
-}
-
-/// `a S b`
-pub fn since(a: Logic, b: Logic) -> Logic {
-    Logic::Binary(Binary::Since, None, Box::new(a), Box::new(b))
 }
 
 /// `f` at more than `count` steps from here on: `F (f & X F (f …))`.
@@ -292,7 +266,7 @@ pub fn occurrences(count: u32, inner: &Logic) -> Logic {
 pub fn so_often(count: u32, inner: &Logic) -> Logic {
     let mut found = inner.clone();
     for _ in 1..count {
-        found = and([inner.clone(), previously(once(None, found))]);
+        found = and([inner.clone(), previously(unary(Unary::Once, None, found))]);
     }
     found
 }
@@ -331,6 +305,28 @@ impl Logic {
             Logic::Unary(Unary::Eventually, None, inner) => {
                 repeated(inner, AHEAD).filter(|(_, count)| *count > 1)
             }
+            _ => None,
+        }
+    }
+
+    /// Returns `a` and `b` of `G (a -> b)`.
+    pub(crate) fn response(&self) -> Option<(&Logic, &Logic)> {
+        match self {
+            Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+                Logic::Implies(a, b) => Some((a, b)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns `a` of `!F a`.
+    pub(crate) fn denied(&self) -> Option<&Logic> {
+        match self {
+            Logic::Not(inner) => match inner.as_ref() {
+                Logic::Unary(Unary::Eventually, None, inner) => Some(inner),
+                _ => None,
+            },
             _ => None,
         }
     }

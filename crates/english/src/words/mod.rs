@@ -9,8 +9,8 @@ pub mod formula;
 mod lists;
 mod measure;
 
+pub use english::sentence;
 pub(crate) use english::{Speaker, ahead, back, length, times};
-pub use english::{UNLESS_CUT_OFF, sentence};
 pub use formula::{Binary, Logic, Unary, Window, Writer};
 pub(crate) use lists::{first_letter, is_listed, list, one_line, words_of};
 pub use measure::{Ratio, Unit};
