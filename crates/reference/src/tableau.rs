@@ -368,7 +368,7 @@ impl Branch {
         self.now[node] = Some(value);
     }
 
-    /// Adds one branch for each of these ways; none if there is no way.
+    /// Adds one branch for each of these ways; adds nothing without a way.
     fn split(mut self, mut ways: Vec<Way>, branches: &mut Vec<Branch>) {
         let Some(last) = ways.pop() else { return };
         for way in ways {

@@ -113,7 +113,7 @@ impl Memory {
     }
 }
 
-/// What is known about a call when its outcome arrives.
+/// The known facts about a call when its outcome arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// It was allowed, or its outcome arrived already.

@@ -367,7 +367,7 @@ impl Call {
     }
 
     /// Judges the end of a turn. Pending obligations prevent the end once: a turn that continues because of a hook may then
-    /// end, and the user is told which obligations are still pending.
+    /// end, and the user is informed of the pending obligations.
     fn stop(
         &self,
         judge: &mut impl Judge,

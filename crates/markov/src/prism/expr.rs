@@ -166,7 +166,7 @@ impl Bounds {
     }
 }
 
-/// What an operator does with a number: compute it, or compare it with a bound.
+/// The use that an operator makes of a number: compute it, or compare it with a bound.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compare {
     /// `=?`
