@@ -30,9 +30,9 @@ pub struct Chain<V> {
 pub struct Rewards<V> {
     /// The name; empty if it has none.
     pub name: String,
-    /// The reward of each step in a state, by state; empty if all are 0.
+    /// The reward of each step in a state, by state; may be empty if all are 0.
     pub state: Vec<V>,
-    /// The mean reward of each step out of a state, by state; empty if all are 0.
+    /// The mean reward of each step out of a state, by state; may be empty if all are 0.
     pub step: Vec<V>,
 }
 

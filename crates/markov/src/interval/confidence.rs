@@ -184,8 +184,8 @@ pub fn weissman(successors: usize, trials: u64, error: f64) -> f64 {
 /// of its probability, except with probability `delta`.
 ///
 /// # Source
-/// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4),
-/// 2015. The difference is clamped at 0; otherwise the result would be too small for frequencies near 1/2.
+/// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13,
+/// issue 4, 2015. The distance from 1/2 is clamped at 0; otherwise the result would be too small for frequencies near 1/2.
 pub fn chen_trials(hits: u64, trials: u64, epsilon: f64, delta: f64) -> f64 {
     let away = if trials == 0 {
         0.0

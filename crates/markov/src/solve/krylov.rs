@@ -14,8 +14,8 @@
 use super::iterate::Sweeps;
 
 /// Solves `(I - Q) x = b` from the positive guess `v`, until the largest relative residual is at most `tolerance` or the work
-/// exceeds `most` sweeps. Returns the equivalent number of sweeps, or `None` if a value of the result is not positive and
-/// finite; then `v` is unchanged.
+/// exceeds `most` sweeps. Returns the equivalent number of sweeps, or `None` if a value of the guess or of the result is not
+/// positive and finite; then `v` is unchanged.
 pub(super) fn improve(
     sweeps: &Sweeps,
     b: &[f64],
