@@ -322,7 +322,7 @@ fn killed_some_times() {
 }
 
 #[test]
-#[ignore = "takes a minute: cargo test --test cli_monitor -- --ignored"]
+#[ignore = "takes a minute: cargo test --test it -- --ignored killed_two_hundred_times"]
 fn killed_two_hundred_times() {
     killed(400, "system");
     killed(20, "disk");

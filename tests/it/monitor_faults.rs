@@ -375,7 +375,7 @@ fn memory_follows_the_traces_and_not_the_events() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release --test monitor_faults -- --ignored --nocapture"]
+#[ignore = "takes minutes: cargo test --release --test it -- --ignored --nocapture ten_million_events"]
 fn ten_million_events_and_a_hundred_thousand_traces() {
     let (begun, ended) = long_run(10_000_000, 100);
     assert!(
