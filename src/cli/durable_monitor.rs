@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use super::audit::redaction;
+use super::clock::{Clock, Time, Witness};
 use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
 use super::limits::{LimitArgs, explain, explain_forecast};
@@ -37,6 +38,8 @@ pub(super) struct Setup<'a> {
     pub(super) limits: &'a LimitArgs,
     pub(super) files: Files,
     pub(super) clock: Clock,
+    /// The time of an earlier process, where each call has its own.
+    pub(super) witness: Option<Witness>,
     /// Whether to warn about arms that no state of the models reaches.
     pub(super) warns: bool,
     /// Further changes of the defaults.
@@ -57,48 +60,11 @@ impl<'a> Setup<'a> {
             limits,
             files,
             clock: Clock::Wall,
+            witness: None,
             warns: true,
             options: &|_| {},
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Clock {
-    /// Use the system clock
-    Wall,
-    /// Use no clock: missing times stay missing, and only events advance deadlines
-    None,
-}
-
-/// The time for the monitor: the system time at the start of the process plus the time elapsed since. It never runs
-/// back, even relative to the times of an earlier process.
-struct Time {
-    clock: Clock,
-    start: i128,
-    since: std::time::Instant,
-}
-
-impl Time {
-    fn start(clock: Clock, before: Option<Instant>) -> Time {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-        let wall = attoseconds(wall.unwrap_or_default());
-        Time {
-            clock,
-            start: before.map_or(wall, |before| wall.max(before.0)),
-            since: std::time::Instant::now(),
-        }
-    }
-
-    fn now(&self) -> Option<Instant> {
-        let now = self.start + attoseconds(self.since.elapsed());
-        (self.clock == Clock::Wall).then_some(Instant(now))
-    }
-}
-
-fn attoseconds(duration: Duration) -> i128 {
-    let nanos = i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX / Instant::SECOND);
-    nanos * (Instant::SECOND / 1_000_000_000)
 }
 
 /// The limits on the time and number of proposals.
@@ -199,7 +165,12 @@ impl DurableMonitor {
         if setup.warns {
             spec::print_diagnostics(&models::unreached(&spec, &monitor), &checked.sources);
         }
-        DurableMonitor::resume(&spec, monitor, setup.files, setup.clock)
+        DurableMonitor::resume(
+            &spec,
+            monitor,
+            setup.files,
+            (setup.clock, setup.witness.as_ref()),
+        )
     }
 
     /// Opens the files of a new monitor, and continues from their state.
@@ -210,12 +181,12 @@ impl DurableMonitor {
         spec: &hir::Spec,
         mut monitor: Monitor,
         files: Files,
-        clock: Clock,
+        (clock, witness): (Clock, Option<&Witness>),
     ) -> Result<DurableMonitor, Failure> {
         let identity = monitor.identity().clone();
         let redaction = redaction(spec, files.redact.as_deref())?;
         let (state, resumed) = DurableState::open(files, identity, redaction, &mut monitor)?;
-        let time = Time::start(clock, resumed.and_then(|resumed| resumed.now));
+        let time = Time::start(clock, resumed.and_then(|resumed| resumed.now), witness);
         Ok(DurableMonitor {
             monitor,
             state,
@@ -230,6 +201,11 @@ impl DurableMonitor {
         self.monitor.speak_as(speaker);
         self.monitor.set_client(client);
         self.state.client = client;
+    }
+
+    /// Returns what a later process needs to continue this time.
+    pub(super) fn witness(&self) -> Option<Witness> {
+        self.time.witness()
     }
 
     /// Returns the time for the monitor.
@@ -379,21 +355,5 @@ impl Judge for DurableMonitor {
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         let decided = self.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_never_runs_back() {
-        let wall = Time::start(Clock::Wall, None).now().unwrap_or(Instant(0));
-        // The system clock was set back by an hour since an earlier process used this time.
-        let before = Instant(wall.0 + 3600 * Instant::SECOND);
-        let time = Time::start(Clock::Wall, Some(before));
-        let first = time.now().unwrap_or(Instant(0));
-        assert!(before <= first && Some(first) <= time.now());
-        assert_eq!(Time::start(Clock::None, Some(before)).now(), None);
     }
 }

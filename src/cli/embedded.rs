@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::durable_monitor::{Clock, DurableMonitor, unusable};
+use super::clock::Clock;
+use super::durable_monitor::{DurableMonitor, unusable};
 use super::durable_state::{Files, Sync};
 use super::failure::Failure;
 use super::models;
@@ -95,7 +96,7 @@ impl Embedded {
             .iter()
             .any(|file| file.is_some());
         Ok(Embedded {
-            monitor: DurableMonitor::resume(hir, monitor, files, clock)?,
+            monitor: DurableMonitor::resume(hir, monitor, files, (clock, None))?,
             keeps_files,
         })
     }

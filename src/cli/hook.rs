@@ -17,6 +17,7 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
+use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, Setup};
 use super::durable_state::{Files, Sync, replace};
 use super::failure::{Failure, Outcome, code, complain};
@@ -137,6 +138,9 @@ struct Kept {
     /// The length of the log when they were written, in bytes: a log that is shorter was cut.
     #[serde(default)]
     log: u64,
+    /// When that was.
+    #[serde(default)]
+    clock: Option<Witness>,
 }
 
 /// Runs the hook; any failure ends with an exit code that denies the call.
@@ -150,8 +154,8 @@ pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
         }
     }
     if let Some(session) = &args.reset {
-        let session = Session::open(args.state.as_deref(), session).map_err(Failure::Usage)?;
-        session.forget().map_err(Failure::Usage)?;
+        let mut session = Session::open(args.state.as_deref(), session).map_err(Failure::Usage)?;
+        session.reset().map_err(Failure::Usage)?;
         return Ok(Outcome::Holds);
     }
     // Before any thread of this process: a fork has only the thread that made it.
@@ -496,8 +500,8 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
                 let (calls, other) = (calls.display(), other.display());
                 return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
             }
-            if session.has_begun()? {
-                return Err(refused(&format!("`{}` is missing", calls.display())));
+            if let Some(why) = session.had_history()? {
+                return Err(refused(&why));
             }
             // Before all others, so that its absence says something.
             keep(&Kept::default())?;
@@ -524,6 +528,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
+        witness: before.clock.clone(),
         options: &judged_with,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
@@ -542,13 +547,17 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     let after = Kept {
         memory,
         log: length(),
+        clock: monitor.witness(),
     };
     if after != before {
         keep(&after)?;
     }
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
-        session.forget_older(Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60)));
+        let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
+        session.forget_older(keep, |calls| {
+            serde_json::from_slice::<Kept>(calls).ok()?.clock
+        });
     }
     Ok(answer.json)
 }

@@ -4,11 +4,12 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `STEM.lock` | the stems that have begun; calls of one session come one after another; its mode says whether an outcome was lost |
+//! | `STEM.lock` | the stems that have begun, or why there is no history; calls of one session come one after another; its mode says whether an outcome was lost |
 //! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
 //! | `STEM.calls` | the calls whose outcome is awaited, and the length of the log; it is there before all others |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
+use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -18,11 +19,17 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::clock::Witness;
 use super::durable_state::ONLY_ME;
 use crate::integrations::hook::{Call, Scope};
 
 /// The bit of the mode of `STEM.lock` that says that an outcome was lost: to set it takes no room.
 const LOST: u32 = 0o100;
+
+/// The line of `STEM.lock` that says that a person has reset the session, and the one that says that its history was removed because
+/// it was old. Other lines are stems.
+const RESET: &str = "reset";
+const AGED: &str = "aged";
 
 /// The files of one session.
 #[derive(Debug)]
@@ -104,14 +111,41 @@ impl Session {
         Ok(())
     }
 
-    /// Whether calls of the session, or of the sub-agent, were judged before.
-    pub(super) fn has_begun(&mut self) -> Result<bool, String> {
+    /// Returns why the session, or the sub-agent, cannot begin: calls of it were judged before. Its files are missing, so that
+    /// only the lock and logs that were set aside can say so.
+    pub(super) fn had_history(&mut self) -> Result<Option<String>, String> {
         let mut begun = String::new();
         if let Some(lock) = self.lock.as_mut() {
             let read = lock.rewind().and_then(|()| lock.read_to_string(&mut begun));
             read.map_err(|error| of(&error, &self.file("lock")))?;
         }
-        Ok(begun.lines().any(|stem| stem == self.stem))
+        let has = |line: &str| begun.lines().any(|other| other == line);
+        if has(AGED) {
+            let why = "the history of the session was removed so many days after its last call (`--keep`)";
+            return Ok(Some(why.to_owned()));
+        }
+        if has(&self.stem) {
+            return Ok(Some(format!(
+                "`{}` is missing",
+                self.file("calls").display()
+            )));
+        }
+        if has(RESET) {
+            return Ok(None);
+        }
+        let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
+        let log = entries.flatten().map(|entry| entry.path()).find(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let rest = name.and_then(|name| name.strip_prefix(&self.stem));
+            rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".log"))
+        });
+        Ok(log.map(|log| {
+            let (lock, log) = (self.file("lock"), log.display());
+            format!(
+                "`{log}` is the log of a history that is missing, and so is `{}`",
+                lock.display()
+            )
+        }))
     }
 
     /// Keeps in the lock that calls are judged from now on.
@@ -237,8 +271,21 @@ impl Session {
         )
     }
 
-    /// Forgets the session, its sub-agents included. Its decision logs stay, under names that no other log has.
-    pub(super) fn forget(&self) -> Result<(), String> {
+    /// Forgets the session, its sub-agents included: its next call begins a new history.
+    pub(super) fn reset(&mut self) -> Result<(), String> {
+        self.forget()?;
+        let path = self.folder.join(format!("{}.lock", self.session));
+        let written = self.lock.as_mut().map(|lock| {
+            lock.set_permissions(Permissions::from_mode(ONLY_ME))?;
+            lock.set_len(0)?;
+            writeln!(lock, "{RESET}")
+        });
+        written.transpose().map_err(|error| of(&error, &path))?;
+        Ok(())
+    }
+
+    /// Removes the files of the session. Its decision logs stay, under names that no other log has, and so does the lock.
+    fn forget(&self) -> Result<(), String> {
         let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
         for entry in entries.flatten() {
             let (path, name) = (entry.path(), entry.file_name());
@@ -252,56 +299,72 @@ impl Session {
             let Some((_, ending)) = rest.split_once('.') else {
                 continue;
             };
-            let kept = ending.split('.').next() != Some("lock") && ending.ends_with("log");
             let done = match ending {
                 "log" => set_aside(&path),
-                "lock" => continue,
                 "open" => std::fs::remove_dir_all(&path),
-                _ if kept => continue,
+                _ if ending == "lock" || ending.ends_with(".log") => continue,
                 _ => std::fs::remove_file(&path),
             };
             done.map_err(|error| of(&error, &path))?;
         }
-        let lock = self.folder.join(format!("{}.lock", self.session));
-        std::fs::remove_file(&lock).map_err(|error| of(&error, &lock))
+        Ok(())
     }
 
-    /// Forgets other sessions of the folder whose last call is longer ago, and files left by killed processes. Errors are
-    /// ignored: the next call tries again.
-    pub(super) fn forget_older(&self, age: Duration) {
+    /// Removes the histories of other sessions of the folder whose last call is longer ago, and files left by killed processes. The
+    /// lock of such a session stays and says so: a session that is resumed later is refused rather than begun anew, since its agent
+    /// may know what it read. `witness` reads the time of the last call in a file of calls: a system clock that is set ahead
+    /// makes no session old. Errors are ignored: the next call tries again.
+    pub(super) fn forget_older(&self, age: Duration, witness: impl Fn(&[u8]) -> Option<Witness>) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else {
             return;
         };
         let Some(oldest) = SystemTime::now().checked_sub(age) else {
             return;
         };
-        let mut latest = std::collections::BTreeMap::new();
+        let mut others: BTreeMap<String, Other> = BTreeMap::new();
         for entry in entries.flatten() {
             let name = entry.file_name();
-            let Some(stem) = name.to_str().and_then(|name| name.split(['.', '-']).next()) else {
+            let Some(name) = name.to_str() else {
+                continue;
+            };
+            let Some(stem) = name.split(['.', '-']).next() else {
                 continue;
             };
             let Ok(changed) = entry.metadata().and_then(|of| of.modified()) else {
                 continue;
             };
-            let kept = latest.entry(stem.to_owned()).or_insert(changed);
-            *kept = changed.max(*kept);
-            // Another process of this session would hold the lock.
-            let of_ours = stem == self.session && name.to_string_lossy().ends_with(".part");
-            if of_ours {
-                let _ = std::fs::remove_file(entry.path());
+            if stem == self.session {
+                // Another process of this session would hold the lock.
+                if name.ends_with(".part") {
+                    let _ = std::fs::remove_file(entry.path());
+                }
+                continue;
+            }
+            let other = others.entry(stem.to_owned()).or_default();
+            other.is_young |= changed >= oldest;
+            other.has_history |= !name.ends_with(".lock") && !name.ends_with(".log");
+            if name.ends_with(".calls") {
+                other.calls.push(entry.path());
             }
         }
-        let old = latest
-            .into_iter()
-            .filter(|(stem, changed)| *changed < oldest && *stem != self.session);
-        for (stem, _) in old {
+        let was_judged_since = |calls: &PathBuf| {
+            let witness = std::fs::read(calls).ok().and_then(|calls| witness(&calls));
+            let elapsed = witness.and_then(|witness| witness.elapsed());
+            elapsed.is_some_and(|elapsed| elapsed < age)
+        };
+        for (stem, other) in others {
+            if other.is_young || !other.has_history || other.calls.iter().any(was_judged_since) {
+                continue;
+            }
             let path = self.folder.join(format!("{stem}.lock"));
-            // A log that was set aside has no lock, and stays.
             let held = OpenOptions::new().append(true).open(&path);
-            let Some(file) = held.ok().filter(|file| file.try_lock().is_ok()) else {
+            let Some(mut file) = held.ok().filter(|file| file.try_lock().is_ok()) else {
                 continue;
             };
+            // First, so that no process ends between.
+            if writeln!(file, "{AGED}").is_err() {
+                continue;
+            }
             let session = Session {
                 folder: self.folder.clone(),
                 session: stem.clone(),
@@ -311,6 +374,17 @@ impl Session {
             let _ = session.forget();
         }
     }
+}
+
+/// The files of another session of the folder.
+#[derive(Debug, Default)]
+struct Other {
+    /// Whether one of its files was changed lately.
+    is_young: bool,
+    /// Whether it has more than its lock and logs.
+    has_history: bool,
+    /// The files that say when its last calls were judged.
+    calls: Vec<PathBuf>,
 }
 
 /// Gives a log a name that no other has.

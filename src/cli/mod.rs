@@ -15,6 +15,7 @@ mod calibrate;
 mod chain;
 mod check;
 mod claim_view;
+mod clock;
 mod compile;
 mod dap;
 mod diff;

@@ -6,7 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::durable_monitor::{Clock, DurableMonitor, ReservationArgs, Setup};
+use super::clock::Clock;
+use super::durable_monitor::{DurableMonitor, ReservationArgs, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;

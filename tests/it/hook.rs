@@ -59,8 +59,14 @@ impl Session {
 
     /// Exit code, standard output and error output of one call.
     fn raw(&self, input: &[u8]) -> (i32, String, String) {
+        self.raw_with(&[], input)
+    }
+
+    /// The same with variables of the environment.
+    fn raw_with(&self, variables: &[(&str, String)], input: &[u8]) -> (i32, String, String) {
         let mut guard = Command::cargo_bin("guard").unwrap();
         guard
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .arg("hook")
             .arg(&self.spec)
             .arg("--state")
@@ -607,6 +613,12 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
             true,
         ),
         (r#"{"url":"data:text/plain,PRIVATE%20KEY"}"#, true),
+        (r#"{"url":"da\tta:text/plain,PRIVATE%20KEY"}"#, true),
+        (r#"{"file":{"base64":"-UFJJVkFURSBLRVk="}}"#, true),
+        (
+            r#"{"file":{"base64":"data:;base64,UFJJVkFURSBLRVk="}}"#,
+            true,
+        ),
         (
             r#"[{"type":"image","data":"UABSAEkAVgBBAFQARQAgAEsARQBZAA=="}]"#,
             true,
@@ -654,6 +666,16 @@ fn hooks_are_told_apart_by_their_exact_names() {
     // A call without a name may be any.
     let (code, out, _) = session.raw(call(r#""PreToolUse""#, "null").as_bytes());
     assert!(code == 2 || out.contains("deny"), "{code} {out}");
+    // Neither is one whose name some reader takes for another.
+    for tool in [
+        r#""mail\u0000""#,
+        r#""mail\n""#,
+        r#"" mail""#,
+        r#""ma\u200bil""#,
+    ] {
+        let (code, _, err) = session.raw(call(r#""PreToolUse""#, tool).as_bytes());
+        assert!(code == 2 && err.contains("`tool_name`"), "{tool}: {err}");
+    }
     // Others are none of its business.
     let note = r#"{"session_id":"s1","hook_event_name":"Notification","message":"m"}"#;
     assert_eq!(session.raw(note.as_bytes()).0, 0);
@@ -1008,6 +1030,141 @@ fn log_journal_and_state_are_bound() {
             logs.filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "log");
         let kept = 1 + usize::from(had_log);
         assert_eq!(logs.count(), kept, "the log before is kept");
+    }
+}
+
+/// What one call answers if the system clock is so many seconds ahead; `None` if there is no C compiler to make it so.
+fn with_clock(session: &Session, ahead: i64, input: &str) -> Option<(i32, String, String)> {
+    const CLOCK: &str = r#"
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_REALTIME) time->tv_sec += atol(getenv("AHEAD"));
+    return result;
+}
+"#;
+    let library = session.folder.path().join("clock.so");
+    if !library.exists() {
+        let source = library.with_extension("c");
+        std::fs::write(&source, CLOCK).unwrap();
+        let mut cc = std::process::Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(&source);
+        if !cfg!(target_os = "linux") || !cc.status().is_ok_and(|status| status.success()) {
+            crate::support::skip("there is no C compiler");
+            return None;
+        }
+    }
+    let variables = [
+        ("LD_PRELOAD", library.display().to_string()),
+        ("AHEAD", ahead.to_string()),
+    ];
+    Some(session.raw_with(&variables, input.as_bytes()))
+}
+
+fn of_session(id: &str, hook: &str, tool: &str) -> String {
+    json!({"session_id": id, "hook_event_name": hook, "tool_name": tool, "tool_input": {}})
+        .to_string()
+}
+
+const DAY: i64 = 24 * 3600;
+
+/// A machine may wake up with a clock that is wrong by a month.
+#[test]
+fn a_clock_that_is_ahead_makes_no_session_old() {
+    let session = tainted(&[]);
+    session.raw(&outcome(r#""PRIVATE KEY""#));
+    let end = of_session("other", "SessionEnd", "");
+    let Some(ended) = with_clock(&session, 31 * DAY, &end) else {
+        return;
+    };
+    assert_eq!(ended.0, 0, "{}", ended.2);
+    assert_eq!(decision(&session.before("m", "mail", json!({}))).0, "deny");
+}
+
+/// The history of a session that is too old is gone, and its agent may know what it read: it is refused by name.
+#[test]
+fn an_old_session_is_refused_rather_than_begun_anew() {
+    let session = tainted(&["--keep", "0"]);
+    session.raw(&outcome(r#""PRIVATE KEY""#));
+    let call = of_session("s1", "PreToolUse", "mail");
+    for _ in 0..3 {
+        let end = of_session("other", "SessionEnd", "");
+        assert_eq!(session.raw(end.as_bytes()).0, 0);
+    }
+    let (code, _, err) = session.raw(call.as_bytes());
+    assert!(
+        code == 2 && err.contains("(`--keep`)") && err.contains("--reset s1"),
+        "{err}"
+    );
+    let names = std::fs::read_dir(session.state()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.collect();
+    let log = names.iter().find(|name| name.ends_with(".1.log")).unwrap();
+    let of_it = names
+        .iter()
+        .filter(|name| name.starts_with(log.trim_end_matches("1.log")));
+    assert_eq!(of_it.count(), 2, "its log and its lock: {names:?}");
+    session.reset();
+    assert_eq!(session.raw(call.as_bytes()).0, 0);
+}
+
+/// All files but the log are gone, the lock with them: the log shows that there was a history.
+#[test]
+fn a_log_without_a_history_is_refused_by_name() {
+    let session = tainted(&["--keep", "0"]);
+    session.raw(&outcome(r#""PRIVATE KEY""#));
+    session.raw(of_session("other", "SessionEnd", "").as_bytes());
+    let remove_locks = || {
+        for entry in std::fs::read_dir(session.state()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|of| of == "lock") {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+    };
+    remove_locks();
+    let call = of_session("s1", "PreToolUse", "mail");
+    let (code, _, err) = session.raw(call.as_bytes());
+    let why = "is the log of a history that is missing";
+    assert!(
+        code == 2 && err.contains(why) && err.contains("--reset s1"),
+        "{err}"
+    );
+    session.reset();
+    assert_eq!(session.raw(call.as_bytes()).0, 0);
+}
+
+/// In one run of the machine the time that passes is that of a clock that nobody sets.
+#[test]
+fn a_clock_that_jumps_empties_no_window() {
+    let session = Session::new();
+    let spec = "use std.agent\n\
+        property few = always (count[0,60s](kind == \"call\" and tool == \"pay\") <= 2)\n\
+        enforce few { violated => block \"too many\" }\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    let denied = |ahead: i64, tool: &str| {
+        let call = of_session("s1", "PreToolUse", tool);
+        let (code, out, err) = with_clock(&session, ahead, &call)?;
+        assert_eq!((code, err.as_str()), (0, ""));
+        Some(out.contains("deny"))
+    };
+    if denied(0, "pay").is_none() {
+        return;
+    }
+    for (ahead, tool, expected) in [
+        (0, "pay", false),
+        (36_500 * DAY, "x", false),
+        (36_500 * DAY, "pay", true),
+        (0, "pay", true),
+        (-3600, "pay", true),
+    ] {
+        assert_eq!(denied(ahead, tool), Some(expected), "{ahead} {tool}");
     }
 }
 
