@@ -21,5 +21,5 @@ mod replay;
 use guard_lang::{
     Checked, abstraction, artifact, audit, check, diagnostic, domain, eval, facade, front, hir,
     ids, inert, input, input_schema, learn, lint, load, modules, monitor, problem, query, report,
-    source, stdlib, syntax, system, translate, types, value, verdict,
+    source, stdlib, syntax, system, texts, translate, types, value, verdict,
 };

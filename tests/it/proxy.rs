@@ -297,6 +297,30 @@ fn lines_that_readers_may_differ_on_are_not_passed_on() {
         (&json!(5), true),
         "{both}"
     );
+    // A server in C ends the name at the NUL, others cut or skip the rest.
+    for name in [
+        "pay\0",
+        "pay\n",
+        " pay",
+        "pay\u{200b}",
+        "p\u{7f}ay",
+        "pay\u{a0}",
+    ] {
+        let call =
+            json!({"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": {"name": name}});
+        let refused = client.ask(&call.to_string());
+        assert_eq!(refused["error"]["code"], -32602, "{name:?}: {refused}");
+        let prompt =
+            json!({"jsonrpc": "2.0", "id": 7, "method": "prompts/get", "params": {"name": name}});
+        assert_eq!(
+            client.ask(&prompt.to_string())["error"]["code"],
+            -32602,
+            "{name:?}"
+        );
+    }
+    // Escaped, it would be six times as long.
+    let flood = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "x", "arguments": {"a": "\u{7f}".repeat(5_000)}}});
+    assert_eq!(client.ask(&flood.to_string())["error"]["code"], -32600);
     let list = client.ask(
         r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}},{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay"}}]"#,
     );

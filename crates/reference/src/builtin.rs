@@ -139,8 +139,8 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
             }
             Ok(Value::string(joined))
         }
-        (Builtin::Base64, [Value::String(text)]) => Ok(or_null(text::base64(text))),
-        (Builtin::Hex, [Value::String(text)]) => Ok(or_null(text::hex(text))),
+        (Builtin::Base64, [Value::String(text)]) => text::base64(text).map(or_null),
+        (Builtin::Hex, [Value::String(text)]) => text::hex(text).map(or_null),
         (Builtin::UrlDecode, [Value::String(text)]) => Ok(Value::string(text::url_decode(text))),
         (Builtin::Normalize, [Value::String(text)]) => Ok(Value::string(text::normalize(text))),
         (Builtin::Path, [Value::String(text)]) => text::path(text).map(Value::string),

@@ -1,73 +1,102 @@
 //! Functions on strings, written directly from their definitions.
 
+use std::collections::BTreeSet;
+
 use guard_lang::pattern::Pattern;
 use unicode_normalization::UnicodeNormalization;
 use url::Url;
 
-/// Decodes base64: both alphabets, with or without padding, white space ignored, padded texts concatenated. Returns `None` if
-/// the text is not base64; bytes that are not UTF-8 become U+FFFD.
-pub(super) fn base64(text: &str) -> Option<String> {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut group: Vec<u32> = Vec::new();
-    let (mut digits, mut padding) = (0, 0);
-    let flush = |group: &mut Vec<u32>, bytes: &mut Vec<u8>| {
-        let bits = group.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - group.len()));
-        let found = [bits >> 16, bits >> 8, bits].map(|byte| (byte & 0xFF) as u8);
-        let whole = match group.len() {
-            1 => return false,
-            0 => 0,
-            length => length - 1,
-        };
-        bytes.extend(&found[..whole]);
-        group.clear();
-        true
-    };
-    for c in text.chars() {
-        let digit = match c {
-            'A'..='Z' => c as u32 - 'A' as u32,
-            'a'..='z' => c as u32 - 'a' as u32 + 26,
-            '0'..='9' => c as u32 - '0' as u32 + 52,
-            '+' | '-' => 62,
-            '/' | '_' => 63,
-            '=' => {
-                padding += 1;
-                if !flush(&mut group, &mut bytes) {
-                    return None;
-                }
-                continue;
-            }
-            c if c.is_ascii_whitespace() => continue,
-            _ => return None,
-        };
-        digits += 1;
-        group.push(digit);
-        if group.len() == 4 {
-            flush(&mut group, &mut bytes);
+/// Decodes base64 as lenient decoders do, which skip other characters. Returns `None` if none of them reads anything, and an error if
+/// they read different bytes; bytes that are not UTF-8 become U+FFFD.
+pub(super) fn base64(text: &str) -> Result<Option<String>, String> {
+    let low: String = text
+        .encode_utf16()
+        .map(|unit| char::from((unit % 256) as u8))
+        .collect();
+    let mut readings = BTreeSet::from([decoded(&low, true, "stops")]);
+    for both in [true, false] {
+        for padding in ["stops", "stops if whole", "ends the group", "skipped"] {
+            readings.insert(decoded(text, both, padding));
         }
     }
-    let whole = flush(&mut group, &mut bytes) && (digits > 0 || padding == 0);
-    whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
+    one(text.trim_ascii(), readings)
 }
 
-/// Decodes hexadecimal: pairs of digits in either case, optionally after `0x`, white space ignored. Returns `None` for
-/// any other text.
-pub(super) fn hex(text: &str) -> Option<String> {
-    let mut text = text.trim();
-    if text.starts_with("0x") || text.starts_with("0X") {
-        text = &text[2..];
-    }
-    let mut bytes = Vec::new();
-    let mut high: Option<u32> = None;
-    for c in text.chars().filter(|c| !c.is_ascii_whitespace()) {
-        let digit = c.to_digit(16)?;
-        match high.take() {
-            None => high = Some(digit),
-            Some(first) => bytes.push((first * 16 + digit) as u8),
+/// Returns the bytes that a decoder reads to which `-` and `_` are digits or not, and which does this at a `=`.
+fn decoded(text: &str, both: bool, padding: &str) -> Vec<u8> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |c: char| match c {
+        '-' if both => Some(62),
+        '_' if both => Some(63),
+        c => DIGITS.find(c),
+    };
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new()];
+    for (at, c) in text.char_indices() {
+        let of_group = groups.last().map_or(0, Vec::len) % 4;
+        let since = text[..at + c.len_utf8()]
+            .chars()
+            .rev()
+            .take_while(|c| digit(*c).is_none());
+        let missing = 4 - of_group;
+        match (c, padding) {
+            ('=', "stops") => break,
+            ('=', "stops if whole")
+                if missing <= 2 && since.filter(|c| *c == '=').count() >= missing =>
+            {
+                break;
+            }
+            ('=', "ends the group") => groups.push(Vec::new()),
+            _ => groups
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|group| group.extend(digit(c))),
         }
     }
-    match high {
-        None => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        Some(_) => None,
+    let bytes = |digits: &[usize]| {
+        let bits = (0..4).fold(0, |bits, at| bits * 64 + digits.get(at).unwrap_or(&0));
+        let bytes = [bits >> 16, bits >> 8, bits].map(|byte| (byte % 256) as u8);
+        bytes[..digits.len() - 1].to_vec()
+    };
+    groups
+        .iter()
+        .flat_map(|group| group.chunks(4))
+        .flat_map(bytes)
+        .collect()
+}
+
+/// Decodes hexadecimal digits, as decoders do that stop at any other character, or skip it and `0x`. `None` and errors as of
+/// [`base64`].
+pub(super) fn hex(text: &str) -> Result<Option<String>, String> {
+    let low: String = text
+        .encode_utf16()
+        .map(|unit| char::from((unit % 256) as u8))
+        .collect();
+    let stops =
+        |text: &str| -> String { text.chars().take_while(char::is_ascii_hexdigit).collect() };
+    let without = text.replace("0x", "").replace("0X", "");
+    let skips: String = without.chars().filter(char::is_ascii_hexdigit).collect();
+    let bytes = |digits: &String| -> Vec<u8> {
+        let pairs = (0..digits.len() / 2).map(|pair| &digits[2 * pair..2 * pair + 2]);
+        pairs
+            .filter_map(|pair| u8::from_str_radix(pair, 16).ok())
+            .collect()
+    };
+    let readings = [stops(text), stops(&low), skips];
+    let nothing = ["0x", "0X"].contains(&text.trim_ascii());
+    let content = if nothing { "" } else { text.trim_ascii() };
+    one(content, readings.iter().map(bytes).collect())
+}
+
+/// Returns the text that all decoders read; the empty text has an empty reading.
+fn one(content: &str, mut readings: BTreeSet<Vec<u8>>) -> Result<Option<String>, String> {
+    readings.remove(&Vec::new());
+    match (content.is_empty(), readings.len()) {
+        (true, _) => Ok(Some(String::new())),
+        (_, 0 | 1) => Ok(readings
+            .first()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())),
+        _ => Err("decoders differ".to_owned()),
     }
 }
 

@@ -29,6 +29,7 @@ use super::event::Event;
 use super::{Judge, reason_of};
 use crate::monitor::lenient::{Outline, UNREAD, write_text};
 use crate::monitor::{Cause, Decision, Ruling};
+use crate::texts::is_exact_name;
 pub use memory::Memory;
 use memory::{Asked, Known, OpenCall};
 pub use names::decides;
@@ -126,6 +127,12 @@ impl Call {
             let mut keys = call.outline.iter().map(|(key, _)| key);
             if let Some(key) = keys.find(|key| call.outline.is_ambiguous(key)) {
                 return Err(format!("duplicate key in `{key}`"));
+            }
+            if !call.has_exact_tool() {
+                return Err(
+                    "`tool_name` has control, invisible or surrounding white characters: it can be taken for another one"
+                        .to_owned(),
+                );
             }
         }
         Ok(call)
@@ -619,10 +626,20 @@ impl Call {
         }
     }
 
+    /// Whether all readers of the call take its tool for the same one.
+    fn has_exact_tool(&self) -> bool {
+        let tool = self.outline.text("tool_name");
+        tool.is_none_or(|tool| is_exact_name(&tool))
+    }
+
     fn tool(&self, judge: &impl Judge, event: &mut Event, whole: bool) {
         // A call always has a tool, so a null name is unknown.
-        let tool = self.known("tool_name");
-        event.raw("tool", if tool == "null" { UNREAD } else { tool });
+        let tool = match self.known("tool_name") {
+            "null" => UNREAD,
+            _ if !self.has_exact_tool() => UNREAD,
+            tool => tool,
+        };
+        event.raw("tool", tool);
         if judge.reads("args") {
             let args = if whole {
                 self.known("tool_input")

@@ -9,6 +9,7 @@ use super::message::{
 use super::request::{About, Asked, Call, comparable, hashed};
 use super::text::Text;
 use super::{CALL_PARAMS, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed};
+use crate::texts::is_exact_name;
 
 impl Session {
     pub(super) fn client_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
@@ -100,9 +101,14 @@ impl Session {
             args: String::new(),
             id: Some(message::id_text(id)),
         };
+        let name = members.text("name");
+        if name.as_deref().is_some_and(|name| !is_exact_name(name)) {
+            return Err(invalid(
+                "the `name` has control, invisible or surrounding white characters: it can be taken for another one".to_owned(),
+            ));
+        }
         if method == "tools/call" {
-            let tool = members.text("name");
-            call.tool = tool.ok_or_else(|| invalid("a tool call needs a `name`".to_owned()))?;
+            call.tool = name.ok_or_else(|| invalid("a tool call needs a `name`".to_owned()))?;
             args = match members.raw("arguments") {
                 None | Some("null") => "{}",
                 Some(args) if args.starts_with('{') => args,

@@ -3,6 +3,8 @@
 //! A message is parsed strictly and written anew from its parts. A laxer reader at the other end, or one with another notion of
 //! line ends, therefore finds nothing in it that was not judged.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value as Json, json};
 
 use crate::monitor::lenient::Outline;
@@ -13,6 +15,11 @@ const MAX_ID_BYTES: usize = 1024;
 
 /// The longest accepted method name, in bytes.
 const MAX_METHOD_BYTES: usize = 128;
+
+/// The length of the escape of a character, in bytes, and the number of characters that may be escaped in any message. In a long
+/// one at most one byte in [`ESCAPE`] may begin such a character, so that no message becomes twice as long.
+const ESCAPE: usize = 6;
+const MAX_ESCAPES: usize = 4096;
 
 /// Integers of smaller absolute value are exact as doubles.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -119,6 +126,12 @@ impl<'l> Message<'l> {
 
     fn of(text: &str, members: &RawObject<'l>, case: Case) -> Result<Message<'l>, (i32, String)> {
         let invalid = |reason: &str| (INVALID_REQUEST, reason.to_owned());
+        let n_odd = text.chars().filter(|c| is_odd(*c)).count();
+        if n_odd > MAX_ESCAPES && n_odd > text.len() / ESCAPE {
+            return Err(invalid(
+                "so many control characters that escapes would double it",
+            ));
+        }
         unique_keys(text, case == Case::Unique).map_err(|why| (PARSE_ERROR, why))?;
         named_as(members.iter().map(|(key, _)| key), &MEMBERS)
             .map_err(|reason| (INVALID_REQUEST, reason))?;
@@ -264,20 +277,27 @@ pub(super) fn error(id: &str, code: i32, message: &str) -> String {
 ///
 /// In a JSON text, control characters below U+0020 occur only as white space between tokens, and all others only in strings.
 fn one_line(json: String) -> String {
-    let odd = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    let Some(first) = json.find(odd) else {
+    let Some(first) = json.find(|c| c < ' ' || is_odd(c)) else {
         return json;
     };
-    let mut line = String::with_capacity(json.len() + 16);
+    let n_odd = json.chars().filter(|c| is_odd(*c)).count();
+    let mut line = String::with_capacity(json.len() + ESCAPE * n_odd);
     line.push_str(&json[..first]);
     for c in json[first..].chars() {
         match c {
             '\0'..=' ' => line.push(' '),
-            c if odd(c) => line.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if is_odd(c) => {
+                let _ = write!(line, "\\u{:04x}", u32::from(c));
+            }
             c => line.push(c),
         }
     }
     line
+}
+
+/// Whether a character is escaped when it is passed on.
+fn is_odd(c: char) -> bool {
+    matches!(c, '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Returns a key for an id that is equal for all notations of the same string or number.

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::monitor::joined;
+use crate::monitor::joined::{self, Data};
 
 /// The members that the protocol defines: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -80,6 +80,8 @@ pub(super) struct Text<'j> {
     /// Number and size of the parts in text blocks alone, which clients show consecutively, whatever is between them.
     n_shown: usize,
     shown_size: usize,
+    /// Whether decoders differ on what some long part of it says.
+    is_unclear: bool,
 }
 
 impl<'j> Text<'j> {
@@ -93,6 +95,7 @@ impl<'j> Text<'j> {
             size: parts.size,
             n_shown: parts.n_shown,
             shown_size: parts.shown_size,
+            is_unclear: parts.is_unclear,
         }
     }
 
@@ -108,7 +111,9 @@ impl<'j> Text<'j> {
 
     /// Returns whether the text is unknown, if texts of up to `whole` bytes are written twice as a whole.
     pub(super) fn is_unknown(&self, whole: usize) -> bool {
-        joined::is_unknown(self.n_parts, self.size, whole)
+        self.is_unclear
+            || joined::is_unknown(self.n_parts, self.size, whole)
+            || joined::is_inflated(self.size, self.json.len(), whole)
     }
 
     /// Returns approximately how many bytes [`Text::push_to`] appends.
@@ -156,6 +161,8 @@ struct Parts<'o> {
     near: Option<usize>,
     /// Whether only the parts in text blocks are written.
     only_shown: bool,
+    /// See [`Text::is_unclear`].
+    is_unclear: bool,
 }
 
 /// The range of a part in the output, and its size.
@@ -197,6 +204,7 @@ impl<'o> Parts<'o> {
             shown_size: 0,
             near: None,
             only_shown: false,
+            is_unclear: false,
         }
     }
 
@@ -228,18 +236,23 @@ impl<'o> Parts<'o> {
         (place, part.len())
     }
 
-    /// Adds decoded text.
-    fn push_text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.push(&joined::written(text));
-        }
+    /// Adds a text as it is decoded, and returns what it is decoded from, if it is encoded.
+    fn push_decoded(
+        &mut self,
+        decode: impl FnOnce(&mut dyn FnMut(&str)) -> Option<Data>,
+    ) -> Option<Data> {
+        let separator = if self.n_parts > 0 { self.separator } else { "" };
+        let mut part = joined::Part::new(self.out.as_deref_mut(), separator, self.near);
+        let data = decode(&mut |piece| part.push(piece));
+        let size = part.end();
+        self.n_parts += usize::from(size > 0);
+        self.size += size;
+        self.is_unclear |= data == Some(Data::Unknown);
+        data
     }
 
     /// Removes a part of the innermost object; only parts of that object follow it in the output.
     fn remove(&mut self, (place, size): Part) {
-        if self.only_shown {
-            return;
-        }
         self.n_parts -= 1;
         self.size -= size;
         if let Some(out) = &mut self.out {
@@ -338,32 +351,30 @@ impl Level {
             self.media |= matches!(word.as_ref(), "image" | "audio");
             return;
         }
-        if key == "blob" {
-            let (text, is_plain) = joined::in_bytes(&joined::decoded(written));
-            // Readers differ on whether this is valid base64, so both readings count.
-            if !is_plain {
-                parts.push(written);
-            }
-            return parts.push_text(&text);
-        }
-        if key != "data" {
-            match key {
-                "text" => parts.push_shown(written),
-                _ => drop(parts.push(written)),
-            }
-            // Most texts are not addresses and are not copied.
-            let scheme = written.trim_start().get(..5);
-            if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-                && let Some(text) = joined::in_data_address(&joined::decoded(written))
-            {
-                parts.push_text(&text);
+        if parts.only_shown {
+            if key == "text" {
+                parts.push_shown(written);
             }
             return;
         }
-        let (text, is_binary) = joined::in_media(&joined::decoded(written));
-        parts.push_text(&text);
-        let part = parts.push(written);
-        self.encoded = is_binary.then_some(part).or(self.encoded.take());
+        match key {
+            "text" => parts.push_shown(written),
+            "blob" => {
+                // Readers differ on whether this is valid base64, so both readings count.
+                if !joined::is_strict(written) {
+                    parts.push(written);
+                }
+                parts.push_decoded(|sink| Some(joined::in_bytes(written, sink)));
+            }
+            "data" => {
+                let data = parts.push_decoded(|sink| Some(joined::in_media(written, sink)));
+                let part = parts.push(written);
+                let is_binary = data == Some(Data::Binary);
+                self.encoded = is_binary.then_some(part).or(self.encoded.take());
+            }
+            _ => drop(parts.push(written)),
+        }
+        parts.push_decoded(|sink| joined::in_data_address(written, sink));
     }
 }
 

@@ -116,8 +116,12 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             n if n > texts::MOST_ITEMS => Err(Fault::TooLong("range")),
             n => Ok(Value::list((0..n).map(count).collect())),
         },
-        (Builtin::Base64, Value::String(text), _) => Ok(or_null(texts::base64(text))),
-        (Builtin::Hex, Value::String(text), _) => Ok(or_null(texts::hex(text))),
+        (Builtin::Base64, Value::String(text), _) => {
+            texts::base64(text).map(or_null).map_err(Fault::Unclear)
+        }
+        (Builtin::Hex, Value::String(text), _) => {
+            texts::hex(text).map(or_null).map_err(Fault::Unclear)
+        }
         (Builtin::UrlDecode, Value::String(text), _) => Ok(Value::string(texts::url_decode(text))),
         (Builtin::Normalize, Value::String(text), _) => Ok(Value::string(texts::normalize(text))),
         (Builtin::Path, Value::String(text), _) => {

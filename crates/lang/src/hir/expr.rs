@@ -241,9 +241,9 @@ pub enum Builtin {
     IndexOf,
     /// `range(n)`: `[0, 1, …, n - 1]`
     Range,
-    /// `base64(s)`: the decoded text; null if `s` is not Base64.
+    /// `base64(s)`: the decoded text; null if no decoder reads anything of `s`, a data error if decoders read different bytes.
     Base64,
-    /// `hex(s)`: the text that hexadecimal digits encode; null if there is any other character.
+    /// `hex(s)`: the text that hexadecimal digits encode; null and data errors as of `base64`.
     Hex,
     /// `url_decode(s)`: percent-encoding decoded once.
     UrlDecode,

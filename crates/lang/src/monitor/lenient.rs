@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use jiter::Peek;
 
-use super::joined;
+use super::joined::{self, Data};
 use crate::input::keys::OpenKeys;
 use crate::input::quick;
 use crate::input::scan::{Fault, Key, Scanner};
@@ -22,6 +22,9 @@ const DEEPEST: usize = usize::MAX;
 
 /// The greatest number of members of an outline.
 const MOST_MEMBERS: usize = 10_000;
+
+/// The longest text that is a name rather than a message, in bytes.
+const LONGEST_NAME: usize = 64;
 
 /// The members of a JSON object, in order and as written.
 #[derive(Clone, Debug)]
@@ -169,40 +172,44 @@ fn string(value: &str) -> Option<String> {
 /// Adds all the text in a JSON value to a line, as a JSON string: its strings in order, the keys that are not plain names, and
 /// the text in encoded media, joined by line ends and, if there are several, joined once more without a separator (see
 /// `joined`). A member that only names the kind of a part (`"type": "text"`) is not text. Adds `null` if there is no text, and
-/// [`UNREAD`] if some of the text is unknown. Linear in the value, without recursion and without a copy.
+/// [`UNREAD`] if some of the text is unknown. Linear in the value, without recursion and without a copy of it.
 pub fn write_text(value: &str, line: &mut String) {
-    let start = line.len();
-    line.push('"');
-    let mut all = Strings::new(line, "\\n", None);
+    let mut all = Strings::new(None, "", None);
     let read = strings(value, &mut all);
     let (n, size, n_shown, shown_size) = (all.n, all.size, all.n_shown, all.shown_size);
-    if read.is_err() || joined::is_unknown(n, size, joined::WHOLE) {
-        line.truncate(start);
-        line.push_str(UNREAD);
-    } else if n == 0 {
-        line.truncate(start);
-        line.push_str("null");
-    } else {
-        if n > 1 {
-            line.push_str("\\n");
-            let near = joined::near(n, size, joined::WHOLE);
-            // A value that was parsed once is valid.
-            let _ = strings(value, &mut Strings::new(line, "", near));
-        }
-        if n_shown > 1 && n_shown < n {
-            line.push_str("\\n");
-            let near = joined::near(n_shown, shown_size, joined::WHOLE);
-            let mut shown = Strings::new(line, "", near);
-            shown.only_shown = true;
-            let _ = strings(value, &mut shown);
-        }
-        line.push('"');
+    if read.is_err()
+        || all.is_unclear
+        || joined::is_unknown(n, size, joined::WHOLE)
+        || joined::is_inflated(size, value.len(), joined::WHOLE)
+    {
+        return line.push_str(UNREAD);
     }
+    if n == 0 {
+        return line.push_str("null");
+    }
+    // A value that was parsed once is valid.
+    line.reserve(joined::estimate(n, size, joined::WHOLE));
+    line.push('"');
+    let _ = strings(value, &mut Strings::new(Some(&mut *line), "\\n", None));
+    if n > 1 {
+        line.push_str("\\n");
+        let near = joined::near(n, size, joined::WHOLE);
+        let _ = strings(value, &mut Strings::new(Some(&mut *line), "", near));
+    }
+    if n_shown > 1 && n_shown < n {
+        line.push_str("\\n");
+        let near = joined::near(n_shown, shown_size, joined::WHOLE);
+        let mut shown = Strings::new(Some(&mut *line), "", near);
+        shown.only_shown = true;
+        let _ = strings(value, &mut shown);
+    }
+    line.push('"');
 }
 
 /// Collects the strings of a text and joins them as they are found. They stay escaped.
 struct Strings<'o> {
-    line: &'o mut String,
+    /// `None`: only their number and size are wanted.
+    line: Option<&'o mut String>,
     separator: &'static str,
     /// The number of bytes of each end of long strings that are added; `None` for whole strings.
     near: Option<usize>,
@@ -214,10 +221,16 @@ struct Strings<'o> {
     shown_size: usize,
     /// Whether only the texts of blocks are added.
     only_shown: bool,
+    /// Whether decoders differ on what some long string says.
+    is_unclear: bool,
 }
 
 impl<'o> Strings<'o> {
-    fn new(line: &'o mut String, separator: &'static str, near: Option<usize>) -> Strings<'o> {
+    fn new(
+        line: Option<&'o mut String>,
+        separator: &'static str,
+        near: Option<usize>,
+    ) -> Strings<'o> {
         Strings {
             line,
             separator,
@@ -227,15 +240,16 @@ impl<'o> Strings<'o> {
             n_shown: 0,
             shown_size: 0,
             only_shown: false,
+            is_unclear: false,
         }
     }
 
-    /// Adds the text of a block as written, with its quotes.
-    fn push_shown(&mut self, quoted: &str) {
+    /// Adds the text of a block as written.
+    fn push_shown(&mut self, written: &str) {
         self.n_shown += 1;
-        self.shown_size += quoted.len();
+        self.shown_size += written.len();
         let only_shown = std::mem::take(&mut self.only_shown);
-        self.push_quoted(quoted);
+        self.push(written);
         self.only_shown = only_shown;
     }
 
@@ -244,18 +258,28 @@ impl<'o> Strings<'o> {
         if self.only_shown {
             return;
         }
-        if self.n > 0 {
-            self.line.push_str(self.separator);
+        if let Some(line) = &mut self.line {
+            if self.n > 0 {
+                line.push_str(self.separator);
+            }
+            joined::push(line, written, self.near);
         }
-        joined::push(self.line, written, self.near);
         self.n += 1;
         self.size += written.len();
     }
 
-    /// Adds a string as written, with its quotes.
-    fn push_quoted(&mut self, quoted: &str) {
-        let end = quoted.len().saturating_sub(1);
-        self.push(quoted.get(1..end).unwrap_or_default());
+    /// Adds a text as it is decoded.
+    fn push_decoded(&mut self, decode: impl FnOnce(&mut dyn FnMut(&str)) -> Option<Data>) {
+        if self.only_shown {
+            return;
+        }
+        let separator = if self.n > 0 { self.separator } else { "" };
+        let mut part = joined::Part::new(self.line.as_deref_mut(), separator, self.near);
+        let data = decode(&mut |piece| part.push(piece));
+        let size = part.end();
+        self.n += usize::from(size > 0);
+        self.size += size;
+        self.is_unclear |= data == Some(Data::Unknown);
     }
 }
 
@@ -283,26 +307,19 @@ fn strings(value: &str, all: &mut Strings<'_>) -> Result<(), Fault> {
             Peek::Object => inner = member(&mut scan, true, &mut means, all)?,
             Peek::Array => inner = scan.first_item()?,
             Peek::String => {
-                let quote = scan.at();
-                let text = scan.string()?;
-                let is_text = !(text.is_empty() || means == Means::Tag && is_plain_name(text));
+                let start = scan.at() + 1;
+                scan.pass_string()?;
+                let written = scan.text(start, scan.at() - 1 - start).unwrap_or_default();
                 if means == Means::Encoded {
-                    let (encoded, _) = joined::in_media(text);
-                    if !encoded.is_empty() {
-                        all.push(&joined::written(&encoded));
-                    }
+                    all.push_decoded(|sink| Some(joined::in_media(written, sink)));
                 }
-                let address = joined::in_data_address(text).unwrap_or_default();
-                if is_text {
-                    let quoted = value.get(quote..scan.at()).unwrap_or_default();
-                    match means {
-                        Means::Shown => all.push_shown(quoted),
-                        _ => all.push_quoted(quoted),
-                    }
+                match means {
+                    _ if written.is_empty() => {}
+                    Means::Tag if is_word(written) => {}
+                    Means::Shown => all.push_shown(written),
+                    _ => all.push(written),
                 }
-                if !address.is_empty() {
-                    all.push(&joined::written(&address));
-                }
+                all.push_decoded(|sink| joined::in_data_address(written, sink));
             }
             other => scan.pass(other)?,
         }
@@ -351,16 +368,21 @@ fn member(
     };
     let is_text = !is_plain_name(text);
     if is_text {
-        let end = quick::string(scan.bytes(), at - 1).map_or(at, |quoted| quoted.end);
-        all.push_quoted(scan.text(at - 1, end + 1 - at).unwrap_or_default());
+        let end = quick::string(scan.bytes(), at - 1).map_or(at + 1, |quoted| quoted.end);
+        all.push(scan.text(at, end - 1 - at).unwrap_or_default());
     }
     scan.peek().map(Some)
+}
+
+/// Whether a string, as it is written, is a name rather than a message.
+fn is_word(written: &str) -> bool {
+    written.len() <= 6 * LONGEST_NAME && is_plain_name(&joined::decoded(written))
 }
 
 /// Whether a text is a name rather than a message.
 fn is_plain_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.$/@".contains(c);
-    text.len() <= 64 && text.chars().all(plain) && !text.contains("--")
+    text.len() <= LONGEST_NAME && text.chars().all(plain) && !text.contains("--")
 }
 
 /// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept

@@ -8,10 +8,10 @@ mod host;
 mod path;
 mod unicode;
 
-pub use decode::{base64, hex, url_decode};
+pub use decode::{Base64, base64, base64_readings, hex, url_decode};
 pub use host::host;
 pub use path::{below, path};
-pub use unicode::normalize;
+pub use unicode::{is_exact_name, normalize};
 
 /// The greatest size in bytes of a text that a function may produce; a larger result has no value.
 pub const MOST_BYTES: usize = 16 << 20;
@@ -47,6 +47,11 @@ pub enum Unclear {
     /// An address from which programs read different hosts.
     #[error("programs read different hosts in this address")]
     TwoHosts,
+    /// An encoded text that decoders turn into different bytes.
+    #[error(
+        "decoders read different bytes in this text: some skip what others take for digits, or stop where others go on"
+    )]
+    TwoReadings,
     /// An address that cannot be parsed.
     #[error("not an address: its host or port is not valid")]
     NoAddress,

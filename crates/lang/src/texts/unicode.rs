@@ -12,6 +12,12 @@ pub fn normalize(text: &str) -> String {
     once.nfkc().filter(seen).collect()
 }
 
+/// Returns whether a name is one name to all readers: some end it at a NUL, cut white space off it, or skip what is not seen.
+pub fn is_exact_name(name: &str) -> bool {
+    let odd = |c: char| c.is_control() || is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    name.trim() == name && !name.contains(odd)
+}
+
 /// `Default_Ignorable_Code_Point` of Unicode 16.
 fn is_ignorable(c: char) -> bool {
     matches!(
