@@ -12,7 +12,7 @@ use super::formula::Letter;
 use super::states::{StateId, StateSet};
 use super::verdict::{Finality, Verdict};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) root: Ref,
     pub(super) accepting: bool,
@@ -32,7 +32,7 @@ pub(super) struct Row {
 ///
 /// # Shape
 /// `n` states and one table of branches shared by all of them; a step visits at most one branch per atom.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Parts")]
 pub struct Dfa {
     pub(super) atoms: Box<[Atom]>,

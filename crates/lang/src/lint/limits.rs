@@ -53,6 +53,9 @@ pub(super) struct Budget {
     /// The automata that were built, by the shape of their formulas, with the atoms and the work of the first formula of each
     /// shape: most properties of a spec have one of a few forms with different letters.
     built: FxHashMap<Shape, (Vec<Atom>, Dfa, u64)>,
+    /// Whether two automata clash, and the work to find out, by both with their atoms numbered in order: a spec of 516 lines
+    /// compares hundreds of pairs of a few forms, which took 26 of 97 million instructions of `guard check`.
+    clashing: FxHashMap<(Dfa, Dfa), (bool, u64)>,
     /// Sets of literals that no event satisfies together, found so far, by their first atom.
     excluded: FxHashMap<Atom, Vec<Letter>>,
 }
@@ -64,6 +67,7 @@ impl Budget {
             conditions: Work::new(limits.conditions, limits.condition),
             limits: limits.clone(),
             built: FxHashMap::default(),
+            clashing: FxHashMap::default(),
             excluded: FxHashMap::default(),
         }
     }
@@ -136,10 +140,27 @@ impl Budget {
         if self.is_spent() {
             return None;
         }
-        let (clashes, work) = lhs.clashes_counted(rhs, &self.allowance());
+        let allowance = self.allowance();
+        let mut atoms = [lhs.atoms(), rhs.atoms()].concat();
+        atoms.sort_unstable();
+        atoms.dedup();
+        let numbers: Vec<Atom> = (0..).take(atoms.len()).map(Atom).collect();
+        let [lhs, rhs] = [lhs, rhs].map(|dfa| dfa.renamed(&atoms, &numbers));
+        let pair = (lhs, rhs);
+        let known = self.clashing.get(&pair).copied();
+        let (clashes, work) = match known.filter(|(_, work)| *work <= allowance.work) {
+            Some((clashes, work)) => (Some(clashes), work),
+            None => {
+                let (clashes, work) = pair.0.clashes_counted(&pair.1, &allowance);
+                (clashes.ok(), work)
+            }
+        };
         // Visiting one pair takes about as long as this many elementary steps.
         self.left = self.left.saturating_sub(4 * work);
-        clashes.ok()
+        if let Some(clashes) = clashes {
+            self.clashing.insert(pair, (clashes, work));
+        }
+        clashes
     }
 
     /// Returns the traces of an automaton without a step that has all these literals, which must be in order.
