@@ -129,7 +129,8 @@ def hook(k):
 
 def processes(name, command, n, given=hook):
     def ask(k):
-        subprocess.run(command, input=given(k), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        # not `/dev/null`, which a hook takes for an output that nobody hears
+        subprocess.run(command, input=given(k), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
 
     spent = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     before = spent()

@@ -126,9 +126,7 @@ fn tiers(path: &Path, models: &ModelArgs, checked: &mut Loaded) -> Result<(), Fa
     };
     let monitor =
         Monitor::new(spec, options).map_err(|error| durable_monitor::unusable(path, &error))?;
-    checked
-        .diagnostics
-        .extend(models::unreached(spec, &monitor));
+    checked.diagnostics.extend(models::unreached(&monitor));
     diagnostic::sort(&mut checked.diagnostics);
     Ok(())
 }

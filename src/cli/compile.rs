@@ -162,7 +162,7 @@ fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptM
     };
     let monitor = Monitor::new(spec, options)
         .map_err(|error| durable_monitor::unusable(&args.spec, &error))?;
-    spec::print_diagnostics(&model_files::unreached(spec, &monitor), &checked.sources);
+    spec::print_diagnostics(&model_files::unreached(&monitor), &checked.sources);
     let kept = monitor.solved().into_iter();
     kept.map(|(name, solved)| {
         let hash = hashes.get(&name).cloned().unwrap_or_default();

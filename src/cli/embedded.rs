@@ -7,7 +7,6 @@ use super::durable_monitor::{DurableMonitor, unusable};
 use super::durable_state::{Files, Sync};
 use super::failure::Failure;
 use super::models;
-use crate::artifact;
 use crate::facade::Spec;
 use crate::learn::Model;
 use crate::monitor::{Decision, Identity, Monitor, Options, Request};
@@ -60,7 +59,7 @@ impl Embedded {
         let path = Path::new(loaded.sources.get(FileId(0)).name());
         let models = models::assigned(&options.models, hir, path, &loaded.models)?;
         let identity = Identity {
-            spec: artifact::hash(&loaded.sources),
+            spec: loaded.hash().to_owned(),
             model: None,
         };
         let monitor = Monitor::new(
@@ -96,7 +95,7 @@ impl Embedded {
             .iter()
             .any(|file| file.is_some());
         Ok(Embedded {
-            monitor: DurableMonitor::resume(hir, monitor, files, (clock, None))?,
+            monitor: DurableMonitor::resume(monitor, files, (clock, None))?,
             keeps_files,
         })
     }

@@ -4,12 +4,14 @@
 //! judges the call. If that process ends in any way but a clean answer, the first denies the call. `docs/protocol-hook.md`
 //! describes the states of a call and the files of a session.
 
-use std::io::{BufRead as _, PipeReader, PipeWriter, Read as _, Write as _};
+use std::ffi::OsString;
+use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,11 +40,13 @@ const MAX_INPUT: usize = 64 * 1024 * 1024;
 /// The part of an input by which the first process marks an outcome, in bytes: the ids stand before what is long.
 const HEAD: usize = 2 * 1024 * 1024;
 
-/// The time that the first process waits beyond `--timeout`, which the second one observes.
-const GRACE: Duration = Duration::from_secs(2);
-
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
+
+/// The defaults of `--keep`, `--timeout` and `--max-memory`.
+const KEEP: u64 = 30;
+const TIMEOUT: u64 = 20;
+const MAX_MEMORY: u64 = 2048;
 
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
@@ -82,13 +86,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
     /// Calls that share one history
-    #[arg(long, value_enum, default_value_t = ScopeArg::Session)]
+    #[arg(long, value_enum, default_value_t)]
     scope: ScopeArg,
     /// Restart a session: remove its state and keep its decision log under another name
     #[arg(long, value_name = "SESSION")]
     reset: Option<String>,
     /// Days after its last call during which a session may be resumed
-    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    #[arg(long, value_name = "DAYS", default_value_t = KEEP)]
     keep: u64,
     /// Sign every decision in the logs with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE")]
@@ -102,10 +106,10 @@ pub(super) struct Args {
     redact: Option<String>,
     /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
     /// allowed
-    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT)]
     timeout: u64,
     /// Memory that a decision may take before the call is denied
-    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    #[arg(long, value_name = "MIB", default_value_t = MAX_MEMORY)]
     max_memory: u64,
     #[command(flatten)]
     models: ModelArgs,
@@ -113,15 +117,43 @@ pub(super) struct Args {
     limits: LimitArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ScopeArg {
     /// The calls of a session, including those of its sub-agents
+    #[default]
     Session,
     /// The calls of the main agent, and those of each sub-agent, separately
     Agent,
 }
 
 impl Args {
+    /// Returns the arguments if they are `hook SPEC` or `hook SPEC --state DIR`, as in most settings of agents. For these two forms
+    /// the parser of all arguments is not made: that took a twelfth of the time of a call.
+    pub(super) fn plain(args: &[OsString]) -> Option<Args> {
+        let (verb, spec, state) = match args {
+            [_, verb, spec] => (verb, spec, None),
+            [_, verb, spec, flag, state] if flag == "--state" => (verb, spec, Some(state)),
+            _ => return None,
+        };
+        let is_value =
+            |arg: &OsString| !arg.is_empty() && !arg.as_encoded_bytes().starts_with(b"-");
+        let is_plain = verb == "hook" && is_value(spec) && state.is_none_or(is_value);
+        is_plain.then(|| Args {
+            spec: spec.into(),
+            state: state.map(PathBuf::from),
+            scope: ScopeArg::default(),
+            reset: None,
+            keep: KEEP,
+            key: None,
+            sync: Sync::System,
+            redact: None,
+            timeout: TIMEOUT,
+            max_memory: MAX_MEMORY,
+            models: ModelArgs::default(),
+            limits: LimitArgs::default(),
+        })
+    }
+
     fn scope(&self) -> Scope {
         match self.scope {
             ScopeArg::Session => Scope::Session,
@@ -145,7 +177,6 @@ struct Kept {
 
 /// Runs the hook; any failure ends with an exit code that denies the call.
 pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
-    lines::take_small_pages();
     let project = std::env::var_os(PROJECT).map(PathBuf::from);
     if let Some(project) = project.filter(|project| project.is_absolute()) {
         let paths = [Some(&mut args.spec), args.state.as_mut(), args.key.as_mut()];
@@ -159,12 +190,8 @@ pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
         return Ok(Outcome::Holds);
     }
     // Before any thread of this process: a fork has only the thread that made it.
-    match start(args.max_memory) {
-        Ok(None) => {
-            // not by way of a program that contains this one, which would end as itself
-            let code = super::of_hook(super::guarded(|| judge(args)));
-            std::process::exit(i32::from(code));
-        }
+    match start(&args) {
+        Ok(None) => judge(args),
         started => supervise(&args, started.map(Option::unwrap_or_default)),
     }
 }
@@ -201,7 +228,7 @@ impl Judge {
 
 /// Starts the process that judges, and returns `None` in it; its input and output are those of the [`Judge`]. It is forked
 /// rather than started anew: to load the program a second time takes as long as to judge a call.
-fn start(max_memory: u64) -> std::io::Result<Option<Judge>> {
+fn start(args: &Args) -> std::io::Result<Option<Judge>> {
     let (its_input, input) = std::io::pipe()?;
     let (output, its_output) = std::io::pipe()?;
     if let fork::Fork::Parent(process) = fork::fork()? {
@@ -215,24 +242,29 @@ fn start(max_memory: u64) -> std::io::Result<Option<Judge>> {
         complain(&format!("cannot start the judging process: {error}"));
         std::process::exit(i32::from(code::HOOK_DENIES));
     }
-    limit_memory(max_memory);
+    limit(args);
     Ok(None)
 }
 
-/// Judges the call of the standard input within the limits.
-fn judge(args: Args) -> Result<Outcome, Failure> {
-    // The time begins when the input is there.
-    let _ = std::io::stdin().lock().fill_buf();
-    let after = Duration::from_secs(args.timeout);
-    let judge = watch(after, args.timeout, || ()).and_then(|()| {
-        let judge = std::thread::Builder::new().stack_size(STACK);
-        judge.spawn(move || judge_input(&args))
-    });
-    let judge = judge.map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
-    judge.join().unwrap_or_else(|_| {
-        super::failure::internal_fault();
-        Err(Failure::AlreadyReported(code::HOOK_DENIES))
-    })
+/// Judges the call of the standard input within the limits, and ends the process.
+fn judge(args: Args) -> ! {
+    let judge = std::thread::Builder::new().stack_size(STACK);
+    // The thread ends the process: to wake the first one for that takes longer. Not by way of a program that contains this one,
+    // which would end as itself.
+    let judge = judge.spawn(move || end(super::guarded(|| judge_input(&args))));
+    let code = match judge {
+        Ok(judge) => match judge.join() {
+            Ok(never) => never,
+            Err(_) => code::INTERNAL,
+        },
+        Err(error) => Failure::Usage(format!("cannot start a thread: {error}")).report(),
+    };
+    end(code)
+}
+
+/// Ends the process that judges.
+fn end(code: u8) -> ! {
+    std::process::exit(i32::from(super::of_hook(code)))
 }
 
 /// Gives the process that judges its input, and passes on what it answers. Any end of it but a clean one denies, and an outcome
@@ -247,11 +279,12 @@ fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Fa
         .as_ref()
         .ok()
         .map(|judge| Arc::clone(&judge.process));
-    let timeout = Duration::from_secs(args.timeout) + GRACE;
     let (folder, scope) = (args.state.clone(), args.scope());
+    let late = Arc::new(AtomicBool::new(false));
     let watched = {
-        let input = Arc::clone(&input);
-        watch(timeout, args.timeout, move || {
+        let (input, late) = (Arc::clone(&input), Arc::clone(&late));
+        watch(args.timeout, move || {
+            late.store(true, Ordering::SeqCst);
             // It may be waited for; then it has closed its output, and is about to end.
             if let Some(Ok(process)) = process.as_ref().map(|process| process.try_lock())
                 && let Some(process) = *process
@@ -281,7 +314,12 @@ fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Fa
         .output
         .as_mut()
         .map_or(Ok(0), |from| from.read_to_end(&mut answer));
-    let status = match read.and_then(|_| judge.wait()) {
+    let ended = read.and_then(|_| judge.wait());
+    while late.load(Ordering::SeqCst) {
+        // The thread that watches ends the process, and says why.
+        std::thread::park();
+    }
+    let status = match ended {
         Ok(Some(status)) => status,
         Ok(None) => return Err(denied("the judging process is gone")),
         Err(error) => {
@@ -329,6 +367,9 @@ fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
 
 /// Marks an outcome before anything that may fail; what is no outcome, or cannot be read so far, has no mark.
 fn marked(input: &[u8], folder: Option<&Path>, scope: Scope) -> Result<Option<Mark>, String> {
+    if !hook::may_report(input) {
+        return Ok(None);
+    }
     let call = Outline::read(input.to_vec()).and_then(|outline| Call::of(outline, scope));
     let Some(call) = call.ok().filter(Call::is_outcome) else {
         return Ok(None);
@@ -358,13 +399,9 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Ends the process after the timeout: Claude Code allows the call if a hook exceeds Claude Code's own timeout.
-fn watch(
-    after: Duration,
-    seconds: u64,
-    before_end: impl FnOnce() + Send + 'static,
-) -> std::io::Result<()> {
+fn watch(seconds: u64, before_end: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let watch = move || {
-        std::thread::sleep(after);
+        std::thread::sleep(Duration::from_secs(seconds));
         before_end();
         complain(&format!(
             "the call was not checked: it took more than {seconds} s (`--timeout`)"
@@ -374,8 +411,9 @@ fn watch(
     std::thread::Builder::new().spawn(watch).map(|_| ())
 }
 
-/// Lets the process have so much memory, and write no core: what is beyond ends it.
-fn limit_memory(mebibytes: u64) {
+/// Limits the memory of the process that judges, lets it write no core, and ends it if it goes on without the first process, which
+/// otherwise ends it in time.
+fn limit(args: &Args) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = |resource: Resource, most: u64| {
         // No process may raise a limit that it was started with.
@@ -387,12 +425,11 @@ fn limit_memory(mebibytes: u64) {
             maximum: Some(most),
         };
         if let Err(error) = setrlimit(resource, limit) {
-            complain(&format!(
-                "cannot limit the memory of the judging process: {error}"
-            ));
+            complain(&format!("cannot limit the judging process: {error}"));
         }
     };
-    limit(Resource::As, mebibytes.saturating_mul(1024 * 1024));
+    limit(Resource::As, args.max_memory.saturating_mul(1024 * 1024));
+    limit(Resource::Cpu, args.timeout.saturating_add(1));
     limit(Resource::Core, 0);
 }
 
@@ -552,6 +589,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     if after != before {
         keep(&after)?;
     }
+    monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
         let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
@@ -589,6 +627,34 @@ fn put_on_record(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Arguments that are read without the parser of all arguments are read as by that parser.
+    #[test]
+    fn plain_arguments_are_those_of_the_parser() {
+        let all = [
+            "guard", "hook", "check", "a.guard", "", "-", "--state", "-x", "st",
+        ];
+        let (mut n_plain, mut lines) = (0, vec![Vec::new()]);
+        for _ in 0..5 {
+            let longer = |line: &Vec<OsString>| {
+                let line = line.clone();
+                all.map(|arg| [&line[..], &[arg.into()]].concat())
+            };
+            lines = lines.iter().flat_map(longer).collect();
+            for line in &lines {
+                let Some(plain) = Args::plain(line) else {
+                    continue;
+                };
+                n_plain += 1;
+                let parsed = <super::super::Cli as clap::Parser>::try_parse_from(line).unwrap();
+                let super::super::Verb::Hook(parsed) = parsed.verb else {
+                    panic!("{line:?}");
+                };
+                assert_eq!(format!("{plain:?}"), format!("{parsed:?}"), "{line:?}");
+            }
+        }
+        assert!(n_plain > 100, "{n_plain}");
+    }
 
     #[test]
     fn a_person_may_take_a_day_to_answer() {

@@ -147,6 +147,10 @@ pub fn main() -> ExitCode {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let hook = args.get(1).is_some_and(|verb| verb == "hook");
+    if hook {
+        // Before the arguments are read: each large page that is begun takes as long as 70 small ones.
+        lines::take_small_pages();
+    }
     let code = guarded(|| dispatch(args));
     if hook { of_hook(code) } else { code }
 }
@@ -175,6 +179,9 @@ fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
 }
 
 fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
+    if let Some(args) = hook::Args::plain(&args) {
+        return hook::run(args);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

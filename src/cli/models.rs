@@ -87,7 +87,8 @@ pub(super) fn assigned(
 }
 
 /// Returns warnings about the tiers that no state of a monitor's models reaches.
-pub(super) fn unreached(spec: &Spec, monitor: &Monitor) -> Vec<Diagnostic> {
+pub(super) fn unreached(monitor: &Monitor) -> Vec<Diagnostic> {
+    let spec = monitor.spec();
     let told = |tier: Unreached| {
         let arm = spec.enforces.get(tier.clause)?.arms.get(tier.arm)?;
         let told = Diagnostic::new(Code::G0943, arm.span, tier.why).label("never acts");

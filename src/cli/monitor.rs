@@ -14,7 +14,6 @@ use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::spec;
-use crate::artifact;
 use crate::inert::inert;
 use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
 use crate::value::Instant;
@@ -420,7 +419,7 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
     if let Some(of) = args.spec.as_deref() {
         let (spec, checked) = spec::usable(of)?;
         let here = Identity::new(
-            artifact::hash(&checked.sources),
+            checked.hash().to_owned(),
             &args.models.read(&spec, of, &checked.models)?,
         );
         if let Err(differs) = here.same(&found.identity) {

@@ -828,7 +828,7 @@ fn an_outcome_that_nobody_judges_is_not_forgotten() {
     let session = tainted(&[]);
     session.before("r", "Read", json!({}));
     let mut slow = std::process::Command::new(assert_cmd::cargo::cargo_bin("guard"))
-        .args(["hook", "--timeout", "0", "--state"])
+        .args(["hook", "--timeout", "1", "--state"])
         .arg(session.state())
         .arg(&session.spec)
         .stdin(std::process::Stdio::piped())

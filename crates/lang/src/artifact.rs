@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -41,9 +40,10 @@ pub struct Artifact {
     /// Its imports from files, by path relative to the spec's folder.
     pub imports: BTreeMap<String, Text>,
     /// The compiled properties, for people and other tools.
+    #[serde(skip_deserializing)]
     pub properties: Vec<Box<RawValue>>,
     /// The plans of claims about models, for people and other tools.
-    #[serde(default)]
+    #[serde(skip_deserializing)]
     pub plans: Vec<Box<RawValue>>,
     /// The compiled form of the texts, for the build that wrote it.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Artifact {
     #[serde(default)]
     pub models: Vec<KeptModel>,
     /// The clauses of `enforce` with their arms, for people and other tools.
-    #[serde(default)]
+    #[serde(skip_deserializing)]
     pub decisions: Vec<Box<RawValue>>,
 }
 
@@ -67,7 +67,8 @@ pub struct KeptSpec {
     /// BLAKE3 of the bytes.
     blake3: String,
     /// [`CheckedSpec`]: postcard, in base 64.
-    bytes: String,
+    #[serde(with = "in_base64")]
+    bytes: Vec<u8>,
 }
 
 /// The content of a [`KeptSpec`].
@@ -128,7 +129,7 @@ impl KeptSpec {
         Some(KeptSpec {
             build: BUILD.to_owned(),
             blake3: blake3::hash(&bytes).to_hex().to_string(),
-            bytes: BASE64.encode(&bytes),
+            bytes,
         })
     }
 
@@ -139,9 +140,9 @@ impl KeptSpec {
 
     /// Returns the content, or `None` if it is damaged.
     pub(crate) fn read(&self) -> Option<CheckedSpec> {
-        let bytes = BASE64.decode(&self.bytes).ok();
-        let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
-        postcard::from_bytes(&bytes?).ok()
+        let is_whole = blake3::hash(&self.bytes).to_hex().as_str() == self.blake3;
+        let bytes = is_whole.then_some(&self.bytes)?;
+        postcard::from_bytes(bytes).ok()
     }
 }
 
@@ -155,7 +156,8 @@ pub struct KeptModel {
     /// BLAKE3 of the tables.
     pub(crate) blake3: String,
     /// The tables: postcard, in base 64.
-    pub(crate) tables: String,
+    #[serde(with = "in_base64")]
+    pub(crate) tables: Vec<u8>,
 }
 
 impl KeptModel {
@@ -165,7 +167,7 @@ impl KeptModel {
             name,
             model,
             blake3: blake3::hash(&bytes).to_hex().to_string(),
-            tables: BASE64.encode(&bytes),
+            tables: bytes,
         })
     }
 
@@ -174,11 +176,44 @@ impl KeptModel {
     /// # Errors
     /// The tables are damaged.
     pub fn source(&self) -> Result<TrainedModel, String> {
-        let bytes = BASE64.decode(&self.tables).ok();
-        let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
-        let solved = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+        let is_whole = blake3::hash(&self.tables).to_hex().as_str() == self.blake3;
+        let bytes = is_whole.then_some(&self.tables);
+        let solved = bytes.and_then(|bytes| postcard::from_bytes(bytes).ok());
         let solved = solved.ok_or_else(|| format!("contains damaged tables of `{}`", self.name))?;
         Ok(TrainedModel::Solved(Box::new(solved), self.model.clone()))
+    }
+}
+
+/// Bytes as text in base 64, which is decoded where it is read: a copy of the text was a tenth of the memory that a hook touched.
+mod in_base64 {
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    use base64::Engine as _;
+
+    use super::BASE64;
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        from.deserialize_str(Text)
+    }
+
+    struct Text;
+
+    impl Visitor<'_> for Text {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a text in base 64")
+        }
+
+        /// Any other text is taken as no bytes, of which the hash is wrong: another build may write it otherwise.
+        fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
+            Ok(BASE64.decode(text).unwrap_or_default())
+        }
     }
 }
 
@@ -246,7 +281,7 @@ pub(crate) fn read(text: &str) -> Result<Artifact, String> {
 }
 
 /// Returns the hash of all texts of a compilation, in order; names do not count, so a spec may move.
-pub fn hash(sources: &SourceMap) -> String {
+pub(crate) fn hash(sources: &SourceMap) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in sources.iter() {
         hasher.update(&(file.text().len() as u64).to_le_bytes());

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::artifact::{self, Artifact, KeptSpec, Origin};
 use crate::check;
@@ -33,6 +33,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The core form; `None` exactly if a diagnostic is an error.
     pub spec: Option<hir::Spec>,
+    /// The hash of the texts, computed at first use.
+    hash: OnceLock<String>,
 }
 
 /// The reason why a file cannot be read as a spec, before parsing.
@@ -168,7 +170,11 @@ impl Loaded {
             let (name, text) = match origin {
                 Origin::Spec => artifact.spec.parts(),
                 Origin::Import(path) => artifact.imports.get(path)?.parts(),
-                Origin::Library(module) => stdlib::module(&[module])?,
+                Origin::Library(module) => {
+                    let (name, text) = stdlib::module(&[module])?;
+                    sources.add_contained(name, text);
+                    continue;
+                }
             };
             sources.add(name, text);
         }
@@ -179,13 +185,14 @@ impl Loaded {
             automata: Arc::new(checked.automata),
             diagnostics: checked.diagnostics,
             spec: Arc::into_inner(checked.spec),
+            hash: OnceLock::new(),
         })
     }
 
     /// Adds the models of a compiled spec whose texts are unchanged.
     fn completed(mut self, name: &str, artifact: Artifact) -> Result<Loaded, LoadError> {
         let refused = |reason| Err(LoadError::compiled(name, reason));
-        if artifact::hash(&self.sources) != artifact.blake3 {
+        if self.hash() != artifact.blake3 {
             return refused(format!(
                 "was compiled with another standard library (guard {}) or was modified; compile the spec again",
                 artifact.tool
@@ -201,6 +208,11 @@ impl Loaded {
         Ok(self)
     }
 
+    /// Returns BLAKE3 of all texts in order; names do not count, so a spec may move.
+    pub fn hash(&self) -> &str {
+        self.hash.get_or_init(|| artifact::hash(&self.sources))
+    }
+
     /// Returns the artifact of this spec: its texts, the tables of its models, and the compiled form. `spec` and `diagnostics`
     /// must come from `self`.
     pub fn artifact(&self, spec: &Arc<hir::Spec>, diagnostics: &[Diagnostic]) -> Artifact {
@@ -209,7 +221,7 @@ impl Loaded {
             guardc: "spec".to_owned(),
             version: artifact::VERSION,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
-            blake3: artifact::hash(&self.sources),
+            blake3: self.hash().to_owned(),
             spec: artifact::Text {
                 name: file.name().to_owned(),
                 text: file.text().to_owned(),
@@ -237,6 +249,7 @@ impl Loaded {
             automata: Arc::default(),
             diagnostics: found.diagnostics,
             spec: found.spec,
+            hash: OnceLock::new(),
         }
     }
 

@@ -32,7 +32,7 @@ use crate::monitor::{Cause, Decision, Ruling};
 use crate::texts::is_exact_name;
 pub use memory::Memory;
 use memory::{Asked, Known, OpenCall};
-pub use names::decides;
+pub use names::{decides, may_report};
 use names::{hook_name, is_outcome, matters, reports};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.

@@ -19,6 +19,20 @@ pub(super) fn reports(hook: &str) -> bool {
     OUTCOMES.contains(&hook)
 }
 
+/// Returns whether an input may report what has happened, without reading it. Returns `false` only if [`hook_name`] returns no such
+/// hook: the name of the hook or the key is in the text, unless a letter of it is escaped.
+pub fn may_report(input: &[u8]) -> bool {
+    let name = b"posttooluse";
+    let has = |text: &str| memchr::memmem::find(input, text.as_bytes()).is_some();
+    let mut starts = memchr::memchr2_iter(b'p', b'P', input);
+    has("\\u")
+        || has("tool_response")
+        || starts.any(|at| {
+            let word = input.get(at..at + name.len());
+            word.is_some_and(|word| word.eq_ignore_ascii_case(name))
+        })
+}
+
 /// Returns whether a hook is judged.
 pub(super) fn matters(hook: &str) -> bool {
     HOOKS.contains(&hook)
@@ -62,4 +76,34 @@ pub fn decides(hook: &str) -> bool {
         "UserPromptSubmit",
     ]
     .contains(&hook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_never_passed_by() {
+        let others = [
+            " posttooluse",
+            "POSTTOOLUSEFAILURE\t",
+            "PostToolUseX",
+            "Other",
+        ];
+        for name in HOOKS.into_iter().chain(others) {
+            for key in ["tool_response", "tool_input"] {
+                let named = hook_name(name.to_owned(), |of| of == key);
+                let brings = named.is_ok_and(|name| reports(&name));
+                let name = serde_json::Value::from(name);
+                let plain = format!("{{\"hook_event_name\":{name},\"{key}\":1}}");
+                let may = key == "tool_response" || brings;
+                assert_eq!(may_report(plain.as_bytes()), may, "{plain}");
+                for letter in ["o", "t", "_"] {
+                    let code = letter.as_bytes()[0];
+                    let escaped = plain.replace(letter, &format!("\\u00{code:02x}"));
+                    assert!(may_report(escaped.as_bytes()), "{escaped}");
+                }
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! give the same counts; otherwise the changed parts are reported.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use rustc_hash::FxHashMap;
 
@@ -127,59 +128,66 @@ impl Hasher<'_> {
             return *known;
         }
         let spec = self.spec;
-        let mut hash = blake3::Hasher::new();
+        let mut form = Form::default();
         let schema = &spec.schema;
-        let own = match spec.exprs.get(id) {
+        match spec.exprs.get(id) {
             Expr::Field(field) => {
                 let field = &schema.fields[*field];
-                format!(
+                form.push(format_args!(
                     "field {:?} {:?} {:?} {:?}",
                     field.source, field.ty, field.absent, field.unit
-                )
+                ));
             }
             Expr::Meta(field) => {
                 let field = &schema.meta[*field];
-                format!(
+                form.push(format_args!(
                     "meta {:?} {:?} {:?} {:?}",
                     field.source, field.ty, field.absent, field.unit
-                )
+                ));
             }
             Expr::Track(track, _) => {
-                let of = self.track(*track);
-                hash.update(&of);
-                "track".to_owned()
+                form.hash(self.track(*track));
+                form.push(format_args!("track"));
             }
-            Expr::Matches(_, regex) => format!("matches {}", spec.exprs.regex(*regex).as_str()),
+            Expr::Matches(_, regex) => form.push(format_args!(
+                "matches {}",
+                spec.exprs.regex(*regex).as_str()
+            )),
             Expr::Capture(_, regex, group) => {
-                format!("capture {} {group}", spec.exprs.regex(*regex).as_str())
+                let regex = spec.exprs.regex(*regex).as_str();
+                form.push(format_args!("capture {regex} {group}"));
             }
-            Expr::Replace(_, regex, _) => format!("replace {}", spec.exprs.regex(*regex).as_str()),
-            Expr::Member(_, name) => format!("member {name:?}"),
+            Expr::Replace(_, regex, _) => form.push(format_args!(
+                "replace {}",
+                spec.exprs.regex(*regex).as_str()
+            )),
+            Expr::Member(_, name) => form.push(format_args!("member {name:?}")),
             Expr::Record(members) => {
                 let names: Vec<_> = members.iter().map(|(name, _)| name).collect();
-                format!("record {names:?}")
+                form.push(format_args!("record {names:?}"));
             }
-            Expr::Quantifier { kind, .. } => format!("quantifier {kind:?}"),
-            Expr::Local(_) => "local".to_owned(),
+            Expr::Quantifier { kind, .. } => form.push(format_args!("quantifier {kind:?}")),
+            Expr::Local(_) => form.push(format_args!("local")),
             Expr::Violated(property) => {
-                hash.update(&self.formula(spec.property(*property).formula));
-                "violated".to_owned()
+                form.hash(self.formula(spec.property(*property).formula));
+                form.push(format_args!("violated"));
             }
-            Expr::Compare(op, ..) => format!("compare {op:?}"),
-            Expr::Arith(op, ..) => format!("arith {op:?}"),
-            Expr::Call(function, _) => format!("call {function:?}"),
-            Expr::Count { window, since, .. } => format!("count {window:?} {}", since.is_some()),
-            Expr::Past(op, window, ..) => format!("past {op:?} {window:?}"),
-            Expr::Const(value) => format!("const {value:?}"),
-            Expr::Param(param) => format!("param {param}"),
-            other => variant(other),
-        };
-        hash.update(own.as_bytes());
-        hash.update(spec.exprs.ty(id).to_string().as_bytes());
-        for operand in spec.exprs.operands(id) {
-            hash.update(&self.expr(operand));
+            Expr::Compare(op, ..) => form.push(format_args!("compare {op:?}")),
+            Expr::Arith(op, ..) => form.push(format_args!("arith {op:?}")),
+            Expr::Call(function, _) => form.push(format_args!("call {function:?}")),
+            Expr::Count { window, since, .. } => {
+                form.push(format_args!("count {window:?} {}", since.is_some()))
+            }
+            Expr::Past(op, window, ..) => form.push(format_args!("past {op:?} {window:?}")),
+            Expr::Const(value) => form.push(format_args!("const {value:?}")),
+            Expr::Param(param) => form.push(format_args!("param {param}")),
+            other => form.push_variant(other),
         }
-        let made = *hash.finalize().as_bytes();
+        form.push(format_args!("{}", spec.exprs.ty(id)));
+        for operand in spec.exprs.operands(id) {
+            form.hash(self.expr(operand));
+        }
+        let made = form.finish();
         self.known.insert(id, made);
         made
     }
@@ -192,10 +200,10 @@ impl Hasher<'_> {
         let (init, update) = (track.init, track.update);
         self.tracks
             .insert(id, *blake3::hash(track.name.as_bytes()).as_bytes());
-        let mut hash = blake3::Hasher::new();
-        hash.update(&self.expr(init));
-        hash.update(&self.expr(update));
-        let made = *hash.finalize().as_bytes();
+        let mut form = Form::default();
+        form.hash(self.expr(init));
+        form.hash(self.expr(update));
+        let made = form.finish();
         self.tracks.insert(id, made);
         // Hashes computed while the track was represented by its name are valid only inside its update.
         self.known.clear();
@@ -204,27 +212,48 @@ impl Hasher<'_> {
 
     fn formula(&mut self, id: FormulaId) -> [u8; 32] {
         let formulas = &self.spec.formulas;
-        let mut hash = blake3::Hasher::new();
-        let own = match formulas.get(id) {
+        let mut form = Form::default();
+        match formulas.get(id) {
             Formula::Atom(letter) => {
-                hash.update(&self.expr(self.spec.atom(*letter).expr));
-                "letter".to_owned()
+                form.hash(self.expr(self.spec.atom(*letter).expr));
+                form.push(format_args!("letter"));
             }
-            Formula::Unary(op, bound, _) => format!("{op:?} {bound:?}"),
-            Formula::Binary(op, bound, ..) => format!("{op:?} {bound:?}"),
-            other => variant(other),
-        };
-        hash.update(own.as_bytes());
-        for operand in formulas.operands(id) {
-            hash.update(&self.formula(operand));
+            Formula::Unary(op, bound, _) => form.push(format_args!("{op:?} {bound:?}")),
+            Formula::Binary(op, bound, ..) => form.push(format_args!("{op:?} {bound:?}")),
+            other => form.push_variant(other),
         }
-        *hash.finalize().as_bytes()
+        for operand in formulas.operands(id) {
+            form.hash(self.formula(operand));
+        }
+        form.finish()
     }
 }
 
-/// Returns the name of the variant of an enum, without its contents.
-fn variant(value: &impl std::fmt::Debug) -> String {
-    let shown = format!("{value:?}");
-    let name = shown.split(['(', ' ']).next();
-    name.unwrap_or_default().to_owned()
+/// The text of one expression or formula that is hashed. The hash of one text takes fewer instructions than one that grows, since the
+/// texts are short.
+#[derive(Default)]
+struct Form(Vec<u8>);
+
+impl Form {
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to memory does not fail.
+        let _ = self.0.write_fmt(text);
+    }
+
+    fn hash(&mut self, hash: [u8; 32]) {
+        self.0.extend_from_slice(&hash);
+    }
+
+    /// Adds the name of the variant of an enum, without its contents.
+    fn push_variant(&mut self, value: &impl std::fmt::Debug) {
+        let from = self.0.len();
+        self.push(format_args!("{value:?}"));
+        let ends = |byte: &u8| matches!(byte, b'(' | b' ');
+        let end = self.0.iter().skip(from).position(ends);
+        self.0.truncate(end.map_or(self.0.len(), |end| from + end));
+    }
+
+    fn finish(&self) -> [u8; 32] {
+        *blake3::hash(&self.0).as_bytes()
+    }
 }

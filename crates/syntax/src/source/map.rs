@@ -1,5 +1,6 @@
 //! The files of one compilation.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::{FileId, LineTable, Location, Span};
@@ -8,8 +9,9 @@ use super::{FileId, LineTable, Location, Span};
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     id: FileId,
-    name: String,
-    text: String,
+    /// Names and texts of the standard library are not copied.
+    name: Cow<'static, str>,
+    text: Cow<'static, str>,
     /// Computed at first use: most files need no line table.
     lines: OnceLock<LineTable>,
 }
@@ -26,8 +28,8 @@ impl SourceFile {
     pub fn with_id(id: FileId, name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id,
-            name: name.into(),
-            text: text.into(),
+            name: Cow::Owned(name.into()),
+            text: Cow::Owned(text.into()),
             lines: OnceLock::new(),
         }
     }
@@ -101,9 +103,25 @@ impl SourceMap {
 
     /// Adds a file and returns its number.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        let id = self.next();
         self.files.push(SourceFile::with_id(id, name, text));
         id
+    }
+
+    /// Adds a file that the program contains, without a copy of its text, and returns its number.
+    pub fn add_contained(&mut self, name: &'static str, text: &'static str) -> FileId {
+        let id = self.next();
+        self.files.push(SourceFile {
+            id,
+            name: Cow::Borrowed(name),
+            text: Cow::Borrowed(text),
+            lines: OnceLock::new(),
+        });
+        id
+    }
+
+    fn next(&self) -> FileId {
+        FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX))
     }
 
     /// Returns the file with a number; an empty file if there is none.
