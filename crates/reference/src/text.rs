@@ -82,10 +82,44 @@ pub(super) fn hex(text: &str) -> Result<Option<String>, String> {
             .filter_map(|pair| u8::from_str_radix(pair, 16).ok())
             .collect()
     };
-    let readings = [stops(text), stops(&low), skips];
+    let readings = [stops(text), stops(&low), skips, by_xxd(text)];
     let nothing = ["0x", "0X"].contains(&text.trim_ascii());
     let content = if nothing { "" } else { text.trim_ascii() };
     one(content, readings.iter().map(bytes).collect())
+}
+
+/// Returns the digits that `xxd -r -p` uses: those beside each other in what is left of a line without white space. It skips other
+/// characters before the first digit, and the line from the second one on that follows a pair, or the third one.
+fn by_xxd(text: &str) -> String {
+    let mut used = String::new();
+    let mut rest = text;
+    // The last three characters, of which those of a pair count once.
+    let mut last = String::new();
+    let mut begins = true;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if " \t\r\n".contains(c) {
+            continue;
+        }
+        last.push(if c.is_ascii_hexdigit() { c } else { '?' });
+        if begins && last.ends_with('?') {
+            continue;
+        }
+        begins = false;
+        let pair = last.chars().rev().take_while(|c| *c != '?').count() == 2;
+        if pair {
+            used.push_str(&last[last.len() - 2..]);
+            // the second digit has no neighbour any more, the first one is one step behind it
+            last.pop();
+            last.push('?');
+        } else if last.ends_with("???") {
+            match rest.split_once('\n') {
+                Some((_, after)) => (rest, begins) = (after, true),
+                None => rest = "",
+            }
+        }
+    }
+    used
 }
 
 /// Returns the text that all decoders read; the empty text has an empty reading.

@@ -194,7 +194,7 @@ pub fn base64(text: &str) -> Result<Option<String>, Unclear> {
 }
 
 /// Decodes pairs of hexadecimal digits of any case. Some decoders stop at the first pair that is none (Node, Go), others skip
-/// what is not a digit, and `0x` (Python skips white space, `xxd` all of it). Returns `None` if none of them reads anything. Bytes
+/// what is not a digit, and `0x` (Python skips white space), and `xxd` skips what is not a pair. Returns `None` if none of them reads anything. Bytes
 /// that are not UTF-8 become U+FFFD.
 ///
 /// # Errors
@@ -209,6 +209,7 @@ pub fn hex(text: &str) -> Result<Option<String>, Unclear> {
         hex_up_to_others(text.chars()),
         hex_up_to_others(low_bytes()),
         hex_without_others(text.chars()),
+        hex_as_xxd(text.chars()),
     ];
     let mut different: Vec<Vec<u8>> = Vec::new();
     for reading in readings {
@@ -237,6 +238,33 @@ fn hex_without_others(chars: impl Iterator<Item = char>) -> Vec<u8> {
         }
     }
     pairs(&digits)
+}
+
+/// Returns the bytes that `xxd -r -p` reads: those of adjacent digits. White space is skipped, and so are other characters at the
+/// beginning of a line; after some of them the rest of the line is.
+fn hex_as_xxd(mut chars: impl Iterator<Item = char>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut last: [Option<u8>; 2] = [None; 2];
+    let mut at_beginning = true;
+    while let Some(c) = chars.next() {
+        let digit = match c {
+            '\r' | ' ' | '\n' | '\t' => continue,
+            c => hex_digit(c),
+        };
+        let [before, previous] = last;
+        last = [previous, digit];
+        if digit.is_none() && at_beginning {
+            continue;
+        }
+        at_beginning = false;
+        if let (Some(high), Some(low)) = (previous, digit) {
+            bytes.push(high << 4 | low);
+            last = [previous, None];
+        } else if digit.is_none() && previous.is_none() && before.is_none() {
+            at_beginning = chars.any(|c| c == '\n');
+        }
+    }
+    bytes
 }
 
 fn pairs(digits: &[u8]) -> Vec<u8> {
