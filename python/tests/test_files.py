@@ -102,11 +102,79 @@ def test_arrow(tmp_path: Path, guard_: Run) -> None:
         with new(tmp_path / name, table.schema) as out:
             out.write_table(table, max_chunksize=64)
         same(tmp_path, guard_, name, rows)
-        with new(tmp_path / name, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as out:
-            out.write_table(table, max_chunksize=64)
-        run = guard_("audit", "spec.guard", name, cwd=tmp_path)
-        assert run.returncode == 3
-        assert "compress" in run.stdout + run.stderr, run.stderr
+        for codec in ("zstd", "lz4"):
+            with new(tmp_path / name, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
+                out.write_table(table, max_chunksize=64)
+            same(tmp_path, guard_, name, rows)
+
+
+def test_arrow_dictionaries(tmp_path: Path, guard_: Run) -> None:
+    """Each batch has codes of its own: a stream replaces its dictionary, compressed or not."""
+    rows = events(200)
+    table = pa.Table.from_pylist(rows)
+    place = table.schema.get_field_index("kind")
+    table = table.set_column(place, "kind", table.column("kind").cast(pa.dictionary(pa.int8(), pa.string())))
+    other = pa.DictionaryArray.from_arrays([0, 0], ["approval", "call"])
+    rows += [{"trace": "last", "kind": "approval"}] * 2
+    last = pa.table({"trace": ["last"] * 2, "kind": other}).to_batches()[0]
+    batches = table.to_batches(max_chunksize=50)
+    columns = [
+        last.column(name) if name in last.schema.names else pa.nulls(2, table.schema.field(name).type)
+        for name in table.schema.names
+    ]
+    batches.append(pa.record_batch(columns, schema=table.schema))
+    for codec in (None, "zstd", "lz4"):
+        with pa.ipc.new_stream(
+            tmp_path / "codes.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)
+        ) as out:
+            for batch in batches:
+                out.write_batch(batch)
+        same(tmp_path, guard_, "codes.arrow", rows)
+
+
+def test_arrow_that_states_too_much(tmp_path: Path, guard_: Run) -> None:
+    """The size that a compressed buffer states is compared with the limits before memory is reserved for it."""
+    (tmp_path / "spec.guard").write_text(SPEC)
+    zeros = pa.table({"kind": ["call"] * 10, "n": [0] * 10, "unread": ["0" * (10 << 20)] * 10})
+    few = pa.table({"kind": ["call" * 100] * 10, "n": [0] * 10})
+    for codec in ("zstd", "lz4"):
+        for name, new in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
+            path = tmp_path / name
+            with new(path, zeros.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
+                out.write_table(zeros)
+            if codec == "zstd":
+                run = guard_("audit", "spec.guard", name, cwd=tmp_path)
+                assert run.returncode == 3, run.stdout
+                assert "limit `expansion`" in run.stdout + run.stderr, run.stderr
+            with new(path, few.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
+                out.write_table(few)
+            whole = path.read_bytes()
+            # The texts state their size of 4,000 bytes; another is written over it.
+            stated = (4000).to_bytes(8, "little", signed=True)
+            assert whole.count(stated) >= 1
+            for size, said in ((1 << 62, "limit `expansion`"), (-2, "states a size of -2 bytes"), (3999, "decompressed")):
+                path.write_bytes(whole.replace(stated, size.to_bytes(8, "little", signed=True)))
+                run = guard_("audit", "spec.guard", name, cwd=tmp_path)
+                assert run.returncode == 3, (size, run.stdout)
+                assert said in (run.stdout + run.stderr).lower() or size == 3999, (size, run.stdout + run.stderr)
+
+
+def test_arrow_damage(tmp_path: Path, guard_: Run) -> None:
+    """Files and streams that end too early, or have other bytes somewhere, are read without a crash."""
+    (tmp_path / "spec.guard").write_text(SPEC)
+    table = pa.Table.from_pylist(events(60))
+    for name, new in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
+        path = tmp_path / name
+        with new(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as out:
+            out.write_table(table, max_chunksize=20)
+        whole = path.read_bytes()
+        for length in range(12, len(whole), max(1, len(whole) // 25)):
+            path.write_bytes(whole[:length])
+            run = guard_("audit", "spec.guard", name, cwd=tmp_path)
+            assert run.returncode in (1, 3), (length, run.stderr)
+            path.write_bytes(whole[:length] + b"\xff" * 8 + whole[length + 8 :])
+            run = guard_("audit", "spec.guard", name, cwd=tmp_path)
+            assert run.returncode in (0, 1, 3), (length, run.stderr)
 
 
 def test_rows_are_traces(tmp_path: Path, guard_: Run) -> None:
@@ -129,6 +197,31 @@ def test_rows_are_texts(tmp_path: Path, guard_: Run) -> None:
     run = guard_("audit", "spec.guard", "broken.parquet", cwd=tmp_path)
     assert run.returncode in (1, 3)
     assert "broken.parquet:1" in run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("spec", ["event { kind: string }", "event { kind: string  text: string? }"])
+def test_one_column_of_text(tmp_path: Path, guard_: Run, spec: str) -> None:
+    """A column of texts that is a field is that field; another one is JSON if its first text begins like it."""
+    (tmp_path / "spec.guard").write_text(f'{spec}\nproperty p = never (kind == "rm")\n')
+    objects = ['{"kind":"ls"}', '{"kind":"rm"}']
+    for column, texts, found in [
+        ("kind", ["ls", "rm"], (2, 1)),
+        # A field wins, whatever its texts look like.
+        ("kind", ["{}", "rm"], (2, 1)),
+        ("json", objects, (2, 1)),
+        ("json", [None, "\n ", *objects], (2, 1)),
+        # Texts that are no JSON are a column that no field reads.
+        ("note", ["ls", "rm"], (2, 0)),
+    ]:
+        table = pa.table({column: pa.array(texts, pa.string())})
+        pq.write_table(table, tmp_path / "one.parquet")
+        with pa.ipc.new_file(tmp_path / "one.arrow", table.schema) as out:
+            out.write_table(table)
+        for name in ("one.parquet", "one.arrow"):
+            run = guard_("audit", "spec.guard", name, "--format", "json", cwd=tmp_path)
+            summary = json.loads(run.stdout.splitlines()[-1])
+            violated = sum('"verdict":"violated"' in line for line in run.stdout.splitlines())
+            assert (summary["events"], violated) == found, (name, column, run.stdout)
 
 
 def test_types(tmp_path: Path, guard_: Run) -> None:
@@ -249,10 +342,9 @@ def test_many_row_groups(tmp_path: Path, guard_: Run) -> None:
 
 def test_learn_and_calibrate(tmp_path: Path, guard_: Run) -> None:
     spec = """event { kind: string }
-predicate call = kind == "call"
-abstraction a { over call }
+abstraction a { over kind }
 model run = learn a { }
-property p = F (kind == "approval")
+query paid = P=? [ F<=3 kind == "approval" ] on run
 """
     rows = events(400)
     (tmp_path / "spec.guard").write_text(spec)
@@ -264,6 +356,15 @@ property p = F (kind == "approval")
         assert run.returncode == 0, run.stderr
         learned.append(json.loads((tmp_path / f"{name}.json").read_text()))
     assert learned[0] == learned[1]
+    outputs = []
+    for name in ("events.jsonl", "events.parquet"):
+        run = guard_(
+            "calibrate", "spec.guard", name, "--model", "events.jsonl.json", "--format", "json", cwd=tmp_path
+        )
+        assert run.returncode in (0, 1), run.stderr
+        assert run.stdout, run.stderr
+        outputs.append(run.stdout.replace(name, "events"))
+    assert outputs[0] == outputs[1]
 
 
 def test_folders_and_formats(tmp_path: Path, guard_: Run) -> None:

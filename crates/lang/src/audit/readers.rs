@@ -151,10 +151,11 @@ impl Readers {
         emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
         // Foreign formats are detected and read by members that the spec does not name, so columns are selected only
-        // when reading by paths.
-        let by_paths = self.choice == Choice::Paths;
-        let columns = by_paths.then_some(&self.projection);
-        match source.open_columns(self.projection.limits(), columns) {
+        // when reading by paths. Names of columns are those of fields unless a format is given.
+        let with_others = self.choice != Choice::Paths;
+        let is_given = matches!(self.choice, Choice::Format(_));
+        let fields = (!is_given).then_some(&self.projection);
+        match source.open_columns(self.projection.limits(), fields, with_others) {
             Ok(from) => {
                 let from = CountingReader::new(from, progress);
                 self.read_from(from, &source.name, worker, emit)

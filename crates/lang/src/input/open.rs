@@ -342,14 +342,15 @@ impl Source {
     /// # Errors
     /// What the system says; a stream that was read already.
     pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
-        self.open_columns(limits, None)
+        self.open_columns(limits, None, true)
     }
 
-    /// The same; of a table, only the columns that a projection reads.
+    /// The same. Of a table, the columns that `fields` are read from; `with_others` if a format may read others.
     pub(crate) fn open_columns(
         &self,
         limits: &InputLimits,
-        projection: Option<&Projection>,
+        fields: Option<&Projection>,
+        with_others: bool,
     ) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
             Medium::File(path) => {
@@ -363,7 +364,7 @@ impl Source {
                         return archive::samples(file, limits);
                     }
                     if is_table(&magic) {
-                        return rows(path, projection, limits);
+                        return rows(path, fields, with_others, limits);
                     }
                 }
                 decompressed(file, limits)
@@ -388,15 +389,21 @@ fn is_table(magic: &[u8]) -> bool {
 #[cfg(feature = "tables")]
 fn rows(
     path: &Path,
-    projection: Option<&Projection>,
+    fields: Option<&Projection>,
+    with_others: bool,
     limits: &InputLimits,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let columns = projection.and_then(Projection::columns);
+    let columns = fields.and_then(|fields| fields.columns(with_others));
     super::tables::rows(path, columns.as_ref(), limits)
 }
 
 #[cfg(not(feature = "tables"))]
-fn rows(_: &Path, _: Option<&Projection>, _: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
+fn rows(
+    _: &Path,
+    _: Option<&Projection>,
+    _: bool,
+    _: &InputLimits,
+) -> io::Result<Box<dyn Read + Send>> {
     Err(io::Error::other(
         "Parquet and Arrow files need a build with the feature `tables` (`cargo install --path . --features tables`, or the Python package `guard-lang`)",
     ))

@@ -167,9 +167,10 @@ impl Projection {
         self.plan.explodes
     }
 
-    /// Returns the columns of a table that may be read; `None` if any may be.
+    /// Returns the columns of a table that fields are read from; `None` if any may be. `with_others` if a format may read
+    /// others.
     #[cfg(feature = "tables")]
-    pub(crate) fn columns(&self) -> Option<super::tables::Columns> {
+    pub(crate) fn columns(&self, with_others: bool) -> Option<super::tables::Columns> {
         let keys = |level: &super::plan::Level| {
             let root = level.trie.node(0);
             let whole = level.wants_tree() || !root.slots.is_empty() || root.list;
@@ -188,7 +189,11 @@ impl Projection {
         if self.plan.mode == Mode::Native {
             events = Some((SmolStr::new_static("events"), event));
         }
-        Some(super::tables::Columns { rows, events })
+        Some(super::tables::Columns {
+            rows,
+            events,
+            with_others,
+        })
     }
 
     /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.

@@ -24,7 +24,7 @@ use crate::value::{Cell, Value};
 /// Memory is that of a few batches and their units. With `order by`, single events are held until the end of the
 /// file and come as whole [records](Unit::Record), one per trace, in the order in which the traces began.
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
-    match source.open_columns(projection.limits(), Some(projection)) {
+    match source.open_columns(projection.limits(), Some(projection), false) {
         Ok(from) => read_from(from, &source.name, projection, emit),
         Err(error) => FileReport::unreadable(&source.name, &error),
     }

@@ -14,19 +14,26 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, TimeUnit};
 
-use super::Columns;
+/// Whether a column has texts, or codes of texts.
+pub(super) fn is_text_column(field: &Field) -> bool {
+    is_text(field.data_type())
+}
 
-/// Whether each row is a JSON text: there is one column, and no field is read from a column of its name.
-pub(super) fn is_text_table(schema: &Schema, columns: Option<&Columns>) -> bool {
-    match schema.fields().as_ref() {
-        [field] => {
-            let is_field = |columns: &Columns| columns.rows.contains(field.name().as_str());
-            is_text(field.data_type()) && !columns.is_some_and(is_field)
+/// Whether the first text of a batch of one column begins like an object or a list of JSON; `None` if the batch has no text.
+pub(super) fn begins_like_json(batch: &RecordBatch) -> Option<bool> {
+    let column = batch.columns().first()?;
+    let column = Column::new(column.as_ref(), Texts::Rows, "").ok()?;
+    let mut text = Vec::new();
+    (0..batch.num_rows()).find_map(|row| {
+        text.clear();
+        if !column.is_null(row) {
+            column.write(row, &mut text);
         }
-        _ => false,
-    }
+        let first = text.trim_ascii_start().first()?;
+        Some(matches!(first, b'{' | b'['))
+    })
 }
 
 fn is_text(ty: &DataType) -> bool {

@@ -2,21 +2,21 @@
 //! the same events in JSON Lines; the line of a problem is the number of its row.
 //!
 //! Only columns that the spec reads are decoded. A null becomes an absent member, because a row has all columns and an object
-//! only its own. If a table has one column and it is a text, each row is a JSON text.
+//! only its own. If a table has one column of text that no field reads and that holds JSON, each row is a JSON text.
 //!
 //! Points in time (in UTC), dates and times of day become texts as in RFC 3339, durations become seconds, and bytes that are not
 //! UTF-8 become a text that the reader reports as invalid.
 
+mod ipc;
 mod json;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatchReader;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -25,7 +25,8 @@ use parquet::arrow::arrow_reader::{
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
-use self::json::{is_text_table, write_batch};
+use self::ipc::Ipc;
+use self::json::{begins_like_json, is_text_column, write_batch};
 use super::limits::InputLimits;
 
 /// The most rows that are decoded at once, and the most bytes that they have by the sizes in the file. The number of rows is small
@@ -46,9 +47,18 @@ pub(crate) struct Columns {
     pub(crate) rows: BTreeSet<SmolStr>,
     /// Of the column that holds lists of events, if it is one of `rows`: its name, and the members of events.
     pub(crate) events: Option<(SmolStr, BTreeSet<SmolStr>)>,
+    /// Whether the other columns are decoded too, because a format may read them.
+    pub(crate) with_others: bool,
 }
 
 impl Columns {
+    /// Returns the numbers of the columns of rows that are decoded.
+    fn numbers(&self, schema: &Schema) -> Option<Vec<usize>> {
+        let fields = schema.fields().iter().enumerate();
+        let kept = fields.filter(|(_, field)| self.rows.contains(field.name().as_str()));
+        (!self.with_others).then(|| kept.map(|(number, _)| number).collect())
+    }
+
     /// Whether a column, by the names on its path, may be read.
     fn takes(&self, path: &[String]) -> bool {
         let Some((first, below)) = path.split_first() else {
@@ -82,11 +92,7 @@ pub(super) fn rows(
             file, path, columns, limits,
         )?))
     } else {
-        let most = limits.record_memory;
-        decoded(|| match magic == *b"ARROW1" {
-            true => batches(file, columns, most, FileReader::try_new),
-            false => batches(file, columns, most, StreamReader::try_new),
-        })?
+        Box::new(Batches::open(path, columns, limits)?)
     };
     Ok(Box::new(Lines {
         source,
@@ -106,36 +112,31 @@ fn decoded<T>(decode: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         .unwrap_or_else(|_| Err(io::Error::other("damaged: its decoder has failed")))
 }
 
-/// The constructor of a reader of the columns with these numbers.
-type Open<R> = fn(BufReader<File>, Option<Vec<usize>>) -> Result<R, ArrowError>;
-
-/// Returns the batches of a file or stream of Arrow IPC, with the columns that are read. The schema is read first because it has
-/// the numbers of the columns.
-fn batches<R: RecordBatchReader + Send + 'static>(
-    mut file: File,
+/// Whether each row is a JSON text: there is one column, of text, no field is read from a column of its name, and its first
+/// text begins like an object or a list. `batches` are those of all columns.
+///
+/// A file that cannot be decoded is read as the texts that it may have; that reports the damage.
+fn is_text_table(
+    schema: &Schema,
     columns: Option<&Columns>,
-    most: usize,
-    open: Open<R>,
-) -> io::Result<Box<dyn Source>> {
-    let all = open(BufReader::new(file.try_clone()?), None);
-    let schema = all.map_err(arrow)?.schema();
-    let texts = is_text_table(&schema, columns);
-    let kept = kept(&schema, columns);
-    file.rewind()?;
-    let batches = open(BufReader::new(file), kept).map_err(arrow)?;
-    Ok(Box::new(Batches {
-        batches,
-        texts,
-        most,
-    }))
-}
-
-/// Returns the numbers of the columns to decode; `None` for all.
-fn kept(schema: &Schema, columns: Option<&Columns>) -> Option<Vec<usize>> {
-    let columns = columns.filter(|_| !is_text_table(schema, columns))?;
-    let fields = schema.fields().iter().enumerate();
-    let kept = fields.filter(|(_, field)| columns.rows.contains(field.name().as_str()));
-    Some(kept.map(|(number, _)| number).collect())
+    batches: impl FnOnce(&mut dyn FnMut(&RecordBatch) -> bool),
+) -> bool {
+    let [field] = schema.fields().as_ref() else {
+        return false;
+    };
+    let is_field = |columns: &Columns| columns.rows.contains(field.name().as_str());
+    if !is_text_column(field) || columns.is_some_and(is_field) {
+        return false;
+    }
+    let mut is_json = true;
+    batches(&mut |batch| match begins_like_json(batch) {
+        Some(found) => {
+            is_json = found;
+            true
+        }
+        None => false,
+    });
+    is_json
 }
 
 /// Pieces of JSON Lines.
@@ -173,24 +174,46 @@ impl Read for Lines {
     }
 }
 
-/// Record batches in order.
-struct Batches<R> {
-    batches: R,
+/// The batches of a file or stream of Arrow IPC, in order.
+struct Batches {
+    ipc: Ipc,
     /// Whether rows are JSON texts.
     texts: bool,
     /// Bytes of JSON that a batch may come to.
     most: usize,
 }
 
-impl<R: RecordBatchReader + Send> Source for Batches<R> {
+impl Batches {
+    fn open(path: &Path, columns: Option<&Columns>, limits: &InputLimits) -> io::Result<Batches> {
+        // A handle of its own for the look at the first texts: clones share the position.
+        let mut all = decoded(|| Ipc::open(File::open(path)?, limits, |_| None))?;
+        let schema = all.schema.clone();
+        let texts = is_text_table(&schema, columns, |is_enough| {
+            while let Ok(Some(batch)) = decoded(|| all.next()) {
+                if is_enough(&batch) {
+                    break;
+                }
+            }
+        });
+        let columns = columns.filter(|_| !texts);
+        let numbers = |schema: &_| columns.and_then(|columns| columns.numbers(schema));
+        Ok(Batches {
+            ipc: decoded(|| Ipc::open(File::open(path)?, limits, |schema| numbers(schema)))?,
+            texts,
+            most: limits.record_memory,
+        })
+    }
+}
+
+impl Source for Batches {
     fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
         let (texts, most) = (self.texts, self.most);
         decoded(|| {
-            let Some(batch) = self.batches.next() else {
+            let Some(batch) = self.ipc.next()? else {
                 return Ok(None);
             };
             let mut lines = Vec::new();
-            write_batch(&batch.map_err(arrow)?, texts, most, &mut lines)?;
+            write_batch(&batch, texts, most, &mut lines)?;
             Ok(Some(lines))
         })
         .transpose()
@@ -264,24 +287,28 @@ impl ParquetFile {
                 .map_err(|error| io::Error::other(error.to_string()))
         })
         .map_err(|error| io::Error::other(format!("a damaged Parquet file: {error}")))?;
-        let texts = is_text_table(metadata.schema(), columns);
-        let columns = columns.filter(|_| !texts);
-        let parquet = metadata.parquet_schema();
-        let mask = match columns {
-            None => ProjectionMask::all(),
-            Some(columns) => {
-                let leaves = parquet.columns().iter().enumerate();
-                let taken = leaves.filter(|(_, leaf)| columns.takes(leaf.path().parts()));
-                ProjectionMask::leaves(parquet, taken.map(|(number, _)| number))
-            }
-        };
-        Ok(ParquetFile {
+        let mut file = ParquetFile {
             path: path.to_owned(),
             metadata,
-            mask,
-            texts,
+            mask: ProjectionMask::all(),
+            texts: false,
             most: limits.record_memory,
-        })
+        };
+        file.texts = is_text_table(file.metadata.schema(), columns, |is_enough| {
+            let _ = decoded(|| {
+                let batches = file.reader(0..file.groups())?.batches;
+                let mut batches = batches.map_while(Result::ok);
+                batches.find(|batch| is_enough(batch));
+                Ok(())
+            });
+        });
+        if let Some(columns) = columns.filter(|columns| !file.texts && !columns.with_others) {
+            let parquet = file.metadata.parquet_schema();
+            let leaves = parquet.columns().iter().enumerate();
+            let taken = leaves.filter(|(_, leaf)| columns.takes(leaf.path().parts()));
+            file.mask = ProjectionMask::leaves(parquet, taken.map(|(number, _)| number));
+        }
+        Ok(file)
     }
 
     fn groups(&self) -> usize {
