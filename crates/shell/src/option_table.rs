@@ -54,6 +54,13 @@ pub(super) const PRINTS_PATH: &[&str] = &[
     "hostname -s",
     "git rev-parse --show-toplevel",
     "git branch --show-current",
+    "npm bin",
+    "npm root",
+    "yarn bin",
+    "pnpm bin",
+    "go env GOPATH",
+    "go env GOROOT",
+    "brew --prefix",
 ];
 
 /// Programs that run commands, write files or send data by their options: an option that the text does not determine is unknown.

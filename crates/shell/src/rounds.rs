@@ -38,7 +38,11 @@ impl Walk<'_> {
             // one name of a file, or one word of an expansion
             if let Some(leading) = fields.iter().map(Field::leading).max() {
                 let written = format!("${name}");
-                let partial = Partial { written, leading };
+                let partial = Partial {
+                    written,
+                    leading,
+                    always: false,
+                };
                 scope.partial.insert(name.to_owned(), partial);
             }
             let walked = self.bodies(bodies, true, scope, feed);

@@ -515,7 +515,7 @@ pub(super) const SHELL: Wrapper = Wrapper {
     values: "oO",
     long_flags: "norc noprofile posix login debug debugger dump-strings dump-po-strings noediting noline-editing \
                  restricted verbose rpm-requires version help wordexp interactive no-config private no-execute",
-    long_values: "rcfile init-file init-command features",
+    long_values: "rcfile init-file features",
     lines: "c command",
     ..PLAIN
 };
@@ -551,14 +551,36 @@ pub(super) const INTERPRETERS: &[&str] = &[
 pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     (
         "tar gtar bsdtar",
-        "-I --use-compress-program --checkpoint-action --to-command --rsh-command --info-script --new-volume-script",
+        "-I -F --use-compress-program --checkpoint-action --to-command --rsh-command --info-script --new-volume-script",
     ),
     ("rsync", "-e --rsh --rsync-path"),
     ("split gsplit", "--filter"),
     ("sort gsort", "--compress-program"),
     ("ssh slogin autossh", "-o"),
-    ("scp sftp", "-o -S"),
-    ("man", "-P --pager"),
+    ("scp sftp", "-o -S -D"),
+    ("man", "-P --pager -H --html"),
+    ("strace ltrace", "-o --output"),
+    ("sshuttle", "-e --ssh-cmd"),
+    ("bat batcat delta ack ag", "--pager"),
+    ("rg", "--pre"),
+    ("tcpdump", "-z"),
+    ("svn", "--diff-cmd --diff3-cmd --merge-cmd --editor-cmd"),
+    ("wget", "--use-askpass"),
+    (
+        "aria2c",
+        "--on-bt-download-complete --on-download-complete --on-download-error --on-download-pause --on-download-start \
+         --on-download-stop",
+    ),
+    ("zip", "-TT --unzip-command"),
+    ("cpio", "--rsh-command"),
+    ("borg", "--rsh"),
+    ("restic rclone", "--password-command"),
+    ("yt-dlp youtube-dl", "--exec"),
+    ("fzf sk", "--preview"),
+    ("go", "-exec -toolexec -vettool"),
+    ("sbatch", "--wrap"),
+    ("gcloud vagrant", "--command"),
+    ("nodemon", "--exec"),
     ("vi vim nvim view ex", "-c -S --cmd"),
     ("nix-shell", "--run --command"),
     ("npm pnpm", "-c --call"),
@@ -578,6 +600,11 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("git-grep", "-O --open-files-in-pager"),
     ("git-fetch", "-u --upload-pack --receive-pack --exec"),
     ("git-difftool", "-x --extcmd"),
+    ("git-instaweb", "-d --httpd -b --browser"),
+    (
+        "git-send-email",
+        "--sendmail-cmd --to-cmd --cc-cmd --header-cmd --smtp-server",
+    ),
 ];
 
 /// Programs, the words that announce a command (one of them is enough), and the number of operands between that word
@@ -604,7 +631,37 @@ pub(super) const SSH_LINES: &str =
 
 /// Programs whose words are plain text, so that no word is run as a command.
 pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \
-    help test [ [[ expr set logger notify-send";
+    help test [ [[ expr set logger notify-send sed gsed awk gawk mawk nawk jq yq curl http https xh pgrep pkill history hash \
+    apt-cache dpkg";
+
+/// Programs that delete their operands: a word of another program with such a name is listed as a command, too.
+pub(super) const DELETING: &str = "rm unlink shred srm";
+
+/// Programs with a subcommand `rm` of their own.
+pub(super) const DELETING_SUBCOMMANDS: &str = "git svn hg jj dvc fossil bzr gsutil s3cmd s5cmd mc aws gcloud ipfs az docker \
+    docker-compose podman podman-compose nerdctl buildah lxc incus multipass npm pnpm yarn bun cargo brew gh glab heroku fly flyctl \
+    pass gopass op vercel netlify firebase wrangler railway etcdctl vault minikube composer snap dotnet hdfs hadoop stack zypper \
+    rclone lpass chezmoi sdk conda mamba asdf mise kubectl oc helm pulumi jfrog repo lerna uv poetry pdm rye";
+
+/// Words after which a program with subcommands runs the command that follows.
+pub(super) const RUNNING_WORDS: &str =
+    "run exec foreach unshare shell ssh x dlx start -- --command --entrypoint --exec";
+
+/// Options whose value may be the name of a shell as a language.
+pub(super) const LANGUAGE_OPTIONS: &str =
+    "-l -S -t -s -f --language --lang --syntax --type --format --shell";
+
+/// Options whose value is text for people.
+pub(super) const TEXT_OPTIONS: &str =
+    "-m --message --title --body --notes --description --comment --subject -b --msg";
+
+/// Words of a shell that stand before a command, besides the wrappers.
+pub(super) const KEYWORDS: &str =
+    "do then else if while until exec eval xargs find shell .shell spawn system .system";
+
+/// Programs whose first operand decides what they run.
+pub(super) const SUBCOMMANDS: &str = "git hg svn jj npm pnpm yarn bun deno cargo go docker podman nerdctl docker-compose kubectl \
+    oc gh uv poetry pipenv pdm hatch rye conda mamba bundle cmake mise asdf nix tar gtar bsdtar";
 
 /// Programs whose operands may be assignments for the commands that they run, or for later commands.
 pub(super) const ASSIGNS: &[&str] = &[

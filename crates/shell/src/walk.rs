@@ -64,6 +64,8 @@ pub(super) struct Walk<'l> {
     pub(super) moves: bool,
     /// Whether `cd` may lead elsewhere than its operand says.
     pub(super) moves_oddly: bool,
+    /// The variables, and those of which a part is known, that the next text has from the shell that runs it.
+    pub(super) inherited: Option<(HashMap<String, String>, HashMap<String, Partial>)>,
 }
 
 /// The standard input of a command.
@@ -156,6 +158,7 @@ impl<'l> Walk<'l> {
             git_file: None,
             moves: false,
             moves_oddly: false,
+            inherited: None,
         }
     }
 
@@ -194,6 +197,7 @@ impl<'l> Walk<'l> {
         if level >= NESTING {
             return Err(ShellError::TooDeep);
         }
+        let (mut values, mut partial) = self.inherited.take().unwrap_or_default();
         // shells drop a NUL, or end the text there
         if text.contains('\0') {
             return Err(ShellError::undetermined("what a shell reads at", "\\0"));
@@ -214,11 +218,13 @@ impl<'l> Walk<'l> {
         if let Some(name) = &parsed.names.run_unseen {
             return Err(ShellError::undetermined(RUN_VARIABLE, name));
         }
+        values.retain(|name, _| !names.dynamic && !names.assigned.contains_key(name));
+        partial.retain(|name, _| !names.dynamic && !names.assigned.contains_key(name));
         let mut scope = Scope {
             constant: constants(&parsed),
             parsed: &parsed,
-            values: HashMap::new(),
-            partial: HashMap::new(),
+            values,
+            partial,
             positional: positional.filter(|_| !parsed.names.shifts),
             functions: HashMap::new(),
             splits_oddly: self.assigned.contains("IFS"),
@@ -407,6 +413,7 @@ impl<'l> Walk<'l> {
             Ok(text) => Some(text),
             Err(mut partial) => {
                 partial.written = with_substitutions(&partial.written, scope);
+                partial.always = always;
                 self.charge(partial.written.len())?;
                 let names = &scope.parsed.names;
                 let once = names.assigned.get(&assign.name) == Some(&1) && !names.dynamic;

@@ -32,6 +32,8 @@ pub(super) struct Partial {
     /// Its value as it is written.
     pub(super) written: String,
     pub(super) leading: Leading,
+    /// Whether the statement that assigns it always runs.
+    pub(super) always: bool,
 }
 
 /// One word of a command after expansion. Undetermined parts are in `text` as written.
@@ -208,12 +210,16 @@ impl Walk<'_> {
         self.planted |= plants(&text, false);
         Ok(match known {
             true => Ok(text),
-            false => Err(Partial { written, leading }),
+            false => Err(Partial {
+                written,
+                leading,
+                always: false,
+            }),
         })
     }
 
     /// Whether a substitution prints no word that is an option, whatever it is.
-    fn prints_no_option(&self, written: &str, quoted: bool) -> bool {
+    pub(super) fn prints_no_option(&self, written: &str, quoted: bool) -> bool {
         let inner = written
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
@@ -515,8 +521,11 @@ fn first_brace(atoms: &[Atom], from: usize, limits: &Limits) -> Result<Option<Br
 
 /// `1..5`, `a..e`, `1..9..2`: first, last, step, whether they are letters.
 fn sequence(atoms: Option<&[Atom]>) -> Option<(i64, i64, i64, bool)> {
+    // three numbers; without a bound nested braces would cost quadratic time
+    const LONGEST: usize = 64;
+    let atoms = atoms.filter(|atoms| atoms.len() <= LONGEST)?;
     let mut text = String::new();
-    for atom in atoms? {
+    for atom in atoms {
         match atom {
             Atom::Char(c, Class::Bare) => text.push(*c),
             _ => return None,

@@ -113,6 +113,7 @@ pub(super) fn check_deletion(
     letters: &str,
     long: &str,
     folder: &Folder,
+    temporary: impl Fn(&Field) -> bool,
 ) -> Result<()> {
     let rest = fields.get_mut(1..).unwrap_or_default();
     let is_long = |text: &str| {
@@ -127,7 +128,8 @@ pub(super) fn check_deletion(
         .any(|field| is_long(&field.text) || is_short(&field.text));
     let open = rest
         .iter()
-        .filter(|field| field.hole == Hole::Start || field.process.is_some());
+        .filter(|field| field.hole == Hole::Start || field.process.is_some())
+        .filter(|field| !temporary(field));
     let sole = rest
         .iter()
         .filter(|field| !field.text.starts_with('-'))
@@ -151,7 +153,7 @@ pub(super) fn check_deletion(
         if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
             return refuse("what is deleted", field);
         }
-        if field.text.starts_with('/') {
+        if field.text.starts_with('/') || field.hole == Hole::Start {
             continue;
         }
         match folder {

@@ -64,6 +64,9 @@ impl Walk<'_> {
             }
         }
         if let Some((subcommand, rest)) = words.get(at..).and_then(<[Field]>::split_first) {
+            if subcommand.hole == Hole::Start {
+                return refuse("a subcommand", subcommand);
+            }
             self.git_subcommand(&subcommand.text, rest, &mut runs)?;
         }
         let run = Run::All(runs);
@@ -142,7 +145,13 @@ impl Walk<'_> {
             ("rebase", _) => runs.extend(lines_of_options("git-rebase", rest)?),
             ("filter-branch", _) => runs.extend(lines_of_options("git-filter-branch", rest)?),
             ("grep", _) => runs.extend(lines_of_options("git-grep", rest)?),
-            ("clone" | "fetch" | "pull" | "push" | "ls-remote" | "archive", _) => {
+            ("instaweb", _) => runs.extend(lines_of_options("git-instaweb", rest)?),
+            ("send-email", _) => runs.extend(lines_of_options("git-send-email", rest)?),
+            (
+                "clone" | "fetch" | "pull" | "push" | "ls-remote" | "archive" | "fetch-pack"
+                | "send-pack",
+                _,
+            ) => {
                 runs.extend(lines_of_options("git-fetch", rest)?);
             }
             ("difftool" | "mergetool", _) => runs.extend(lines_of_options("git-difftool", rest)?),

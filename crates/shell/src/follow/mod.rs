@@ -20,7 +20,7 @@ use super::words::{Field, Hole, shown};
 
 use checks::{check_deletion, check_names};
 use options::{Sorted, after_assignments, line_of, sort};
-use others::{lines_of_options, unlisted};
+use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -220,6 +220,10 @@ impl Walk<'_> {
         let from = self.starting(&scope.folder, place);
         let moves = std::mem::take(&mut self.moves);
         self.moves = moves && place != Place::Later;
+        // a trap has the variables of the shell that sets it
+        if place == Place::Later && !scope.parsed.names.dynamic {
+            self.inherited = Some((scope.values.clone(), scope.partial.clone()));
+        }
         let to = self.text(line, positional, feed, scope.level + 1, from, dialect)?;
         if place == Place::Shell || place == Place::Later && self.moves {
             scope.folder = scope.folder.clone().or(to);
@@ -242,7 +246,12 @@ impl Walk<'_> {
     fn program(&mut self, first: &Field, scope: &Scope<'_>) -> Result<String> {
         let whole = match first.hole {
             Hole::None => true,
-            _ => first.tail && (!first.splits || first.environment && begins_with_folder(first)),
+            _ => {
+                first.tail
+                    && (!first.splits
+                        || first.environment && begins_with_folder(first)
+                        || self.prints_folder(first))
+            }
         };
         if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
             return refuse("the program", first);
@@ -252,8 +261,15 @@ impl Walk<'_> {
             return refuse("the program", first);
         }
         let name = base(&first.text);
-        // the name contains a file that `find` found, and a program runs its words
-        if first.text.contains("{}") {
+        // a file that `find` found, or a word of `parallel`: `{1}`, `{/}`, `{= … =}`
+        let braces = first.text.replace("${", "");
+        let mark = braces.split_once('{').map(|(_, rest)| rest);
+        if mark.is_some_and(|rest| rest.contains('}') || rest.starts_with('=')) {
+            return refuse("the program", first);
+        }
+        // a program that joins its words to a line
+        let joined = first.text.split_once([' ', '\t', '\n']);
+        if joined.is_some_and(|(name, _)| is_deleter(name) || SHELLS.contains(&base(name))) {
             return refuse("the program", first);
         }
         // other shells look a name up after `=`, or take a word of the history
@@ -285,6 +301,44 @@ impl Walk<'_> {
             }
         }
         Ok(name.to_owned())
+    }
+
+    /// Whether a word is a path below a folder that a known program prints: `$(npm bin)/x`.
+    fn prints_folder(&self, field: &Field) -> bool {
+        let Some((printed, rest)) = field.text.split_once(")/") else {
+            return false;
+        };
+        !rest.contains(['$', '`', '(']) && self.prints_no_option(&format!("{printed})"), false)
+    }
+
+    /// Whether a word is the name that `mktemp` has printed, so that only what the line made itself is deleted. Without a name it is
+    /// empty.
+    fn is_temporary(&self, field: &Field, scope: &Scope<'_>) -> bool {
+        let name = field.text.strip_prefix('$').unwrap_or_default();
+        let name = name
+            .strip_prefix('{')
+            .and_then(|one| one.strip_suffix('}'))
+            .unwrap_or(name);
+        let Some(partial) = scope.partial.get(name).filter(|partial| partial.always) else {
+            return false;
+        };
+        matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
+            && self.prints_no_option(&partial.written, !field.splits)
+            && !self.assigned.contains("PATH")
+    }
+
+    /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
+    fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
+        let path = ["$PWD/", "${PWD}/"]
+            .iter()
+            .find_map(|folder| field.text.strip_prefix(folder))
+            .map(|path| format!("./{path}"));
+        let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
+        if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
+            field.text = path;
+            field.hole = Hole::None;
+            field.splits = false;
+        }
     }
 
     /// Refuses words whose meaning the text does not determine, and completes the operands of a deletion.
@@ -370,7 +424,11 @@ impl Walk<'_> {
         let Some((_, letters, long)) = DELETERS.iter().find(|(name, ..)| *name == program) else {
             return Ok(());
         };
-        check_deletion(fields, letters, long, &scope.folder)
+        for field in fields.iter_mut().skip(1) {
+            self.relative(field, scope);
+        }
+        let temporary = |field: &Field| self.is_temporary(field, scope);
+        check_deletion(fields, letters, long, &scope.folder, temporary)
     }
 
     /// Records the effects of a command on files and on the folder.
@@ -459,7 +517,7 @@ impl Walk<'_> {
         let rest = fields.get(1..).unwrap_or_default();
         let plain = unversioned(program);
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
-            return self.shell(rest);
+            return self.shell(plain, rest);
         }
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return interpreter(rest, feed);
@@ -537,14 +595,26 @@ impl Walk<'_> {
             _ => {}
         }
         if program == "git" {
-            return Ok(Run::All(vec![self.git(rest)?, unlisted(program, rest)?]));
+            return Ok(Run::All(vec![
+                self.git(rest)?,
+                unlisted(program, rest, feed)?,
+            ]));
         }
         let is_loader = program.starts_with("ld-") && program.contains(".so");
         let name = if is_loader { "ld.so" } else { program };
         let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
-            return unlisted(program, rest);
+            return unlisted(program, rest, feed);
         };
-        wrapped(wrapper, program, rest)
+        let run = wrapped(wrapper, program, rest, feed)?;
+        // `strace -o '|LINE'`
+        Ok(match matches!(program, "strace" | "ltrace") {
+            true => {
+                let mut runs = lines_of_options(program, rest)?;
+                runs.push(run);
+                Run::All(runs)
+            }
+            false => run,
+        })
     }
 
     /// Returns the commands for a shell that runs later, from a file or the standard input. In a `crontab` they follow
@@ -572,7 +642,7 @@ impl Walk<'_> {
     }
 }
 
-fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
+fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
     // an option before the subcommand may name a folder
     let first = words.first().map_or("", |word| word.text.as_str());
     let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
@@ -586,13 +656,13 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field]) -> Result<Run> {
             let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
             match at.and_then(|at| words.get(at + 1..)) {
                 Some(rest) => rest,
-                None => return unlisted(program, words),
+                None => return unlisted(program, words, feed),
             }
         }
         (Some(_), Some((first, _))) if first.hole != Hole::None => {
             return refuse("a subcommand", first);
         }
-        (Some(_), _) => return unlisted(program, words),
+        (Some(_), _) => return unlisted(program, words, feed),
     };
     let sorted = sort(wrapper, words)?;
     let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));

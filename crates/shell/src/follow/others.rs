@@ -3,11 +3,23 @@
 use super::checks::check_options;
 use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, listed, refuse};
-use crate::table::{COMMAND_MARKS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, SHELLS, SSH_LINES};
+use crate::option_table::OPTIONED;
+use crate::table::{
+    COMMAND_MARKS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS,
+    LINE_OPTIONS, OWN_WORDS, RUNNING_WORDS, SHELLS, SSH, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
+    WRAPPERS,
+};
+use crate::walk::Feed;
 use crate::words::{Field, Hole};
 
 /// Returns what a program runs that is not listed as a wrapper.
-pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
+pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
+    let first = words.first();
+    if listed(SUBCOMMANDS, program)
+        && let Some(first) = first.filter(|first| first.hole == Hole::Start || first.silent)
+    {
+        return refuse("a subcommand", first);
+    }
     let mut runs = lines_of_options(program, words)?;
     let shell = |word: &Field| matches!(word.text.as_str(), "--" | "==");
     if program == "capsh"
@@ -16,6 +28,9 @@ pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
         let mut shell = words.get(at..).unwrap_or_default().to_vec();
         shell.splice(..1, [Field::known("bash")]);
         runs.push(Run::Words(shell));
+    }
+    if matches!(program, "make" | "gmake") {
+        runs.extend(shells_of_make(words)?);
     }
     if listed(LINE_OPERANDS, program) {
         let lines = words.iter().filter(|word| word.text.contains(' '));
@@ -32,16 +47,128 @@ pub(super) fn unlisted(program: &str, words: &[Field]) -> Result<Run> {
             runs.push(Run::Words(command.to_vec()));
         }
     }
-    // a command that is listed without being run can only cause a denial
-    if !listed(OWN_WORDS, program)
-        && let Some(at) = (0..words.len()).find(|at| {
-            let command = words.get(*at..).unwrap_or_default();
-            runs_line(command) || deletes_folders(command) && !is_subcommand(program, words, *at)
-        })
-    {
-        runs.push(Run::Words(words.get(at..).unwrap_or_default().to_vec()));
+    if !listed(OWN_WORDS, program) {
+        runs.extend(among(program, words, feed).map(Run::Words));
+        runs.extend(within(words).map(Run::Words));
     }
     Ok(Run::All(runs))
+}
+
+/// Returns the first command among the words of a program that no table describes: a shell with its `-c`, a shell that reads
+/// the standard input, or a program that deletes. A command that is listed without being run can only cause a denial.
+fn among(program: &str, words: &[Field], feed: &Feed) -> Option<Vec<Field>> {
+    let mut own = listed(DELETING_SUBCOMMANDS, program);
+    let mut before = "";
+    for (at, word) in words.iter().enumerate() {
+        let command = words.get(at..).unwrap_or_default();
+        // after these words a program runs what follows, also if it has a subcommand of that name
+        own &= !listed(RUNNING_WORDS, before);
+        let reads = !matches!(feed, Feed::Nothing)
+            && !listed(LANGUAGE_OPTIONS, before)
+            && reads_script(command);
+        if runs_line(command) || reads {
+            return Some(command.to_vec());
+        }
+        if !own && deletes(command) {
+            let mut command = command.to_vec();
+            command.splice(..1, [Field::known(base(&word.text))]);
+            return Some(command);
+        }
+        // `--entrypoint=rm`, `-oProgram=rm`
+        if let Some((_, value)) = word.text.split_once('=')
+            && word.text.starts_with('-')
+            && is_deleter(value)
+        {
+            let mut command = command.to_vec();
+            command.splice(..1, [Field::known(base(value))]);
+            return Some(command);
+        }
+        before = &word.text;
+    }
+    None
+}
+
+/// What stands between the words of a line, or of a list: `-wrapper rm,x`.
+const BETWEEN: [char; 4] = [' ', '\t', '\n', ','];
+
+/// Returns the commands that delete in words which are texts: `+!rm x`, `alias.y=!rm x`, `EXEC:rm x`. They are found where a shell
+/// would find a command, without regard to quotes.
+fn within(words: &[Field]) -> impl Iterator<Item = Vec<Field>> {
+    let befores = std::iter::once("").chain(words.iter().map(|word| word.text.as_str()));
+    let texts = words.iter().zip(befores).filter(|(word, before)| {
+        // `git commit -am TEXT`
+        let is_message = before.starts_with('-') && before.ends_with('m');
+        word.text.contains(BETWEEN) && !listed(TEXT_OPTIONS, before) && !is_message
+    });
+    texts.filter_map(|(word, _)| {
+        let plain = word.text.replace(['\\', '\'', '"'], "");
+        let separators = [
+            ';', '|', '&', '(', ')', '{', '}', '!', '=', ':', '+', '<', '>', '`', '%', '\n',
+        ];
+        plain.split(separators).find_map(|part| {
+            let split = || part.split(BETWEEN).filter(|word| !word.is_empty());
+            let first = base(split().next()?);
+            let wraps = SHELLS.contains(&first)
+                || listed(KEYWORDS, first)
+                || WRAPPERS.iter().any(|one| listed(one.names, first));
+            let mut words = split();
+            let program = match wraps {
+                true => words.find(|word| is_deleter(word)),
+                false => words.next().filter(|word| is_deleter(word)),
+            }?;
+            let mut command = vec![Field::known(base(program))];
+            command.extend(words.map(|word| Field {
+                hole: match word.contains('$') {
+                    true => Hole::Start,
+                    false => Hole::None,
+                },
+                environment: false,
+                ..Field::known(word)
+            }));
+            (command.len() > 1).then_some(command)
+        })
+    })
+}
+
+/// Returns the shells that `make` is told to use, if they are other programs than shells.
+fn shells_of_make(words: &[Field]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for word in words {
+        let Some((name, value)) = word.text.split_once('=') else {
+            continue;
+        };
+        if name.trim_end_matches([':', '?', '!', '+']) != "SHELL" {
+            continue;
+        }
+        if word.hole != Hole::None {
+            return refuse("the shell of `make`", word);
+        }
+        if !SHELLS.contains(&base(value)) {
+            runs.push(line_of(&[Field::known(value)])?);
+        }
+    }
+    Ok(runs)
+}
+
+pub(super) fn is_deleter(word: &str) -> bool {
+    listed(DELETING, base(word))
+}
+
+/// Whether words are a program that deletes and an operand.
+fn deletes(words: &[Field]) -> bool {
+    matches!(words, [program, _, ..] if program.is_known() && is_deleter(&program.text))
+}
+
+/// Whether words are a shell without a script.
+fn reads_script(words: &[Field]) -> bool {
+    let Some((shell, rest)) = words.split_first() else {
+        return false;
+    };
+    let name = base(&shell.text);
+    shell.is_known()
+        && name.ends_with("sh")
+        && SHELLS.contains(&name)
+        && rest.iter().all(|word| word.text.starts_with('-'))
 }
 
 /// Whether words are a shell with its `-c`.
@@ -56,30 +183,6 @@ fn runs_line(words: &[Field]) -> bool {
     shell.is_known() && SHELLS.contains(&base(&shell.text)) && options.any(gives_line)
 }
 
-/// Whether words delete folders.
-fn deletes_folders(words: &[Field]) -> bool {
-    let Some((program, rest)) = words.split_first() else {
-        return false;
-    };
-    let recursive = |word: &Field| match word.text.strip_prefix("--") {
-        Some(long) => !long.is_empty() && "recursive".starts_with(long),
-        None => word.text.starts_with('-') && word.text.contains(['r', 'R']),
-    };
-    program.is_known() && matches!(base(&program.text), "rm" | "srm") && rest.iter().any(recursive)
-}
-
-/// Whether a word is a subcommand of the program itself: `git rm`, `aws s3 rm`.
-fn is_subcommand(program: &str, words: &[Field], at: usize) -> bool {
-    let before = words.get(..at).unwrap_or_default();
-    match program {
-        "git" | "svn" | "hg" | "jj" | "dvc" | "gsutil" | "s3cmd" | "s5cmd" | "mc" => !before
-            .iter()
-            .any(|word| matches!(word.text.as_str(), "run" | "foreach" | "exec")),
-        "aws" | "gcloud" | "ipfs" | "az" => true,
-        _ => false,
-    }
-}
-
 /// Returns the values of options that programs give to a shell, or run as a program with words.
 pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
@@ -90,32 +193,16 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
     let Some((_, options)) = options else {
         return Ok(runs);
     };
+    let values = letters_with_values(program);
+    if program.ends_with("tar") {
+        runs.extend(old_letters(options, values, words)?);
+    }
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
-        let (name, inside) = match word.text.starts_with("--") {
-            true => split_value(&word.text),
-            false => match word.text.split_at_checked(2) {
-                Some((name, value)) => (name, Some(value).filter(|value| !value.is_empty())),
-                None => continue,
-            },
+        let Some((name, inside, is_short)) = option_of(options, values, &word.text) else {
+            continue;
         };
-        // `getopt_long` takes an abbreviation; the next word may be its value or not
-        let abbreviates = |option: &str| {
-            name.len() > "--".len() && option.starts_with(name) && name.starts_with("--")
-        };
-        let full = match listed(options, name) {
-            true => name,
-            false => match options
-                .split_ascii_whitespace()
-                .find(|one| abbreviates(one))
-            {
-                Some(full) if name != "--checkpoint" => full,
-                _ => continue,
-            },
-        };
-        let is_short = full != name;
-        let name = full;
         let value = match inside {
             Some(value) => Field {
                 text: value.to_owned(),
@@ -146,6 +233,8 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             }
             // `--checkpoint-action=ACTION`, of which `exec=LINE` is one
             "tar" | "gtar" if name == "--checkpoint-action" => value.text.strip_prefix("exec="),
+            // a file, or a command after `|`
+            "strace" | "ltrace" => value.text.strip_prefix(['|', '!']),
             _ => Some(value.text.as_str()),
         };
         if let Some(line) = line {
@@ -157,4 +246,72 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         }
     }
     Ok(runs)
+}
+
+/// Returns the short options of a program that have a value.
+fn letters_with_values(program: &str) -> &'static str {
+    if listed(SSH.names, program) {
+        return SSH.values;
+    }
+    if let Some(table) = OPTIONED.iter().find(|one| listed(one.names, program)) {
+        return table.values;
+    }
+    let wrapper = WRAPPERS.iter().find(|one| listed(one.names, program));
+    wrapper.map_or("", |wrapper| wrapper.values)
+}
+
+/// Returns the option of a table that a word is or holds, its value in the same word, and whether it is an abbreviation. Options
+/// with one dash are letters with the value behind them, or whole words (`-exec`).
+fn option_of<'w>(
+    options: &'static str,
+    values: &str,
+    word: &'w str,
+) -> Option<(&'static str, Option<&'w str>, bool)> {
+    let find = |name: &str| options.split_ascii_whitespace().find(|one| *one == name);
+    let (whole, value) = split_value(word);
+    if whole.len() > 2
+        && let Some(option) = find(whole)
+    {
+        return Some((option, value, false));
+    }
+    if word.starts_with("--") {
+        // `getopt_long` takes an abbreviation; the next word may be its value or not
+        let full = |one: &&str| whole.len() > 2 && one.starts_with(whole);
+        let option = options.split_ascii_whitespace().find(full)?;
+        return (whole != "--checkpoint").then_some((option, value, true));
+    }
+    let letters = word.strip_prefix('-')?;
+    for (at, letter) in letters.char_indices() {
+        let inside = letters
+            .get(at + letter.len_utf8()..)
+            .filter(|one| !one.is_empty());
+        if let Some(option) = find(&format!("-{letter}")) {
+            return Some((option, inside, false));
+        }
+        // without a table of values the letters behind the first one may be its value
+        if values.is_empty() || values.contains(letter) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns the lines among the values of letters without a dash, which follow in the order of the letters: `tar cIf LINE FILE`.
+fn old_letters(options: &str, values: &str, words: &[Field]) -> Result<Vec<Run>> {
+    let Some((letters, rest)) = words.split_first() else {
+        return Ok(Vec::new());
+    };
+    if letters.text.starts_with('-') || !letters.is_known() {
+        return Ok(Vec::new());
+    }
+    let with_value = letters
+        .text
+        .chars()
+        .filter(|letter| values.contains(*letter));
+    let lines = with_value
+        .zip(rest)
+        .filter(|(letter, _)| listed(options, &format!("-{letter}")));
+    lines
+        .map(|(_, line)| line_of(std::slice::from_ref(line)))
+        .collect()
 }

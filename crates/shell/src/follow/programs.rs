@@ -27,9 +27,17 @@ impl Walk<'_> {
             .filter(|start| start.hole != Hole::None || start.tilde || start.text.starts_with('/'))
             .collect();
         let mut runs = Vec::new();
+        let mut open = None;
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
+            // the end of a command whose beginning comes from a variable
+            if let Some(open) = open.filter(|_| word.text == ";" || word.text == "{}") {
+                return refuse("an expression of `find`", open);
+            }
+            if word.hole == Hole::Start && word.splits {
+                open = Some(word);
+            }
             if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
                 let before = at.checked_sub(2).and_then(|before| words.get(before));
                 let is_value = before.is_some_and(|test| listed(FIND_VALUES, &test.text));
@@ -182,10 +190,12 @@ impl Walk<'_> {
             return Ok(Run::All(lines.collect::<Result<_>>()?));
         }
         self.charge(given.len() * command.len() * 16)?;
-        let marked = command.iter().any(|word| word.text.contains("{}"));
+        let mark = sorted.values.iter().find(|(name, _)| name == "I");
+        let mark = mark.map_or("{}", |(_, field)| field.text.as_str());
+        let marked = command.iter().any(|word| word.text.contains(mark));
         let runs = given.iter().map(|item| {
             let words = if marked {
-                replace(command, "{}", item)
+                replace(command, mark, item)
             } else {
                 let mut words = command.to_vec();
                 words.push(item.clone());

@@ -13,7 +13,7 @@ use crate::words::{Field, Hole};
 
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
-    pub(super) fn shell(&mut self, rest: &[Field]) -> Result<Run> {
+    pub(super) fn shell(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
         if let Some(file) = STARTUP_FILES
             .iter()
             .find(|file| self.files.contains(**file))
@@ -27,6 +27,7 @@ impl Walk<'_> {
         }
         let mut line = false;
         let mut input = false;
+        let (mut checks, mut interactive) = (false, false);
         let mut at = 0;
         while let Some(field) = rest.get(at) {
             at += 1;
@@ -40,7 +41,7 @@ impl Walk<'_> {
             }
             if let Some(long) = text.strip_prefix("--") {
                 let (name, value) = split_value(long);
-                if name == "command" {
+                if name == "command" || name == "init-command" {
                     // fish
                     let value = match value {
                         Some(value) => Field::known(value),
@@ -72,12 +73,20 @@ impl Walk<'_> {
             for letter in letters.chars() {
                 match letter {
                     'c' if text.starts_with('-') => line = true,
+                    'C' if program == "fish" => {
+                        let what = "the lines that a shell runs first";
+                        return Err(ShellError::undetermined(what, text));
+                    }
                     's' => input = true,
+                    // reads without running
+                    'n' => checks = text.starts_with('-'),
+                    'i' => interactive = true,
                     'o' | 'O' => {
                         // without a value the shell lists its options, and no word follows
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
                             let text = option.text.as_str();
+                            checks &= text != "noexec";
                             if !option.is_known() || text == "keyword" || MOVING.contains(&text) {
                                 return refuse("an option of a shell", option);
                             }
@@ -105,6 +114,8 @@ impl Walk<'_> {
                 });
                 Ok(Run::Line(script, words))
             }
+            // an interactive shell runs it all the same
+            Some(_) if !input && checks && !interactive => Ok(Run::Nothing),
             Some((file, _)) if !input => self.file(file),
             _ => Ok(Run::Input),
         }

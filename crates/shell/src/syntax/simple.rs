@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Result};
 use super::parts::{End, is_meta, joins};
-use super::{Kind, Node, Part, Redirect, Target, Word, literal};
+use super::{Kind, Node, Part, Redirect, Target, Word, literal, parse};
 use crate::ShellError;
 use crate::table::{EVALUATES_SUBSCRIPTS, MEANINGS};
 use crate::variables::variable_of;
@@ -252,6 +252,26 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a command is a trap whose text changes no names.
+    fn is_quiet_trap(&self, name: &str, words: &[Word]) -> bool {
+        let text = words.iter().filter_map(literal).find(|text| text != "--");
+        let Some(text) = text.filter(|text| name == "trap" && !text.contains("trap")) else {
+            return false;
+        };
+        let is_plain = |part: &Part| match part {
+            Part::Bare(text) => !text.contains(['{', '*', '?', '[', '~']),
+            part => matches!(part, Part::Quoted(_)),
+        };
+        let all_known = words.iter().flatten().all(is_plain);
+        let parsed = parse(&text, self.depth + 1, self.dialect);
+        all_known
+            && parsed.is_ok_and(|parsed| {
+                let names = &parsed.names;
+                let defines = !names.functions.is_empty() || !names.aliases.is_empty();
+                names.assigned.is_empty() && !names.dynamic && !names.shifts && !defines
+            })
+    }
+
     /// Records the effects of a command on names.
     fn note(&mut self, words: &[Word]) {
         // `command`, `builtin` and `time` run the words after them
@@ -269,7 +289,7 @@ impl Parser<'_> {
             }
         };
         let name = name.as_str();
-        self.names.dynamic |= EVALUATING.contains(&name);
+        self.names.dynamic |= EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
         // a trap runs later: it changes the folder only if its text does
         self.names.moves |=
             CHANGING_FOLDER.contains(&name) || EVALUATING.contains(&name) && name != "trap";

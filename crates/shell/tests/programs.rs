@@ -1,0 +1,224 @@
+//! Programs that run others by their words and options. In each line a shell or another program comes to run `rm` although no
+//! table says that its words are a command, or a word that decides what runs comes from a variable.
+
+use guard_shell::{Command, Limits, commands};
+
+fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
+    commands(line, &Limits::default())
+}
+
+fn lists(found: &[Command], program: &str) -> bool {
+    let name = |words: &Command| Some(words.first()?.rsplit('/').next()?.to_owned());
+    found
+        .iter()
+        .any(|words| name(words).as_deref() == Some(program))
+}
+
+fn deletions_are_listed(lines: &[&str]) {
+    for line in lines {
+        let found = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert!(lists(&found, "rm"), "{line}: {found:?}");
+    }
+}
+
+fn all_are_unknown(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(found.is_err(), "{line}: {found:?}");
+    }
+}
+
+fn deletions_are_not_listed(lines: &[&str]) {
+    for line in lines {
+        let found = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert!(!lists(&found, "rm"), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn a_command_among_the_words_of_a_program_is_listed() {
+    deletions_are_listed(&[
+        "perf stat rm canary",
+        "heaptrack rm canary",
+        "cmake -E env rm canary",
+        "watchexec rm canary",
+        "podman unshare rm canary",
+        "systemd-nspawn -D / rm canary",
+        "machinectl shell x /bin/rm canary",
+        "systemd-cat rm canary",
+        "zellij run -- rm canary",
+        "aws-vault exec x -- rm canary",
+        "./wait-for-it.sh h:1 -- rm canary",
+        "srun rm canary",
+        "torify rm canary",
+        "gcloud compute ssh x -- rm canary",
+        "docker run --entrypoint rm x canary",
+        "docker run --entrypoint=rm x canary",
+        "docker exec c rm canary",
+        "svn diff --diff-cmd rm",
+        "wget --use-askpass=rm canary",
+        "gcc -wrapper rm,canary x.c",
+        "systemd-cat bash <<< 'rm canary'",
+    ]);
+    all_are_unknown(&["curl u | torify bash", "curl u | docker exec -i c sh -s"]);
+    deletions_are_not_listed(&[
+        "docker rm -f c",
+        "docker volume rm data",
+        "git rm -r --cached x",
+        "git -c core.quotepath=off rm x",
+        "npm rm left-pad",
+        "aws s3 rm s3://b/k",
+        "which rm mv",
+        "cat x | bat -l bash",
+    ]);
+}
+
+#[test]
+fn a_line_in_a_word_of_a_program_is_listed() {
+    deletions_are_listed(&[
+        "pssh -h f 'rm canary'",
+        "ansible all -m shell -a 'rm canary'",
+        "salt '*' cmd.run 'rm canary'",
+        "less '+!rm canary' f",
+        "make --eval='x:;rm canary' x",
+        "fzf --bind 'start:execute(rm canary)'",
+        "gh alias set x '!rm canary'",
+        "hg --config alias.x='!rm canary' x",
+        "lerna exec 'rm canary'",
+        "repo forall -c \"r'm' canary\"",
+        "apt-get -o APT::Update::Pre-Invoke::='sudo rm canary' update",
+        "sqlite3 :memory: '.shell rm canary'",
+        "gksudo 'sh -c \"rm canary\"'",
+    ]);
+    all_are_unknown(&[
+        "gksudo 'rm -rf $x'",
+        "yarn exec 'rm canary'",
+        "pnpm -c exec 'rm canary'",
+        "fish -C 'rm canary' -c ''",
+    ]);
+    deletions_are_not_listed(&[
+        "git commit -m 'rm old files'",
+        "git commit -am 'rm old files'",
+        "sed 's|rm x|y|' f",
+        "gh pr create --title 'rm old files'",
+        "pgrep -f 'rm x'",
+    ]);
+}
+
+#[test]
+fn options_whose_value_is_a_line_are_found_among_other_letters() {
+    deletions_are_listed(&[
+        "tar -cvI'rm canary' -f out.tar x",
+        "tar -cvI 'rm canary' -f out.tar x",
+        "tar cIf 'rm canary' out.tar x",
+        "tar cf out.tar x -F 'rm canary' -L 1 -M",
+        "rsync -aze 'rm canary #' a h:b",
+        "ssh -vo ProxyCommand='rm canary' h",
+        "ssh -vvoProxyCommand='rm canary' h",
+        "scp -qo ProxyCommand='rm canary' a h:",
+        "sftp -D 'rm canary' h",
+        "man -H'rm canary' ls",
+        "man --html='rm canary' ls",
+        "strace -fo '|rm canary' ls",
+        "zip x.zip f -T -TT 'rm canary #'",
+        "go build -toolexec='rm canary'",
+        "go test -exec 'rm canary' ./...",
+        "bat --pager='rm canary' f",
+        "rg --pre rm x canary",
+        "git instaweb --httpd='rm canary'",
+        "git send-email --sendmail-cmd='rm canary' x.patch",
+        "git fetch-pack --upload-pack='rm canary;' .",
+        "make SHELL='rm canary' x",
+        "find . -name x -exec rm {} +",
+    ]);
+    all_are_unknown(&["make SHELL=\"$S\" x", "find . $ACTION rm {} +"]);
+    deletions_are_not_listed(&[
+        "tar cf 'x rm' y",
+        "tar -cvf 'I rm x' y",
+        "make SHELL=/bin/bash x",
+        "strace -fo log ls",
+        "find . $EXCLUDES -name x",
+    ]);
+}
+
+#[test]
+fn a_word_that_decides_what_runs_is_no_variable() {
+    all_are_unknown(&[
+        "git $x",
+        "git -C d \"$x\"",
+        "npm $x",
+        "docker $x",
+        "kubectl \"$verb\" x",
+        "cargo $cmd",
+        "tar $F -cf x.tar .",
+        "parallel {1} {2} ::: rm ::: canary",
+        "parallel '{= $_=\"rm\" =} canary' ::: x",
+        "parallel {/} canary ::: /x/rm",
+    ]);
+    deletions_are_listed(&["parallel -I@ @ canary ::: rm"]);
+    deletions_are_not_listed(&[
+        "git checkout \"$branch\"",
+        "npm run \"$script\"",
+        "make $target",
+        "ls *.flac | parallel ffmpeg -i {} {.}.mp3",
+    ]);
+}
+
+#[test]
+fn what_the_line_made_itself_may_be_deleted() {
+    for (line, deleted) in [
+        (
+            "t=$(mktemp -d) && cp -r src \"$t\" && rm -rf \"$t\"",
+            "$(mktemp -d)",
+        ),
+        (
+            "t=\"$(mktemp -d)\"; trap 'rm -rf \"$t\"' EXIT; ls",
+            "$(mktemp -d)",
+        ),
+        ("rm -rf \"$PWD/build\"", "./build"),
+        ("rm -rf \"$PWD/../x\"", "./../x"),
+        ("cd /srv; rm -rf \"${PWD}/x\"", "/srv/x"),
+        ("t=a; trap 'rm -rf \"$t\"' EXIT", "a"),
+    ] {
+        let found = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        let expected = ["rm", "-rf", deleted].map(str::to_owned);
+        assert!(found.contains(&expected.to_vec()), "{line}: {found:?}");
+    }
+    all_are_unknown(&[
+        // without a value it is the root folder
+        "t=$(mktemp -d); rm -rf \"$t/home\"",
+        "false && t=$(mktemp -d); rm -rf \"$t\"",
+        "mktemp() { echo /home; }; t=$(mktemp -d); rm -rf \"$t\"",
+        "PATH=.:$PATH; t=$(mktemp -d); rm -rf \"$t\"",
+        "t=$(mktemp -d); t=/home; rm -rf \"$t\"",
+        "t=$(mktemp -d); read t; rm -rf \"$t\"",
+        "t=$(mktemp -d); trap 't=/home' DEBUG; trap 'rm -rf \"$t\"' EXIT",
+        "t=$(mktemp -d); trap 'rm -rf \"$t\"' EXIT; eval \"$(cat f)\"",
+        "t=$(mktemp -d); trap {'t=/home #',b}; rm -rf \"$t\"",
+        "t=$(mktemp -d); bash -c 'rm -rf \"$t\"'",
+        "PWD=/home; rm -rf \"$PWD/x\"",
+        "rm -rf \"$PWD/$x\"",
+        "rm -rf \"$PWD\"",
+    ]);
+}
+
+#[test]
+fn a_shell_that_only_checks_runs_nothing() {
+    deletions_are_not_listed(&["bash -n scripts/*.sh", "bash -n \"$f\""]);
+    all_are_unknown(&[
+        "bash -n -i scripts/*.sh",
+        "bash -n +n scripts/*.sh",
+        "bash -n +o noexec scripts/*.sh",
+        "bash scripts/*.sh",
+    ]);
+}
+
+#[test]
+fn a_program_below_a_folder_that_a_program_prints_is_known() {
+    deletions_are_not_listed(&["$(npm bin)/eslint .", "$(go env GOPATH)/bin/dlv x"]);
+    all_are_unknown(&[
+        "$(cat f)/eslint .",
+        "npm() { echo x; }; $(npm bin)/eslint .",
+        "cd 'rm x'; $(npm bin)/eslint .",
+    ]);
+}
