@@ -3,11 +3,10 @@
 use super::ShellError;
 use super::follow::{base, listed, unversioned};
 use super::option_table::GIT_FILES;
-use super::table::{
-    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRAPPERS, WRITERS,
-};
+use super::table::{COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRITERS};
 use super::walk::Walk;
 use super::words::{Field, Hole};
+use super::wrappers::WRAPPERS;
 
 type Result<T> = std::result::Result<T, ShellError>;
 

@@ -16,6 +16,7 @@
 mod files;
 mod follow;
 mod option_table;
+mod output;
 mod quoting;
 mod rounds;
 mod syntax;
@@ -23,6 +24,7 @@ mod table;
 mod variables;
 mod walk;
 mod words;
+mod wrappers;
 
 use std::fmt;
 

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::syntax::{
-    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target,
-    Word,
+    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Word,
 };
 use super::table::{DELETERS, INTERPRETERS, SHELLS};
 use super::variables::{
@@ -12,7 +11,7 @@ use super::variables::{
     runs_values_of, variable_of,
 };
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
-use super::{Command, Limits, ShellError, quoting};
+use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -491,7 +490,12 @@ impl<'l> Walk<'l> {
     }
 
     /// Returns the standard input of a node after its redirections.
-    fn redirected(&mut self, node: &Node, scope: &Scope<'_>, feed: &Feed) -> Result<Feed> {
+    pub(super) fn redirected(
+        &mut self,
+        node: &Node,
+        scope: &Scope<'_>,
+        feed: &Feed,
+    ) -> Result<Feed> {
         let mut feed = feed.clone();
         for redirect in &node.redirects {
             let standard = match redirect.descriptor.as_deref() {
@@ -546,76 +550,6 @@ impl<'l> Walk<'l> {
             scope.folder = folder;
         }
         Ok(())
-    }
-
-    /// Returns the output of a script if it is produced only by `echo`, `printf` and `cat` of plain text; `None` if it
-    /// is not determined.
-    pub(super) fn output(
-        &mut self,
-        script: &Script,
-        scope: &Scope<'_>,
-        feed: &Feed,
-    ) -> Result<Option<String>> {
-        let mut text = String::new();
-        for Statement {
-            pipelines,
-            background,
-            either: _,
-        } in &script.statements
-        {
-            let ([pipeline], false) = (pipelines.as_slice(), background) else {
-                return Ok(None);
-            };
-            let mut input = feed.clone();
-            for node in pipeline {
-                match self.node_output(node, scope, &input)? {
-                    Some(printed) => input = Feed::Text(printed),
-                    None => return Ok(None),
-                }
-            }
-            if let Feed::Text(printed) = input {
-                text.push_str(&printed);
-            }
-        }
-        self.charge(text.len() + 16)?;
-        Ok(Some(text))
-    }
-
-    fn node_output(
-        &mut self,
-        node: &Node,
-        scope: &Scope<'_>,
-        feed: &Feed,
-    ) -> Result<Option<String>> {
-        self.charge(16)?;
-        let writes = |redirect: &Redirect| {
-            redirect.operator.contains('>') && redirect.descriptor.as_deref() != Some("2")
-        };
-        if node.redirects.iter().any(writes) {
-            return Ok(None);
-        }
-        let feed = self.redirected(node, scope, feed)?;
-        match &node.kind {
-            Kind::Simple { words, .. } => {
-                let mut fields = Vec::new();
-                for word in words {
-                    fields.extend(self.fields(word, scope)?);
-                }
-                if fields.iter().any(|field| !field.is_known()) {
-                    return Ok(None);
-                }
-                let words: Vec<String> = fields.into_iter().map(|field| field.text).collect();
-                let printed = match words.split_first() {
-                    Some((name, _)) if scope.redefines(name) => None,
-                    Some((name, words)) => printed(name, words, &feed),
-                    None => None,
-                };
-                self.charge(printed.as_ref().map_or(0, String::len))?;
-                Ok(printed)
-            }
-            Kind::Group { body, .. } => self.output(body, scope, &feed),
-            Kind::Compound { .. } | Kind::Function { .. } => Ok(None),
-        }
     }
 }
 
@@ -675,78 +609,6 @@ fn raw_text(word: &Word) -> String {
         | Part::Opaque { written, .. } => written,
     });
     parts.collect()
-}
-
-/// Returns the output of a program whose words are plain; `None` for other programs.
-fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
-    match name {
-        ":" | "true" => Some(String::new()),
-        "echo" => {
-            let mut words = words;
-            let mut end = "\n";
-            while let [option, rest @ ..] = words
-                && let Some(letters) = option.strip_prefix('-')
-                && !letters.is_empty()
-                && letters.chars().all(|c| "neE".contains(c))
-            {
-                // some shells print options other than `-n`
-                if letters != "n" {
-                    return None;
-                }
-                end = "";
-                words = rest;
-            }
-            let text = words.join(" ");
-            // `echo` of some shells reads escapes without `-e`
-            (!text.contains('\\')).then(|| text + end)
-        }
-        "printf" => {
-            let (format, rest) = match words {
-                [dashes, format, rest @ ..] if dashes == "--" => (format, rest),
-                [format, rest @ ..] if !format.starts_with('-') => (format, rest),
-                _ => return None,
-            };
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            print_format(&quoting::format_text(format)?, &rest)
-        }
-        "cat" => match (words, feed) {
-            ([], Feed::Text(text)) => Some(text.clone()),
-            ([word], Feed::Text(text)) if word == "-" => Some(text.clone()),
-            _ => None,
-        },
-        "tee" => match feed {
-            Feed::Text(text) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Formats `printf` with `%s` and `%%`; `None` for other directives.
-fn print_format(format: &str, words: &[&str]) -> Option<String> {
-    let pieces: Vec<&str> = format.split("%s").collect();
-    if pieces
-        .iter()
-        .any(|piece| piece.replace("%%", "").contains('%'))
-    {
-        return None;
-    }
-    let holes = pieces.len() - 1;
-    let rounds = match holes {
-        0 => 1,
-        _ => words.len().div_ceil(holes).max(1),
-    };
-    let mut words = words.iter();
-    let mut out = String::new();
-    for _ in 0..rounds {
-        for (nth, piece) in pieces.iter().enumerate() {
-            if nth > 0 {
-                out.push_str(words.next().copied().unwrap_or_default());
-            }
-            out.push_str(&piece.replace("%%", "%"));
-        }
-    }
-    Some(out)
 }
 
 /// Returns the variables that are assigned once, in a statement of the text itself.

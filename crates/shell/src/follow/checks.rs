@@ -6,7 +6,7 @@ use super::{Result, joined, refuse};
 use crate::option_table::OPTIONED;
 use crate::table::ASSIGNS;
 use crate::variables::{loads_code, runs_values_of, variable_of};
-use crate::walk::Folder;
+use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 
 /// Whether a path may refer to an open file descriptor.
@@ -172,4 +172,44 @@ pub(super) fn check_deletion(
     }
     fields.extend(others);
     Ok(())
+}
+
+impl Walk<'_> {
+    /// Whether a word is a path below a folder that a known program prints: `$(npm bin)/x`.
+    pub(super) fn prints_folder(&self, field: &Field) -> bool {
+        let Some((printed, rest)) = field.text.split_once(")/") else {
+            return false;
+        };
+        !rest.contains(['$', '`', '(']) && self.prints_no_option(&format!("{printed})"), false)
+    }
+
+    /// Whether a word is the name that `mktemp` has printed, so that only what the line made itself is deleted. Without a name it is
+    /// empty.
+    pub(super) fn is_temporary(&self, field: &Field, scope: &Scope<'_>) -> bool {
+        let name = field.text.strip_prefix('$').unwrap_or_default();
+        let name = name
+            .strip_prefix('{')
+            .and_then(|one| one.strip_suffix('}'))
+            .unwrap_or(name);
+        let Some(partial) = scope.partial.get(name).filter(|partial| partial.always) else {
+            return false;
+        };
+        matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
+            && self.prints_no_option(&partial.written, !field.splits)
+            && !self.assigned.contains("PATH")
+    }
+
+    /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
+    pub(super) fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
+        let path = ["$PWD/", "${PWD}/"]
+            .iter()
+            .find_map(|folder| field.text.strip_prefix(folder))
+            .map(|path| format!("./{path}"));
+        let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
+        if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
+            field.text = path;
+            field.hole = Hole::None;
+            field.splits = false;
+        }
+    }
 }

@@ -11,12 +11,12 @@ use super::ShellError;
 use super::files::only_names;
 use super::syntax::Dialect;
 use super::table::{
-    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, SSH, SSH_AFTER_HOST, UNORDERED,
-    WRAPPERS, WRITERS, Wrapper, Writes,
+    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, WRITERS, Writes,
 };
 use super::variables::loads_code;
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole, shown};
+use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
 use checks::{check_deletion, check_names};
 use options::{Sorted, after_assignments, line_of, sort};
@@ -112,6 +112,18 @@ fn joined(folder: &str, name: &str) -> String {
         }
     }
     format!("/{}", parts.join("/"))
+}
+
+/// Whether a text holds a mark that `find` or `parallel` replaces: `{}`, `{1}`, `{/.}`, `{= … =}`.
+fn has_mark(text: &str) -> bool {
+    let is_mark = |rest: &str| {
+        let inner = rest.split_once('}').map(|(inner, _)| inner);
+        let part = |c: char| c.is_ascii_digit() || "./#%+-".contains(c);
+        inner.is_some_and(|inner| inner.chars().all(part))
+    };
+    // `${x}` is none
+    let plain = text.replace("${", "$");
+    plain.starts_with("{=") || plain.split('{').skip(1).any(is_mark)
 }
 
 pub(super) fn base(text: &str) -> &str {
@@ -262,9 +274,7 @@ impl Walk<'_> {
         }
         let name = base(&first.text);
         // a file that `find` found, or a word of `parallel`: `{1}`, `{/}`, `{= … =}`
-        let braces = first.text.replace("${", "");
-        let mark = braces.split_once('{').map(|(_, rest)| rest);
-        if mark.is_some_and(|rest| rest.contains('}') || rest.starts_with('=')) {
+        if has_mark(&first.text) {
             return refuse("the program", first);
         }
         // a program that joins its words to a line
@@ -301,44 +311,6 @@ impl Walk<'_> {
             }
         }
         Ok(name.to_owned())
-    }
-
-    /// Whether a word is a path below a folder that a known program prints: `$(npm bin)/x`.
-    fn prints_folder(&self, field: &Field) -> bool {
-        let Some((printed, rest)) = field.text.split_once(")/") else {
-            return false;
-        };
-        !rest.contains(['$', '`', '(']) && self.prints_no_option(&format!("{printed})"), false)
-    }
-
-    /// Whether a word is the name that `mktemp` has printed, so that only what the line made itself is deleted. Without a name it is
-    /// empty.
-    fn is_temporary(&self, field: &Field, scope: &Scope<'_>) -> bool {
-        let name = field.text.strip_prefix('$').unwrap_or_default();
-        let name = name
-            .strip_prefix('{')
-            .and_then(|one| one.strip_suffix('}'))
-            .unwrap_or(name);
-        let Some(partial) = scope.partial.get(name).filter(|partial| partial.always) else {
-            return false;
-        };
-        matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
-            && self.prints_no_option(&partial.written, !field.splits)
-            && !self.assigned.contains("PATH")
-    }
-
-    /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
-    fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
-        let path = ["$PWD/", "${PWD}/"]
-            .iter()
-            .find_map(|folder| field.text.strip_prefix(folder))
-            .map(|path| format!("./{path}"));
-        let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
-        if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
-            field.text = path;
-            field.hole = Hole::None;
-            field.splits = false;
-        }
     }
 
     /// Refuses words whose meaning the text does not determine, and completes the operands of a deletion.

@@ -1,9 +1,9 @@
 //! Parsing of options by the tables.
 
 use super::{Result, Run, listed, refuse};
-use crate::table::Wrapper;
 use crate::walk::check_variable;
 use crate::words::{Field, Hole};
+use crate::wrappers::Wrapper;
 
 /// A command's words, sorted by its table.
 pub(super) struct Sorted<'f> {

@@ -6,11 +6,11 @@ use super::{Result, Run, base, listed, refuse};
 use crate::option_table::OPTIONED;
 use crate::table::{
     COMMAND_MARKS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS,
-    LINE_OPTIONS, OWN_WORDS, RUNNING_WORDS, SHELLS, SSH, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
-    WRAPPERS,
+    LINE_OPTIONS, OWN_WORDS, RUNNING_WORDS, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
 };
 use crate::walk::Feed;
 use crate::words::{Field, Hole};
+use crate::wrappers::{SSH, WRAPPERS};
 
 /// Returns what a program runs that is not listed as a wrapper.
 pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
@@ -88,7 +88,7 @@ fn among(program: &str, words: &[Field], feed: &Feed) -> Option<Vec<Field>> {
     None
 }
 
-/// What stands between the words of a line, or of a list: `-wrapper rm,x`.
+/// Separators of the words of a line or of a list: `-wrapper rm,x`.
 const BETWEEN: [char; 4] = [' ', '\t', '\n', ','];
 
 /// Returns the commands that delete in words which are texts: `+!rm x`, `alias.y=!rm x`, `EXEC:rm x`. They are found where a shell
@@ -130,7 +130,7 @@ fn within(words: &[Field]) -> impl Iterator<Item = Vec<Field>> {
     })
 }
 
-/// Returns the shells that `make` is told to use, if they are other programs than shells.
+/// Returns the lines that `make` runs as its shell (`SHELL=…`), if they are other programs than shells.
 fn shells_of_make(words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for word in words {

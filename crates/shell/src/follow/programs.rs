@@ -5,9 +5,9 @@ use super::{Place, Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
-use crate::table::{PARALLEL, WATCH, WRAPPERS, XARGS};
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole, Leading};
+use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
 
 impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is

@@ -6,10 +6,11 @@ use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::option_table::PRINTS_SETUP;
 use crate::syntax::MOVING;
-use crate::table::{SHELL, STARTUP_FILES};
+use crate::table::STARTUP_FILES;
 use crate::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
+use crate::wrappers::SHELL;
 
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
