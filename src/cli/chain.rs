@@ -9,7 +9,6 @@ use guard_markov::format::{
 use guard_markov::interval::{UncertainChain, has_intervals};
 use guard_markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
 
-/// The chain.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChainArgs {
     /// Markov chain: PRISM's explicit files (.tra), Storm's DRN (.drn), the PRISM language (.prism, .pm), or a file

@@ -65,7 +65,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// The limits on the time and number of proposals.
+// The limits on the time and number of proposals.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReservationArgs {
     /// Time for which a proposal counts that is neither committed nor abandoned [default: 600]
@@ -97,7 +97,7 @@ impl ReservationArgs {
     }
 }
 
-/// The files that `proxy` and `serve` keep.
+// The files that `proxy` and `serve` keep.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileArgs {
     /// Resume from and save the state to this file

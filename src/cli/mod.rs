@@ -86,7 +86,8 @@ struct Cli {
     verb: Verb,
 }
 
-// The arguments of the other commands are not built: that would take a tenth of the time of a short run.
+// The arguments of the other commands are not built: that would take a tenth of the time of a short run. They are then built after
+// the description of their command, which a doc comment of a flattened struct of arguments replaces: those have none.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Verb {

@@ -7,7 +7,7 @@ use crate::input::formats::{Format, FormatChoice};
 use crate::input::open::{Selection, Source};
 use crate::problem::Problem;
 
-/// The arguments of every verb that reads recorded traces.
+// The arguments of every verb that reads recorded traces.
 #[derive(Debug, clap::Args)]
 pub(super) struct Reading {
     /// Format of the traces; `native` reads them by the paths of the spec

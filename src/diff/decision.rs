@@ -14,14 +14,14 @@ use super::property::{includes_all, is_same};
 use super::witness::Bench;
 use super::{DecisionChange, Direction, Level, Limits, Moment};
 use crate::domain;
-use crate::hir::{self, ArmTrigger, Enforce, Expr, Formula, Spec, Unary, Watched};
+use crate::hir::{self, ArmTrigger, Bound, Enforce, Expr, Formula, Spec, Unary, Watched};
 use crate::ids::{AtomId, ExprId, FormulaId, PropertyId};
 use crate::lint;
 use crate::monitor::{Decision, Ruling};
 use crate::translate::{atom, automaton, translate};
 use crate::types::Type;
 use crate::value::Instant;
-use guard_automata::{Atom, Dfa, Formulas, Interval, Recurring, Verdict, compile};
+use guard_automata::{Atom, Dfa, Formulas, Interval, Recurring, Traces, Verdict, compile};
 
 /// The reason why some arms are not compared.
 const UNCOMPARED: &str = "arms on `satisfied` of `always`, and on obligations that are pending for \
@@ -171,9 +171,15 @@ fn only_here(bench: &mut Bench<'_>, asked: Question, limits: &Limits) -> Directi
     if let Some(reason) = joint.conflict(&mut roots.iter().copied()) {
         return Direction::Unknown(reason);
     }
+    let comparison = Comparison {
+        asked,
+        others: &others,
+        roots: &roots,
+        limits,
+    };
     let found = match is_timed(spec, clause) {
-        true => with_clock(bench, asked, &others, &roots, limits),
-        false => by_automata(bench, asked, &others, &roots, limits),
+        true => comparison.with_clock(bench),
+        false => comparison.by_automata(bench),
     };
     let reason = match found {
         Ok(direction) => return direction,
@@ -209,120 +215,138 @@ fn is_timed(spec: &Spec, clause: usize) -> bool {
     watched(spec, clause).is_some_and(timed)
 }
 
-fn by_automata(
-    bench: &mut Bench<'_>,
+/// A question, with what is needed to answer it.
+#[derive(Clone, Copy)]
+struct Comparison<'c> {
     asked: Question,
-    others: &[usize],
-    roots: &[ExprId],
-    limits: &Limits,
-) -> Result<Direction, String> {
-    let joint = bench.joint;
-    let spec = &joint.spec;
-    let acts = language(spec, asked.clause, asked, limits)?;
-    let mut over: Option<Dfa> = None;
-    let mut taken: Vec<usize> = Vec::new();
-    let mut waiting: Vec<usize> = others.to_vec();
-    loop {
-        let nothing = acts.accepting_at(|_| false);
-        let lint_limits = &limits.lint;
-        let word = lint::excess(spec, &acts, over.as_ref().unwrap_or(&nothing), lint_limits);
-        let word = word.ok_or("the clauses are too large to be compared")?;
-        let Some(word) = word else {
-            return Ok(Direction::Excluded);
-        };
-        let masked = match bench.events(&word, &[], roots) {
-            Some(events) => match is_shown(bench, &events, asked, roots) {
-                Shown::Yes => return Ok(shown(bench, &events)),
-                Shown::Masked(by) => by
-                    .into_iter()
-                    .filter_map(|place| joint.sides[1 - asked.side].clauses.get(place).copied()?)
-                    .find(|other| !taken.contains(other)),
-                Shown::No => None,
-            },
-            None => None,
-        };
-        // The clause that denies it as well, else the next one: what no events were found for may not be possible.
-        let next = masked
-            .or_else(|| waiting.first().copied())
-            .ok_or("no events were found on which only one of the specs acts")?;
-        waiting.retain(|other| *other != next);
-        taken.push(next);
-        if !comparable(spec, asked.clause, next) {
-            continue;
-        }
-        let Ok(more) = language(spec, next, asked, limits) else {
-            continue;
-        };
-        over = Some(match over {
-            None => more,
-            Some(over) => over
-                .or(&more, &limits.automata)
-                .map_err(|error| error.to_string())?,
-        });
-    }
+    /// The clauses of the other spec.
+    others: &'c [usize],
+    /// The conditions of all these clauses.
+    roots: &'c [ExprId],
+    limits: &'c Limits,
 }
 
-/// Decides a clause with bounds in time as far as the clock decides its property.
-fn with_clock(
-    bench: &mut Bench<'_>,
-    asked: Question,
-    others: &[usize],
-    roots: &[ExprId],
-    limits: &Limits,
-) -> Result<Direction, String> {
-    let joint = bench.joint;
-    let spec = &joint.spec;
-    let Some(own) = watched(spec, asked.clause) else {
-        return Err("it watches no property".to_owned());
-    };
-    let own = spec.property(own).formula;
-    let on_violation = |arm: &hir::Arm| arm.trigger == ArmTrigger::Violated;
-    let arms = spec.enforces[asked.clause].arms.iter();
-    let mut acting = arms.filter(|arm| reaches(arm, asked.level));
-    let [never, _] = excesses(spec, [None, Some(own)], limits);
-    if acting.all(on_violation) && matches!(never, Ok(None)) {
-        return Ok(Direction::Excluded);
+impl Comparison<'_> {
+    /// Decides a clause by the automata of the clauses.
+    fn by_automata(&self, bench: &mut Bench<'_>) -> Result<Direction, String> {
+        let Comparison {
+            asked,
+            others,
+            roots,
+            limits,
+        } = *self;
+        let joint = bench.joint;
+        let spec = &joint.spec;
+        let acts = language(spec, asked.clause, asked, limits)?;
+        let mut over: Option<Dfa> = None;
+        let mut taken: Vec<usize> = Vec::new();
+        let mut waiting: Vec<usize> = others.to_vec();
+        loop {
+            let nothing = acts.accepting_at(|_| false);
+            let lint_limits = &limits.lint;
+            let word = lint::excess(spec, &acts, over.as_ref().unwrap_or(&nothing), lint_limits);
+            let word = word.ok_or("the clauses are too large to be compared")?;
+            let Some(word) = word else {
+                return Ok(Direction::Excluded);
+            };
+            let masked = match bench.events(&word, &[], roots) {
+                Some(events) => match is_shown(bench, &events, asked, roots) {
+                    Shown::Yes => return Ok(shown(bench, &events)),
+                    Shown::Masked(by) => by
+                        .into_iter()
+                        .filter_map(|place| {
+                            joint.sides[1 - asked.side].clauses.get(place).copied()?
+                        })
+                        .find(|other| !taken.contains(other)),
+                    Shown::No => None,
+                },
+                None => None,
+            };
+            // The clause that denies it as well, else the next one: what no events were found for may not be possible.
+            let next = masked
+                .or_else(|| waiting.first().copied())
+                .ok_or("no events were found on which only one of the specs acts")?;
+            waiting.retain(|other| *other != next);
+            taken.push(next);
+            if !comparable(spec, asked.clause, next) {
+                continue;
+            }
+            let Ok(more) = language(spec, next, asked, limits) else {
+                continue;
+            };
+            over = Some(match over {
+                None => more,
+                Some(over) => over
+                    .or(&more, &limits.automata)
+                    .map_err(|error| error.to_string())?,
+            });
+        }
     }
-    let mut proposed: Vec<lint::Difference> = never.ok().flatten().into_iter().collect();
-    for other in others {
-        let Some(property) = watched(spec, *other) else {
-            continue;
+
+    /// Decides a clause with bounds in time as far as the clock decides its property.
+    fn with_clock(&self, bench: &mut Bench<'_>) -> Result<Direction, String> {
+        let Comparison {
+            asked,
+            others,
+            roots,
+            limits,
+        } = *self;
+        let joint = bench.joint;
+        let spec = &joint.spec;
+        let Some(own) = watched(spec, asked.clause) else {
+            return Err("it watches no property".to_owned());
         };
-        let other_formula = spec.property(property).formula;
-        if comparable(spec, asked.clause, *other)
-            && has_triggers(spec, asked.clause, *other, asked.level)
-            && have_same_obligations(spec, own, other_formula, limits)
-        {
+        let own = spec.property(own).formula;
+        let on_violation = |arm: &hir::Arm| arm.trigger == ArmTrigger::Violated;
+        let arms = spec.enforces[asked.clause].arms.iter();
+        let mut acting = arms.filter(|arm| reaches(arm, asked.level));
+        let on_violations = acting.all(on_violation);
+        let [never, _] = excesses(spec, [None, Some(own)], limits);
+        if on_violations && matches!(never, Ok(None)) {
             return Ok(Direction::Excluded);
         }
-        let found = excesses(spec, [Some(other_formula), Some(own)], limits);
-        proposed.extend(found.into_iter().filter_map(|found| found.ok().flatten()));
-    }
-    let watched: Vec<PropertyId> = watched(spec, asked.clause).into_iter().collect();
-    let gaps = bench.gaps(&watched);
-    for difference in proposed {
-        let Some(events) = bench.events(&difference.steps, &difference.times, roots) else {
-            continue;
-        };
-        for length in 1..=events.len() {
-            let part = &events[..length];
-            if is_shown(bench, part, asked, roots) == Shown::Yes {
-                return Ok(shown(bench, part));
-            }
-            // That a deadline has passed is noticed at the next event.
-            for (gap, next) in gaps
-                .iter()
-                .flat_map(|gap| events.iter().map(move |next| (gap, next)))
+        let mut proposed: Vec<lint::Difference> = never.ok().flatten().into_iter().collect();
+        for other in others {
+            let Some(property) = watched(spec, *other) else {
+                continue;
+            };
+            let other_formula = spec.property(property).formula;
+            if comparable(spec, asked.clause, *other)
+                && has_triggers(spec, asked.clause, *other, asked.level)
+                && (have_same_obligations(spec, own, other_formula, limits)
+                    || on_violations && is_covered(spec, own, other_formula, asked.moment, limits))
             {
-                let mut longer = part.to_vec();
-                longer.push(bench.later(part, next, *gap));
-                if is_shown(bench, &longer, asked, roots) == Shown::Yes {
-                    return Ok(shown(bench, &longer));
+                return Ok(Direction::Excluded);
+            }
+            let found = excesses(spec, [Some(other_formula), Some(own)], limits);
+            proposed.extend(found.into_iter().filter_map(|found| found.ok().flatten()));
+        }
+        let watched: Vec<PropertyId> = watched(spec, asked.clause).into_iter().collect();
+        let gaps = bench.gaps(&watched);
+        for difference in proposed {
+            let Some(events) = bench.events(&difference.steps, &difference.times, roots) else {
+                continue;
+            };
+            for length in 1..=events.len() {
+                let part = &events[..length];
+                if is_shown(bench, part, asked, roots) == Shown::Yes {
+                    return Ok(shown(bench, part));
+                }
+                // That a deadline has passed is noticed at the next event.
+                for (gap, next) in gaps
+                    .iter()
+                    .flat_map(|gap| events.iter().map(move |next| (gap, next)))
+                {
+                    let mut longer = part.to_vec();
+                    longer.push(bench.later(part, next, *gap));
+                    if is_shown(bench, &longer, asked, roots) == Shown::Yes {
+                        return Ok(shown(bench, &longer));
+                    }
                 }
             }
         }
+        Err("it watches a property with bounds in time, and no events were found on which only one of the specs acts".to_owned())
     }
-    Err("it watches a property with bounds in time, and no events were found on which only one of the specs acts".to_owned())
 }
 
 /// Returns a trace of each formula that violates the other; `None` is true of every trace.
@@ -361,6 +385,67 @@ fn have_same_obligations(spec: &Spec, own: FormulaId, other: FormulaId, limits: 
     };
     let found = lint::excesses(&spec, formulas, &[], &limits.automata);
     found.iter().all(|found| matches!(found, Ok(None)))
+}
+
+/// Whether a clause on one property acts at such moments only where one on another property acts, because the two differ in
+/// `or end` alone.
+///
+/// `G (a -> F[0,c] b)` with `or end` is also satisfied by a trace that ends in time. While events may follow, an obligation that the
+/// end would forgive can still be met: each one by an event at its own deadline at which `b` holds. So at an event, where more may
+/// follow, both are violated or neither is. At a deadline that passes and at the end only the one with `or end` forgives.
+fn is_covered(
+    spec: &Spec,
+    own: FormulaId,
+    other: FormulaId,
+    moment: Moment,
+    limits: &Limits,
+) -> bool {
+    let mut spec = spec.clone();
+    let [strict, other_strict] = [own, other].map(|formula| strict(&mut spec, formula, limits));
+    let forgives = |formula: FormulaId, strict: Option<FormulaId>| {
+        strict.is_some_and(|strict| strict != formula)
+    };
+    let is_affected = forgives(own, strict) || forgives(other, other_strict);
+    let [Some(strict), Some(strict_other)] = [strict, other_strict] else {
+        return false;
+    };
+    is_affected
+        && (moment == Moment::Event || strict_other == other)
+        && have_same_obligations(&spec, strict, strict_other, limits)
+}
+
+/// Returns a formula without `or end`; `None` if it is not known that what the end forgives can always be met, and is noticed when
+/// it cannot: a monitor may notice later that an obligation whose window begins later cannot be met.
+fn strict(spec: &mut Spec, formula: FormulaId, limits: &Limits) -> Option<FormulaId> {
+    let asked = recurring(spec, formula).and_then(|inner| spec.formulas.forgiven(inner));
+    let Some((when, bound, then)) = asked else {
+        return Some(formula);
+    };
+    let formulas = &mut spec.formulas;
+    let reads_past = |part: FormulaId| match formulas.get(part) {
+        Formula::Unary(op, ..) => op.info().is_past,
+        Formula::Binary(op, ..) => op.info().is_past,
+        Formula::Last => false,
+        _ => true,
+    };
+    let is_of_state = |part: FormulaId| {
+        !matches!(
+            formulas.get(part),
+            Formula::Unary(..) | Formula::Binary(..) | Formula::Last
+        )
+    };
+    let begins_at_once = matches!(bound, Bound::Steps(0, _) | Bound::Time(0, _));
+    if !begins_at_once
+        || !formulas.parts(when).into_iter().all(reads_past)
+        || !formulas.parts(then).into_iter().all(is_of_state)
+    {
+        return None;
+    }
+    let met = automaton(formulas, then, &limits.automata).ok()?;
+    met.shortest_accepted(Traces::NonEmpty)?;
+    let comes = formulas.add(Formula::Unary(Unary::Eventually, Some(bound), then));
+    let inner = formulas.add(Formula::Implies(when, comes));
+    Some(formulas.add(Formula::Unary(Unary::Always, None, inner)))
 }
 
 /// Returns the part of `G φ` that is watched on after a violation.

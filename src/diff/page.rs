@@ -1,12 +1,13 @@
 //! Differences as one page of HTML, with nothing from elsewhere.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::write::{
     change_text, claim_text, decision_text, details, events_text, lenient_text, runs_head, title,
 };
 use super::{Diff, PropertyChange, Relation, Witness};
 use crate::inert::inert;
+use crate::report::document::document;
 
 /// The style of the page, in light and dark.
 const STYLE: &str = "\
@@ -17,44 +18,32 @@ pre{overflow:auto;padding:.5rem;border:1px solid #8888;border-radius:6px}.looser
 impl Diff {
     /// Returns the differences as a page of HTML.
     pub fn to_html(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { "guard diff" }
-                    style { (PreEscaped(STYLE)) }
+        let body = html! {
+            main {
+                h1 { (inert(&self.summary())) }
+                (self.properties_table())
+                @if !self.decisions.is_empty() || !self.lenient.is_empty() {
+                    h2 { "Decisions" }
+                    @for change in &self.decisions {
+                        (statement(&decision_text(change), change.found.witness()))
+                    }
+                    @for name in &self.lenient { (statement(&lenient_text(name), None)) }
                 }
-                body {
-                    main {
-                        h1 { (inert(&self.summary())) }
-                        (self.properties_table())
-                        @if !self.decisions.is_empty() || !self.lenient.is_empty() {
-                            h2 { "Decisions" }
-                            @for change in &self.decisions {
-                                (statement(&decision_text(change), change.found.witness()))
-                            }
-                            @for name in &self.lenient { (statement(&lenient_text(name), None)) }
-                        }
-                        @if !self.claims.is_empty() {
-                            h2 { "Models and systems" }
-                            @for claim in &self.claims { (statement(&claim_text(claim), None)) }
-                        }
-                        @if let Some(runs) = &self.runs {
-                            h2 { "Recorded runs" }
-                            p { (inert(&runs_head(runs))) }
-                            @for change in runs.changes() {
-                                p { (inert(&change_text(change))) }
-                                ul { @for example in &change.examples { li { (inert(&example.text())) } } }
-                            }
-                        }
+                @if !self.claims.is_empty() {
+                    h2 { "Models and systems" }
+                    @for claim in &self.claims { (statement(&claim_text(claim), None)) }
+                }
+                @if let Some(runs) = &self.runs {
+                    h2 { "Recorded runs" }
+                    p { (inert(&runs_head(runs))) }
+                    @for change in runs.changes() {
+                        p { (inert(&change_text(change))) }
+                        ul { @for example in &change.examples { li { (inert(&example.text())) } } }
                     }
                 }
             }
         };
-        page.into_string()
+        document("guard diff", STYLE, "", &body).into_string()
     }
 
     fn properties_table(&self) -> Markup {

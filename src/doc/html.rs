@@ -1,9 +1,10 @@
 //! Self-contained HTML pages: styles included, no scripts, nothing fetched.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::{Alignment, Event, Options, Parser, Tag, TagEnd};
 
 use super::{Entry, Facts, Page};
+use crate::report::document::document;
 use crate::report::plot;
 
 const STYLE: &str = "\
@@ -29,7 +30,7 @@ pub(crate) fn page(page: &Page) -> String {
         (markdown(&page.intro))
         @for entry in &page.entries { (section(entry)) }
     };
-    document(&page.title, &nav, &body)
+    with_navigation(&page.title, &nav, &body)
 }
 
 /// Returns the list of pages, with the file of each.
@@ -44,7 +45,7 @@ pub(crate) fn index(pages: &[(String, &Page)]) -> String {
             }
         }
     };
-    document("Contents", &nav, &body)
+    with_navigation("Contents", &nav, &body)
 }
 
 fn section(entry: &Entry) -> Markup {
@@ -70,20 +71,9 @@ fn facts_markup(facts: &Facts) -> Markup {
     }
 }
 
-fn document(title: &str, nav: &Markup, body: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
-                title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(plot::STYLE)) }
-            }
-            body { nav { (nav) } main { (body) } }
-        }
-    };
-    page.into_string()
+fn with_navigation(title: &str, nav: &Markup, body: &Markup) -> String {
+    let body = html! { nav { (nav) } main { (body) } };
+    document(title, &[STYLE, plot::STYLE].concat(), "", &body).into_string()
 }
 
 /// Returns markdown of a comment as HTML. Tags in it are shown as text. Links with schemes other than those of the web and of
@@ -98,6 +88,11 @@ fn markdown(text: &str) -> Markup {
         }
         Event::End(TagEnd::Link) => open.pop().unwrap_or(false).then_some(event),
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
+        // The alignment of columns would be a style of its own, which the page does not allow.
+        Event::Start(Tag::Table(columns)) => {
+            let plain = vec![Alignment::None; columns.len()];
+            Some(Event::Start(Tag::Table(plain)))
+        }
         event => Some(event),
     });
     let mut out = String::new();

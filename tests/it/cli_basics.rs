@@ -25,6 +25,26 @@ fn version_and_help_go_to_the_output() {
     assert!(out.contains("Exit codes:"), "{out}");
 }
 
+/// The help of every command begins with what the list of commands says of it.
+#[test]
+fn every_command_says_what_it_does() {
+    let (_, out, _) = guard(&["--help"]);
+    let commands = out.split_once("Commands:\n").unwrap().1;
+    let commands = commands.split_once("\n\n").unwrap().0;
+    let mut number = 0;
+    for line in commands.lines() {
+        let (verb, says) = line.trim().split_once("  ").unwrap();
+        let (code, help, _) = guard(&[verb, "--help"]);
+        assert_eq!(
+            (code, help.lines().next()),
+            (0, Some(says.trim())),
+            "{verb}"
+        );
+        number += 1;
+    }
+    assert!(number > 20, "{number}");
+}
+
 #[test]
 fn wrong_usage_is_exit_2() {
     for args in [

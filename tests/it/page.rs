@@ -389,6 +389,39 @@ fn the_server_answers_its_own_page_only() {
 const SHARED: &str = r#"{"messages":[{"role":"user","content":"list the files"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"rm","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":""},{"role":"assistant","content":"done"}]}
 "#;
 
+/// A clock beside a track: payments at times that are shown in each unit.
+const CLOCK: &str = "\
+event { kind: string  amount: int = 0  at: time }
+track spent: int = 0 when kind == \"pay\" then spent + amount
+property limit = never (spent > 100)
+property soon = G (kind == \"ask\" -> F[0s,1h] kind == \"pay\")
+";
+const PAYMENTS: &str = r#"{"id":"t","events":[{"kind":"ask","at":"2026-01-01T10:00:00Z"},{"kind":"pay","amount":40,"at":"2026-01-01T10:00:30Z"},{"kind":"wait","at":"2026-01-01T10:01:30Z"},{"kind":"pay","amount":40,"at":"2026-01-01T11:30:00Z"},{"kind":"pay","amount":40,"at":"2026-01-02T10:00:00Z"}]}
+"#;
+
+#[test]
+fn a_page_holds_the_clock_beside_tracks() {
+    let folder = Folder::new(&[("clock.guard", CLOCK), ("clock.jsonl", PAYMENTS)]);
+    let page = audited(&folder, "clock.guard", "clock.jsonl", "clock.html");
+    let (_, data) = parts(&page);
+    let clock = data["schema"]["clock"].as_u64().unwrap();
+    assert_eq!(data["schema"]["fields"][clock as usize], "at");
+    assert_eq!(data["schema"]["tracks"], json!(["spent"]));
+    let detail = steps(&page).remove(0);
+    assert_eq!(detail["k"], json!([["0", "40", "40", "80", "120"]]));
+    let times: Vec<&Value> = detail["s"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| {
+            let fields = step["f"].as_array().unwrap();
+            &fields.iter().find(|field| field[0] == clock).unwrap()[1]
+        })
+        .collect();
+    assert_eq!(times.len(), 5);
+    assert!(times[3].as_str().unwrap().contains("11:30:00"), "{times:?}");
+}
+
 /// Everything that a reviewer does with a page, in a browser: see `tests/page/run.mjs`.
 #[test]
 fn pages_work_in_a_browser() {
@@ -416,9 +449,12 @@ fn pages_work_in_a_browser() {
             "use std.agent\ntrace { format openai }\nproperty p = never (tool == \"rm\")\n",
         ),
         ("shared.jsonl", SHARED),
+        ("clock.guard", CLOCK),
+        ("clock.jsonl", PAYMENTS),
     ]);
     audited(&folder, "mail.guard", "mail.jsonl", "small.html");
     audited(&folder, "shared.guard", "shared.jsonl", "shared.html");
+    audited(&folder, "clock.guard", "clock.jsonl", "clock.html");
     audited(&folder, "a.guard", "hostile.jsonl", "hostile.html");
     audited(&folder, "a.guard", "big.jsonl", "big.html");
     let view = View::new(&folder, "t.jsonl");

@@ -281,7 +281,8 @@ fn bounded_path_formulas_have_curves() {
          query keep = P=? [ G (not {bad}) ] on m\n\
          query weak = P=? [ init W {bad} ] on m\n\
          query frees = P=? [ init R (not {bad}) ] on m\n\
-         query avoid = P=? [ !(F[0,12] {bad}) ] on m\n"
+         query avoid = P=? [ !(F[0,12] {bad}) ] on m\n\
+         query strong = P=? [ (not init) M (not {bad}) ] on m\n"
     );
     folder.write("c.guard", &spec);
     let run = folder.guard(&["query", "c.guard", "--plot", "p.html"]);
@@ -299,6 +300,7 @@ fn bounded_path_formulas_have_curves() {
             "weak on m, for so many steps",
             "frees on m, for so many steps",
             "avoid on m, for so many steps",
+            "strong on m, within so many steps",
         ]
     );
     let of = |place: usize| &found[place].1;
@@ -312,6 +314,8 @@ fn bounded_path_formulas_have_curves() {
         (5, "(init U[0,N] bad) or (G[0,N] init)"),
         (6, "not ((not init) U[0,N] bad)"),
         (7, "!(F[0,N] bad)"),
+        // Strong release: the first operand holds at some step, and the second one until then.
+        (8, "(not bad) U[0,N] ((not init) and (not bad))"),
     ] {
         for (steps, y) in [of(place)[1], of(place)[of(place).len() - 1]] {
             let asked = format!("P=? [ {} ]", text.replace('N', &steps.to_string()));
@@ -328,6 +332,8 @@ fn bounded_path_formulas_have_curves() {
     }
     let falls = |curve: &[(u32, f64)]| curve.windows(2).all(|pair| pair[0].1 >= pair[1].1);
     assert!(falls(of(4)) && falls(of(7)) && !falls(of(0)));
+    let strong = of(8);
+    assert!(strong[0].1 < strong[strong.len() - 1].1, "{strong:?}");
     assert_eq!(of(1).first().map(|point| point.0), Some(3));
     assert_eq!(of(1).last().map(|point| point.0), Some(9));
 }

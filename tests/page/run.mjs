@@ -174,7 +174,7 @@ async function accessible(page, what) {
 
 // Three widths, light and dark.
 for (const dark of [false, true]) {
-  for (const width of [380, 900, 1400]) {
+  for (const width of [400, 800, 1400]) {
     const page = await opened(local("small.html"), { width, dark });
     await settle(page);
     const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
@@ -206,6 +206,66 @@ for (const dark of [false, true]) {
   check("two events share a number", new Set(numbers).size < numbers.length, numbers);
   check("what was said is shown around the step", (await text(page, ".around")).includes("list the files"), await text(page, ".around"));
   await page.close();
+}
+
+// The clock and the tracks stand step by step below the conditions.
+{
+  const page = await opened(local("clock.html"));
+  await settle(page);
+  const rows = await page.$$eval(".strip tbody tr", (nodes) => nodes.map((node) => [...node.cells].map((cell) => cell.textContent)));
+  const place = (head) => rows.findIndex((row) => row[0] === head);
+  const clock = rows[place("at, since the first step")], spent = rows[place("spent")];
+  check("the clock counts from the first step", JSON.stringify(clock?.slice(1)) === '["0 s","30 s","1.5 min","1.5 h","1 d"]', rows);
+  check("the track has a value at each step", JSON.stringify(spent?.slice(1)) === '["0","40","40","80","120"]', rows);
+  check("they stand under their headings", place("Clock") + 1 === place("at, since the first step") && place("Tracks") + 1 === place("spent"), rows.map((row) => row[0]));
+  const changed = await page.$$eval(".strip tbody tr", (nodes) => [...nodes.find((node) => node.cells[0].textContent === "spent").cells].slice(1).map((cell) => cell.classList.contains("o")));
+  check("changes of the track are marked", JSON.stringify(changed) === "[false,true,false,true,true]", changed);
+  check("no errors with a clock", page.faults.length === 0, page.faults);
+  await page.close();
+}
+
+// A phone: the page is short, what is closed opens and stays open, and a trace that is touched comes into view.
+{
+  const phone = { width: 400, font: "DejaVu Sans" };
+  const page = await opened(local("small.html"), phone);
+  await settle(page);
+  const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+  check("the page is short on a phone", tall < 4_500, tall);
+  const isOpen = (name) => page.$eval(`#fold-${name}`, (node) => node.open);
+  check("what is seldom needed is closed", !(await isOpen("violations")) && !(await isOpen("legend")) && (await isOpen("around")) && (await isOpen("step")));
+  await page.$eval("#fold-legend summary", (node) => node.click());
+  await page.$eval("#fold-around summary", (node) => node.click());
+  await page.evaluate(() => document.activeElement.blur());
+  await page.$eval("#next", (node) => node.click());
+  await settle(page);
+  check("what was opened and closed stays so", (await isOpen("legend")) && !(await isOpen("around")));
+  const top = () => page.$eval("#trace", (node) => node.getBoundingClientRect().top);
+  await page.evaluate(() => scrollTo(0, 0));
+  const far = await top();
+  await page.evaluate(() => [...document.querySelectorAll(".row")].find((row) => row.getAttribute("aria-selected") === "false").click());
+  await settle(page);
+  check("a trace that is touched is in view", far > 600 && Math.abs(await top()) < 100, [far, await top()]);
+  const name = () => text(page, "#trace h2");
+  const before = await name();
+  await page.$eval("#traceafter", (node) => node.click());
+  await settle(page);
+  check("a button opens the next trace", (await name()) !== before, before);
+  await page.$eval("#tolist", (node) => node.click());
+  await settle(page);
+  const list = await page.$eval(".rows", (node) => [node.getBoundingClientRect().top, node === document.activeElement]);
+  check("a button leads back to the list", list[0] >= 0 && list[0] < 800 && list[1], list);
+  const small = await page.$$eval("button:not(.plain, .heads button, .now, .line), select, input", (nodes) => nodes.map((node) => node.getBoundingClientRect()).filter((box) => box.height > 0 && box.height < 32).length);
+  check("controls can be touched", small === 0, small);
+  await page.close();
+  // On a wide screen everything but long lists is open.
+  const wide = await opened(local("small.html"));
+  const shut = await wide.$$eval("details.fold:not([open])", (nodes) => nodes.map((node) => node.id));
+  check("a wide page is open", JSON.stringify(shut) === '["fold-columns"]', shut);
+  await wide.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  check("everything is printed", (await wide.$$("details.fold:not([open])")).length === 0);
+  await wide.evaluate(() => dispatchEvent(new Event("afterprint")));
+  check("and closed again", (await wide.$$("details.fold:not([open])")).length === 1);
+  await wide.close();
 }
 
 // Pictures of models are part of the page of `guard view`, and follow its theme.

@@ -6,7 +6,7 @@
 use super::question::{is_term, items};
 use super::table::Table;
 use super::{Goal, Work};
-use crate::hir::{Compare, Expr, Spec};
+use crate::hir::{Compare, Expr, Quantifier, Spec};
 use crate::ids::ExprId;
 use crate::types::Type;
 use crate::value::Value;
@@ -54,6 +54,13 @@ impl Reads<'_> {
                 let texts = items.iter().all(|item| matches!(item, Value::String(_)));
                 !items.is_empty() && texts && self.is_new_text(*x)
             }
+            // Over one list, what some element has is not independent of what all have.
+            Expr::Quantifier {
+                kind: Quantifier::Any | Quantifier::All,
+                over,
+                body,
+                ..
+            } => self.met.insert(*over, ()) && self.is_free(*body),
             expr => is_term(expr) && self.has_type(id, &[Type::Bool]) && self.met.insert(id, ()),
         }
     }

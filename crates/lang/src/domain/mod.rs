@@ -7,7 +7,8 @@
 //!
 //! # Soundness
 //! The classes of two terms are assumed to be independent, and an unsupported condition (a regular expression on a text that is
-//! not constant, an element of a list, a past operator) may have either value. So the result over-approximates: *impossible* is
+//! not constant, an element of a list, a past operator) may have either value. Only `any` and `all` over one list are related: an
+//! element that the one asserts has what the others say of every element. So the result over-approximates: *impossible* is
 //! certain, and *possible* means that no contradiction was found. Unknown values are ignored: a condition that is reported as
 //! always true may still be unknown.
 //!
@@ -15,6 +16,7 @@
 //! A search is exponential in the number of terms at worst; [`Work`] limits it; beyond the limit there is no answer.
 
 mod class;
+mod elements;
 mod eval;
 mod free;
 mod model;

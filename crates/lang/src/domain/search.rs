@@ -31,6 +31,8 @@ pub(super) struct Tables {
     /// The truth values that follow from the assignment, in the order in which they were found: whatever else is assigned, they
     /// stay, and those that were found since go when an assignment is taken back.
     pub(super) truths: Table<bool>,
+    /// Whether an element of a list can have these conditions, of those that were asked.
+    pub(super) elements: FxHashMap<Vec<Goal>, bool>,
 }
 
 /// A search and its assignment.
@@ -39,8 +41,8 @@ pub(super) struct Search<'a> {
     pub(super) spec: &'a Spec,
     pub(super) tables: Tables,
     tracks: Option<&'a Reachable>,
-    work: &'a mut Work,
-    left: u64,
+    pub(super) work: &'a mut Work,
+    pub(super) left: u64,
 }
 
 impl Drop for Search<'_> {
@@ -52,6 +54,7 @@ impl Drop for Search<'_> {
         // a new table, because the order of its entries affects the proposed events
         tables.atoms = FxHashMap::default();
         tables.truths.clear();
+        tables.elements.clear();
         self.work.tables = tables;
     }
 }
@@ -141,7 +144,8 @@ impl<'a> Search<'a> {
             Missing::Term(id) => {
                 for class in self.classes_of(id).iter() {
                     self.tables.assigned.insert(id, class.clone());
-                    if self.tracks_allow() && self.exists(goals, depth)? {
+                    let is_allowed = self.tracks_allow() && self.elements_allow(id)?;
+                    if is_allowed && self.exists(goals, depth)? {
                         return Ok(true);
                     }
                     self.tables.assigned.remove(id);
@@ -198,7 +202,11 @@ impl<'a> Search<'a> {
             Missing::Term(id) => {
                 for class in self.classes_of(id).iter() {
                     self.tables.assigned.insert(id, class.clone());
-                    let told = self.each(roots, tell, depth);
+                    let told = match self.elements_allow(id) {
+                        Ok(true) => self.each(roots, tell, depth),
+                        Ok(false) => Ok(()),
+                        Err(missing) => Err(missing),
+                    };
                     self.tables.assigned.remove(id);
                     self.tables.truths.truncate(followed);
                     told?;

@@ -176,6 +176,25 @@ impl Formulas {
         parts
     }
 
+    /// Returns the parts of `a -> F[bound] b | F[cut off] last`, the form of `leads to` with `or end`: `a`, the bound and `b`.
+    pub fn forgiven(&self, id: FormulaId) -> Option<(FormulaId, Bound, FormulaId)> {
+        let Formula::Implies(when, then) = self.get(id) else {
+            return None;
+        };
+        let Formula::Or(comes, ends) = self.get(*then) else {
+            return None;
+        };
+        match (self.get(*comes), self.get(*ends)) {
+            (
+                Formula::Unary(Unary::Eventually, Some(bound), then),
+                Formula::Unary(Unary::Eventually, Some(rest), last),
+            ) if bound.cut_off() == Some(*rest) && *self.get(*last) == Formula::Last => {
+                Some((*when, *bound, *then))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a bound of the formula is in time rather than steps.
     pub fn is_timed(&self, id: FormulaId) -> bool {
         self.parts(id).into_iter().any(|part| {

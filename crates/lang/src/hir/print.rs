@@ -43,7 +43,7 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
         }
     };
     if let Formula::Unary(Unary::Always, None, a) = formulas.get(id)
-        && let Some((when, bound, then)) = forgiven(formulas, *a)
+        && let Some((when, bound, then)) = formulas.forgiven(*a)
     {
         let (when, then) = (at(when, Level::Iff), at(then, Level::Iff));
         let text = format!("{when} leads to {then} {} or end", within(bound));
@@ -97,25 +97,6 @@ fn leaf(text: &str) -> (String, Level) {
         (format!("({text})"), Level::Atom)
     } else {
         (text, Level::Atom)
-    }
-}
-
-/// Returns the parts of `a -> F[bound] b | F[cut off] last`, the form of `leads to` with `or end`.
-fn forgiven(formulas: &Formulas, id: FormulaId) -> Option<(FormulaId, Bound, FormulaId)> {
-    let Formula::Implies(when, then) = formulas.get(id) else {
-        return None;
-    };
-    let Formula::Or(comes, ends) = formulas.get(*then) else {
-        return None;
-    };
-    match (formulas.get(*comes), formulas.get(*ends)) {
-        (
-            Formula::Unary(Unary::Eventually, Some(bound), then),
-            Formula::Unary(Unary::Eventually, Some(rest), last),
-        ) if bound.cut_off() == Some(*rest) && *formulas.get(*last) == Formula::Last => {
-            Some((*when, *bound, *then))
-        }
-        _ => None,
     }
 }
 

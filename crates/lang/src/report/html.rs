@@ -16,10 +16,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
+use super::document::{document, source};
 use super::human::{instance_text, severity, why, why_final};
 use super::plot::Picture;
 use super::text::{number, plural};
@@ -316,62 +316,42 @@ pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture])
     let connect = if data["live"].is_null() {
         ""
     } else {
-        " connect-src 'self';"
+        "connect-src 'self'; "
     };
-    let policy = format!(
-        "default-src 'none'; script-src {}; style-src {};{connect} base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    );
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="referrer" content="no-referrer";
-                title { "guard: " (told) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header #controls {
-                    h1 class=(class) { (told) }
-                    p.quiet {
-                        (plural(summary.events, "step", "steps")) " in "
-                        (plural(input.files, "file", "files")) ", "
-                        (plural(input.lines, "line", "lines")) ", "
-                        (number(input.refused)) " of them unreadable"
-                        @if summary.errors() > 0 {
-                            "; " (plural(summary.errors(), "problem", "problems")) " with the data"
-                        }
-                    }
+    let directives = format!("script-src {}; {connect}", source(SCRIPT));
+    let body = html! {
+        header #controls {
+            h1 class=(class) { (told) }
+            p.quiet {
+                (plural(summary.events, "step", "steps")) " in "
+                (plural(input.files, "file", "files")) ", "
+                (plural(input.lines, "line", "lines")) ", "
+                (number(input.refused)) " of them unreadable"
+                @if summary.errors() > 0 {
+                    "; " (plural(summary.errors(), "problem", "problems")) " with the data"
                 }
-                main #main {
-                    noscript { p { "This page draws itself with the script that it contains. Without scripts, use the text report of " code { "guard audit" } "." } }
-                }
-                // The script runs before the steps are parsed, so that a large page can be used at once.
-                script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }
-                script { (PreEscaped(SCRIPT)) }
-                @if !pictures.is_empty() {
-                    section #models aria-labelledby="h-models" {
-                        h2 #h-models { "Models" }
-                        @for picture in pictures { (picture.figure()) }
-                    }
-                }
-                (PreEscaped(blocks))
             }
         }
-    }
+        main #main {
+            noscript { p { "This page draws itself with the script that it contains. Without scripts, use the text report of " code { "guard audit" } "." } }
+        }
+        // The script runs before the steps are parsed, so that a large page can be used at once.
+        script #data type="application/json" { (PreEscaped(escaped(&data.to_string()))) }
+        script { (PreEscaped(SCRIPT)) }
+        @if !pictures.is_empty() {
+            section #models aria-labelledby="h-models" {
+                h2 #h-models { "Models" }
+                @for picture in pictures { (picture.figure()) }
+            }
+        }
+        (PreEscaped(blocks))
+    };
+    document(&format!("guard: {told}"), STYLE, &directives, &body)
 }
 
 /// Returns JSON in which nothing ends the element that contains it.
 fn escaped(json: &str) -> String {
     json.replace('<', "\\u003c")
-}
-
-fn hash(text: &str) -> String {
-    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
 /// Returns the result, and its CSS class.

@@ -8,6 +8,8 @@
 
 pub mod automaton;
 pub mod buchi;
+#[cfg(feature = "pages")]
+pub mod document;
 pub mod draft;
 pub mod explanation;
 #[cfg(feature = "pages")]

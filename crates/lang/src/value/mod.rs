@@ -349,6 +349,13 @@ impl Instant {
         ))
     }
 
+    /// Returns the date and time in UTC as RFC 3339, to the nanosecond; `None` outside the years that it can state.
+    pub fn to_rfc3339(self) -> Option<String> {
+        let nanoseconds = self.0.div_euclid(Instant::SECOND / 1_000_000_000);
+        let timestamp = jiff::Timestamp::from_nanosecond(nanoseconds).ok()?;
+        Some(timestamp.to_string())
+    }
+
     /// Seconds as the nearest float, for arithmetic and display.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / Instant::SECOND as f64

@@ -42,6 +42,16 @@
   const sentence = (text) => text.split(/(?<=[.!?])\s/)[0].trim();
   const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
+  // Parts that can be closed. On a narrow screen those that a reader seldom needs are closed at first, which keeps the page short;
+  // what a reader opens or closes stays so.
+  const narrow = matchMedia("(max-width: 40rem)");
+  const folds = new Map();
+  function fold(name, heading, open, ...children) {
+    const made = el("details", { class: "fold", id: `fold-${name}`, open: folds.get(name) ?? open }, el("summary", {}, heading), ...children);
+    made.firstChild.addEventListener("click", () => folds.set(name, !made.open));
+    return made;
+  }
+
   // What the address says is what the page shows: so every view can be shared.
   const DEFAULTS = { q: "", property: "", severity: "", verdict: "", file: "", sort: "", trace: "", n: "", step: "" };
   let state = read();
@@ -159,6 +169,11 @@
     go({ trace: traces[place][NAME], n: String(place), step: String(firstViolation(traces[place]) ?? "") }, replace);
     reveal(place);
   }
+  /** Opens a trace that was pointed at: on a narrow screen it is below the list. */
+  function choosing(place) {
+    open(place, false);
+    if (narrow.matches) view.scrollIntoView();
+  }
   function firstViolation(trace) {
     const first = trace[FOUND].find((one) => one.v === "v" && one.at !== null && (!state.property || properties[one.p].name === state.property))
       || trace[FOUND].find((one) => one.v === "v" && one.at !== null);
@@ -180,13 +195,13 @@
     return traces.findIndex((trace) => trace[NAME] === state.trace);
   }
   function drawRows(everything) {
+    all.style.height = `${visible.length * ROW}px`;
     const from = everything ? 0 : Math.max(0, Math.floor(rows.scrollTop / ROW) - 4);
     const to = everything ? Math.min(visible.length, 500) : Math.min(visible.length, from + Math.ceil(rows.clientHeight / ROW) + 9);
     const open = current();
     const key = `${from} ${to} ${open} ${visible.length} ${shown}`;
     if (key === drawn) return;
     drawn = key;
-    all.style.height = `${visible.length * ROW}px`;
     all.replaceChildren(...visible.slice(from, to).map((place, idx) => row(place, from + idx, place === open)));
     if (open >= 0 && visible.slice(from, to).includes(open)) rows.setAttribute("aria-activedescendant", `row${open}`);
     else rows.removeAttribute("aria-activedescendant");
@@ -199,7 +214,7 @@
     const text = { v: bad === 1 ? properties[codes.indexOf("v")].name : many(bad, "violation", "violations"), u: "unknown", o: "open", s: "satisfied" }[worst];
     const line = trace[LINE] ? `:${trace[LINE]}` : "";
     const made = el("div",
-      { class: "row", role: "option", id: `row${place}`, "aria-selected": String(selected), "aria-setsize": visible.length, "aria-posinset": at + 1, onclick: () => open(place, false) },
+      { class: "row", role: "option", id: `row${place}`, "aria-selected": String(selected), "aria-setsize": visible.length, "aria-posinset": at + 1, onclick: () => choosing(place) },
       el("div", { class: "name" }, el("span", {}, trace[NAME]), el("span", { class: "quiet", title: `${data.files[trace[FILE]]}${line}` }, `${last(data.files[trace[FILE]])}${line}`)),
       el("span", { class: "steps" }, count(trace[EVENTS]), el("span", { class: "sr" }, " steps")),
       el("span", { class: `what ${{ v: "bad", u: "unknown", o: "open", s: "good" }[worst]}`, title: text }, `${SIGNS[worst]} ${text}`));
@@ -243,7 +258,7 @@
     const trace = traces[place];
     const line = trace[LINE] ? `, line ${count(trace[LINE])}` : "";
     const parts = [
-      el("h2", {}, trace[NAME]),
+      el("div", { class: "head" }, el("h2", {}, trace[NAME]), neighbours(place)),
       el("p", { class: "quiet" }, `${data.files[trace[FILE]]}${line}; ${many(trace[EVENTS], "step", "steps")}`),
       chips(trace),
     ];
@@ -252,7 +267,7 @@
     if (known) parts.push(...stepping(place, trace, known));
     else if (!failed) parts.push(el("p", { class: "quiet" }, !complete ? "Reading the steps …" : data.redacted ? "Contents are left out (--redact)." : "The steps of this trace are beyond the size limit of the page; guard view shows every trace."));
     const problems = trace[PROBLEMS] || [];
-    if (problems.length) parts.push(el("h3", {}, "Problems with the data"), el("ul", {}, problems.map((problem) => el("li", {}, problem))));
+    if (problems.length) parts.push(fold("trace-problems", el("h3", {}, `${many(problems.length, "problem", "problems")} with the data`), !narrow.matches && problems.length < 6, el("ul", {}, problems.map((problem) => el("li", {}, problem)))));
     const focus = document.activeElement && document.activeElement.id;
     const scrolled = view.querySelector(".strip") ? view.querySelector(".strip").scrollLeft : 0;
     view.replaceChildren(...parts);
@@ -266,6 +281,14 @@
       }
     }
     if (focus) { const again = document.getElementById(focus); if (again && view.contains(again)) again.focus({ preventScroll: true }); }
+  }
+  /** Buttons to the traces before and after, and on a narrow screen to the list, which is above. */
+  function neighbours(place) {
+    const at = visible.indexOf(place);
+    const to = (next, label, sign) => el("button", { type: "button", id: `trace${sign === "▲" ? "before" : "after"}`, "aria-label": label, disabled: next < 0 || next >= visible.length, onclick: () => open(visible[next], true) }, sign);
+    return el("div", { class: "neighbours" },
+      el("button", { type: "button", id: "tolist", onclick: () => { document.getElementById("h-traces").scrollIntoView(); rows.focus({ preventScroll: true }); } }, "List"),
+      to(at < 0 ? -1 : at - 1, "Previous trace", "▲"), to(at < 0 ? -1 : at + 1, "Next trace", "▼"));
   }
   /** The property whose clause is shown: that of the filter, else the first violated one, else the first one. */
   function subject(trace) {
@@ -328,7 +351,7 @@
       button("next", "▶", "Next step", () => move(at + 1), at === steps.length - 1),
       button("last", "▶|", "Last step", () => move(steps.length - 1), at === steps.length - 1),
       marked.size ? button("jump", "next marked step", null, () => jump(1)) : null,
-      el("span", { class: "quiet" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step ", el("kbd", {}, "n"), " marked step ", el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " trace"));
+      el("span", { class: "quiet keys" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step ", el("kbd", {}, "n"), " marked step ", el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " trace"));
     keys = { move, jump, at: () => at, last: steps.length - 1 };
     const from = Math.max(0, Math.min(at - WINDOW / 2, steps.length - WINDOW)), to = Math.min(steps.length, from + WINDOW);
     const columns = [];
@@ -373,9 +396,9 @@
     }
     const times = schema.clock === null ? [] : steps.map((step) => (step.f.find(([field]) => field === schema.clock) || [])[1]);
     if (times.some((time) => time !== undefined)) {
-      const first = Date.parse(times.find((time) => time !== undefined));
+      const first = secondsOf(times.find((time) => time !== undefined));
       body.push(group("Clock"), line(`${schema.fields[schema.clock]}, since the first step`, (column) => {
-        const passed = (Date.parse(times[column]) - first) / 1000;
+        const passed = secondsOf(times[column]) - first;
         return cell(column, "wide", times[column] === undefined ? "" : Number.isNaN(passed) ? times[column] : duration(passed), `step ${steps[column].i}: ${times[column] ?? "no time"}`);
       }));
     }
@@ -400,7 +423,7 @@
     const strip = el("div", { class: "strip", tabindex: "0", id: "strip", role: "region", "aria-label": "Steps, one column each" },
       el("table", {}, el("caption", { class: "sr" }, `Steps ${steps[from].i} to ${steps[to - 1].i}`), el("thead", {}, head), el("tbody", {}, body)));
     const present = [...new Set(steps.slice(from, to).map(kindOf).filter((kind) => kind !== null))];
-    const legend = el("div", { class: "legend" },
+    const signs = el("div", { class: "legend" },
       present.map((kind) => el("span", {}, el("i", { class: kindClass(kind) }), kind)),
       el("span", {}, el("i", { class: "t" }), "condition true"), el("span", {}, el("i", { class: "u" }), "unknown"), el("span", {}, "✗ or red: violated from here on; a number: the state of the property’s automaton; underlined: the violation is made of these steps"));
     const step = steps[at], before = at > 0 ? new Map(steps[at - 1].f) : new Map();
@@ -410,17 +433,19 @@
     const recorded = step.f.filter(([field]) => isRecorded(field));
     const told = schema.kind === null ? "" : `, ${kindOf(step)}`;
     announce(`step ${step.i}${told}`);
-    const out = [controls, strip, legend];
+    const out = [controls, strip, fold("legend", "Legend", !narrow.matches, signs)];
     if (known.cut) out.push(el("p", { class: "quiet" }, known.cut));
-    out.push(el("h3", {}, "Around this step"), around(steps, at, move));
+    out.push(fold("around", el("h3", {}, "Around this step"), true, around(steps, at, move)));
     if (recorded.length) table.append(el("tbody", {}, el("tr", {}, el("td", { colspan: 2 }, el("details", {}, el("summary", {}, "as recorded"), fields("As recorded", recorded))))));
-    out.push(el("h3", {}, `Step ${step.i}`), ...(at > 0 ? [el("p", { class: "quiet" }, "• differs from the step before")] : []), step.f.length ? table : el("p", { class: "quiet" }, "No field of this step has a value."));
+    out.push(fold("step", el("h3", {}, `Step ${step.i}`), true, ...(at > 0 ? [el("p", { class: "quiet" }, "• differs from the step before")] : []), step.f.length ? table : el("p", { class: "quiet" }, "No field of this step has a value.")));
     if (known.m.length) {
-      out.push(el("h3", {}, "Record"), el("table", { class: "fields" }, el("tbody", {}, known.m.map(([field, text]) =>
-        el("tr", {}, el("th", { scope: "row" }, schema.meta[field]), el("td", {}, value(text)))))));
+      out.push(fold("record", el("h3", {}, "Record"), !narrow.matches, el("table", { class: "fields" }, el("tbody", {}, known.m.map(([field, text]) =>
+        el("tr", {}, el("th", { scope: "row" }, schema.meta[field]), el("td", {}, value(text))))))));
     }
     return out;
   }
+  /** The seconds of a time: a date, or a number of seconds. */
+  function secondsOf(time) { return /^-?[\d.]+s$/.test(time) ? parseFloat(time) : Date.parse(time) / 1000; }
   /** A number of seconds in its largest unit. */
   function duration(seconds) {
     const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].find(([size]) => Math.abs(seconds) >= size) || [1, "s"];
@@ -487,7 +512,7 @@
     const read = `${property.source.join(" ")} ${parts.map(([, text]) => text).join(" ")}`.split(/[^\p{L}\p{N}_]+/u);
     schema.tracks.forEach((name, number) => { if (read.includes(name)) parts.push([name, `after each step: ${schema.updates[number]}`]); });
     if (!parts.length) return null;
-    return el("dl", { class: "means" }, parts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
+    return fold("means", "What the names mean", !narrow.matches, el("dl", { class: "means" }, parts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])));
   }
   function about(property) {
     const parts = [`severity ${property.severity}`];
@@ -542,18 +567,21 @@
       const property = properties[place];
       const text = property.rate ? `${percent(property.rate[0])} [${percent(property.rate[1])}, ${percent(property.rate[2])}]` : "–";
       return el("tr", {},
-        el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => go({ property: property.name, verdict: property.counts.violated ? "violated" : "", step: "" }, false) }, property.name), property.doc ? el("div", { class: "says" }, sentence(property.doc)) : null),
+        el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => { go({ property: property.name, verdict: property.counts.violated ? "violated" : "", step: "" }, false); document.getElementById("h-traces").scrollIntoView(); } }, property.name), property.doc ? el("div", { class: "says" }, sentence(property.doc)) : null),
         el("td", {}, property.severity),
-        columns.map(([name, of]) => el("td", { class: `count${name === "violated" && of(property.counts) ? " bad" : ""}` }, count(of(property.counts)))),
-        el("td", {}, rate(property)), el("td", { class: "count" }, text));
+        columns.map(([name, of]) => el("td", { class: `count${name === "violated" && of(property.counts) ? " bad" : ""}${of(property.counts) ? "" : " none"}`, "data-name": name }, count(of(property.counts)))),
+        el("td", {}, rate(property)), el("td", { class: "count share" }, text));
     });
     return el("section", { "aria-labelledby": "h-properties" }, el("h2", { id: "h-properties" }, "Properties"),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties" }, el("table", {}, el("thead", {}, head), el("tbody", {}, lines))),
-      el("p", { class: "quiet" }, "Numbers of traces. ", columns.map(([name, , told]) => `${name}: ${told}`).join("; "), ". Select a property to see its traces."));
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties" }, el("table", { class: "properties" }, el("thead", {}, head), el("tbody", {}, lines))),
+      el("p", { class: "quiet" }, "Numbers of traces. Select a property to see its traces."),
+      fold("columns", "What the columns mean", false, el("dl", { class: "means" }, columns.flatMap(([name, , told]) => [el("dt", {}, name), el("dd", {}, told)]))));
   }
   function plots() {
     const bins = Math.min(60, traces.length);
     if (!traces.some((trace) => trace[CODES].includes("v"))) return null;
+    // Of a few traces the list says as much.
+    const isShown = traces.length >= 10;
     const heights = new Array(bins).fill(0), sizes = new Array(bins).fill(0);
     traces.forEach((trace, place) => {
       const bin = Math.min(bins - 1, Math.floor((place * bins) / traces.length));
@@ -588,9 +616,10 @@
         const cell = el("td", { class: `count${i === j ? "" : together[i][j] ? " bad" : " quiet"}` }, count(together[i][j]));
         return cell;
       })))));
-    return el("section", { "aria-label": "Violations" }, el("div", { class: "plots" },
-      el("div", {}, el("h2", {}, "Violations over the traces"), over),
-      often.length > 1 ? el("div", {}, el("h2", {}, "Violated together"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties that are violated together" }, matrix)) : null));
+    if (!isShown && often.length < 2) return null;
+    return el("section", { "aria-labelledby": "h-violations" }, fold("violations", el("h2", { id: "h-violations" }, "Violations"), !narrow.matches, el("div", { class: "plots" },
+      isShown ? el("div", {}, el("h3", {}, "Over the traces"), over) : null,
+      often.length > 1 ? el("div", {}, el("h3", {}, "Violated together"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of properties that are violated together" }, matrix)) : null)));
   }
 
   // Controls.
@@ -714,8 +743,9 @@
       files.length > 1 ? select("file", "File", [["", "all"], ...files]) : null,
       el("button", { type: "button", onclick: () => go({ ...DEFAULTS, trace: state.trace, n: state.n, step: state.step }, false) }, "Clear filters"));
     const list = el("div", { class: "list" }, heads(), rows, status);
-    const problems = data.problems.length ? el("section", { "aria-labelledby": "h-data", id: "data-problems" }, el("h2", { id: "h-data" }, "Problems with the data"),
-      el("ul", {}, data.problems.map((problem) => el("li", {}, problem))), data.more_problems ? el("p", { class: "quiet" }, `and ${many(data.more_problems, "more problem", "more problems")}`) : null) : null;
+    const problems = data.problems.length ? el("section", { "aria-labelledby": "h-data", id: "data-problems" },
+      fold("problems", el("h2", { id: "h-data" }, `${many(data.problems.length + data.more_problems, "problem", "problems")} with the data`), !narrow.matches && data.problems.length < 6,
+        el("ul", {}, data.problems.map((problem) => el("li", {}, problem))), data.more_problems ? el("p", { class: "quiet" }, `and ${many(data.more_problems, "more problem", "more problems")}`) : null)) : null;
     main.replaceChildren(...[overview(), plots(),
       el("section", { "aria-labelledby": "h-traces" }, el("h2", { id: "h-traces" }, "Traces"), filters, el("div", { class: "work" }, list, view)),
       data.live ? editor() : null, problems, voice].filter(Boolean));
@@ -726,7 +756,18 @@
   addEventListener("hashchange", () => { state = read(); render(); reveal(current()); });
   addEventListener("popstate", () => { state = read(); render(); reveal(current()); });
   addEventListener("resize", () => { drawn = ""; drawRows(false); });
-  addEventListener("beforeprint", () => { drawn = ""; drawRows(true); });
-  addEventListener("afterprint", () => { drawn = ""; drawRows(false); });
+  // What is closed on the screen is printed.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details.fold:not([open])")];
+    for (const one of closed) one.open = true;
+    drawn = "";
+    drawRows(true);
+  });
+  addEventListener("afterprint", () => {
+    for (const one of closed) one.open = false;
+    drawn = "";
+    drawRows(false);
+  });
   start();
 })();

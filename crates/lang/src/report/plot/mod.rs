@@ -10,8 +10,9 @@ mod charts;
 mod graph;
 mod layers;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
+use super::document::document;
 use super::text::{cut, width};
 use crate::inert::inert;
 
@@ -133,25 +134,13 @@ impl Picture {
 
     /// Returns pictures as a page for a browser, without scripts or external resources.
     pub fn page(title: &str, pictures: &[Picture]) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (inert(title)) }
-                    style { (PreEscaped(STYLE)) (PreEscaped(PAGE)) }
-                }
-                body {
-                    main {
-                        h1 { (inert(title)) }
-                        @for picture in pictures { (picture.figure()) }
-                    }
-                }
+        let body = html! {
+            main {
+                h1 { (inert(title)) }
+                @for picture in pictures { (picture.figure()) }
             }
         };
-        page.into_string()
+        document(title, &[STYLE, PAGE].concat(), "", &body).into_string()
     }
 }
 
