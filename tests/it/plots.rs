@@ -123,6 +123,16 @@ fn a_small_chain_as_svg() {
     assert_eq!(run.code, 0, "{}", run.err);
     let picture = folder.read("p.svg");
     let (_, elements) = picture.split_once("</style>").unwrap();
+    // Nothing of title, description and legend is cut off.
+    let chain = picture.split("<svg ").nth(2).unwrap();
+    let width = number(&format!(" {chain}"), "width");
+    let head = chain.split_once("<g transform=").unwrap().0;
+    for part in head.split("<text").skip(1) {
+        let (attributes, rest) = part.split_once('>').unwrap();
+        let shown = rest.split('<').next().unwrap();
+        let end = number(attributes, "x") + 6.2 * shown.chars().count() as f64;
+        assert!(end <= width, "{shown} ends at {end} of {width}");
+    }
     insta::assert_snapshot!(elements.replace('>', ">\n"));
 }
 

@@ -713,7 +713,6 @@
       if (mine !== number) return;
       const parts = [];
       if (found.error) parts.push(el("p", { class: "bad" }, found.error));
-      if (found.diagnostics) parts.push(el("pre", { tabindex: "0", "aria-label": "Diagnostics" }, found.diagnostics));
       if (found.changes) {
         parts.push(el("p", {}, found.changes.length ? `Verdicts that change on ${many(found.traces, "trace", "traces")}:` : `No verdict changes on ${many(found.traces, "trace", "traces")}.`));
         for (const change of found.changes) {
@@ -724,6 +723,7 @@
             } }, one.trace), ` ${one.new.replaceAll("_", " ")}, was ${one.old.replaceAll("_", " ")}`))));
         }
       }
+      if (found.diagnostics) parts.push(el("pre", { tabindex: "0", "aria-label": "Diagnostics" }, found.diagnostics));
       told.replaceChildren(...parts);
     }
     text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(check, 350); });

@@ -100,7 +100,8 @@ pub fn chain(title: &str, chain: &ChainDrawing) -> Picture {
         .collect();
     let (body, wide, tall, without) = layers(&nodes, &arrows);
     let description = describe(chain, kept.len(), (left_out, without));
-    let width = wide.max(760.0);
+    let explained = LEGEND.iter().map(|(_, told)| entry_width(told));
+    let width = wide.max(explained.sum());
     let mut head = text((8.0, 18.0), "start", Some("head"), &label(title, 96)).into_string();
     let mut top = 36.0;
     for line in wrap(&description, (width / 7.0) as usize) {
@@ -263,22 +264,28 @@ fn rows(chain: &ChainDrawing, kept: &[u32]) -> Vec<Vec<String>> {
     states.iter().map(row).collect()
 }
 
+/// The classes of states, and what they mean.
+const LEGEND: [(&str, &str); 9] = [
+    ("r0", "0"),
+    ("r1", "below 0.05"),
+    ("r2", "0.05 to 0.2"),
+    ("r3", "0.2 to 0.5"),
+    ("r4", "0.5 to 0.85"),
+    ("r5", "0.85 or more"),
+    ("start", "▶ start"),
+    ("point", "⊘ point of no return"),
+    ("r5", "◆ event"),
+];
+
+fn entry_width(told: &str) -> f64 {
+    30.0 + breadth(told)
+}
+
 /// Returns the legend, below a line.
 fn legend(top: f64) -> String {
-    let entries = [
-        ("r0", "0"),
-        ("r1", "below 0.05"),
-        ("r2", "0.05 to 0.2"),
-        ("r3", "0.2 to 0.5"),
-        ("r4", "0.5 to 0.85"),
-        ("r5", "0.85 or more"),
-        ("start", "▶ start"),
-        ("point", "⊘ point of no return"),
-        ("r5", "◆ event"),
-    ];
     let mut x = 8.0;
     let mut out = String::new();
-    for (class, told) in entries {
+    for (class, told) in LEGEND {
         let drawn = html! {
             rect class={ "node " (class) } x=(px(x)) y=(px(top)) width="14" height="12" rx="2" {}
         };
@@ -286,7 +293,7 @@ fn legend(top: f64) -> String {
         // A group keeps the text from taking the colour of a text on the box.
         let told_at = text((x + 18.0, top + 10.0), "start", Some("quiet"), told);
         out.push_str(&html! { g { (told_at) } }.into_string());
-        x += 30.0 + breadth(told);
+        x += entry_width(told);
     }
     out
 }
