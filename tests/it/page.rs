@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use base64::Engine as _;
@@ -11,6 +12,8 @@ use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
 use crate::support::cli::{Folder, SPEC};
+use crate::support::corpora::CORPORA;
+use crate::support::formats::corpora;
 use crate::support::{root, skip};
 
 /// The data of a page, and what stands before it.
@@ -422,6 +425,27 @@ fn a_page_holds_the_clock_beside_tracks() {
     assert!(times[3].as_str().unwrap().contains("11:30:00"), "{times:?}");
 }
 
+/// Writes the page of every corpus of recorded runs.
+fn pages_of_corpora(folder: &Folder, data: &Path) {
+    for corpus in CORPORA {
+        let spec = root().join(format!("examples/corpora/{}.guard", corpus.spec));
+        let runs = data.join(corpus.folder);
+        let page = format!("corpus-{}.html", corpus.spec);
+        let run = folder.guard(&[
+            "audit",
+            spec.to_str().unwrap(),
+            runs.to_str().unwrap(),
+            "--glob",
+            corpus.glob,
+            "--format",
+            "html",
+            "-o",
+            &page,
+        ]);
+        assert!([0, 1, 3].contains(&run.code), "{page}: {}", run.err);
+    }
+}
+
 /// Everything that a reviewer does with a page, in a browser: see `tests/page/run.mjs`.
 #[test]
 fn pages_work_in_a_browser() {
@@ -457,6 +481,10 @@ fn pages_work_in_a_browser() {
     audited(&folder, "clock.guard", "clock.jsonl", "clock.html");
     audited(&folder, "a.guard", "hostile.jsonl", "hostile.html");
     audited(&folder, "a.guard", "big.jsonl", "big.html");
+    match corpora() {
+        Some(data) => pages_of_corpora(&folder, &data),
+        None => skip("no corpora of recorded runs: their pages are not opened"),
+    }
     let view = View::new(&folder, "t.jsonl");
     let output = Command::new("node")
         .arg(root().join("tests/page/run.mjs"))

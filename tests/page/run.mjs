@@ -1,9 +1,10 @@
 // Opens the pages of `guard audit --format html` and `guard view` in a real browser. Called by tests/it/page.rs:
 //   node tests/page/run.mjs MODULES CHROMIUM FOLDER [ADDRESS]
-// MODULES has puppeteer-core and axe-core; FOLDER has small.html, hostile.html and big.html; ADDRESS is that of `guard view`.
+// MODULES has puppeteer-core and axe-core; FOLDER has small.html, shared.html, clock.html, hostile.html, big.html and corpus-*.html;
+// ADDRESS is that of `guard view`.
 // Prints a line for each check, and screenshots into FOLDER. With UPDATE_SCREENSHOTS=1 it writes the expected ones.
 import { createRequire } from "node:module";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 const [modules, chromium, folder, address] = process.argv.slice(2);
@@ -277,6 +278,35 @@ if (address) {
   const light = await paint();
   await page.evaluate(() => { document.documentElement.dataset.theme = "dark"; });
   check("its colours follow the theme", light !== (await paint()), light);
+  await page.close();
+}
+
+// Every corpus of recorded runs: its page lists all traces, opens the first violating one and the last one, and steps through.
+for (const file of readdirSync(folder).filter((name) => /^corpus-.*\.html$/.test(name))) {
+  const page = await opened(local(file), { width: 800 });
+  const traces = await page.$eval("#data", (node) => JSON.parse(node.textContent).traces.length);
+  const listed = await shown(page);
+  check(`${file}: all traces are listed`, traces > 0 && listed.startsWith(`${traces.toLocaleString("en")} of `), listed);
+  for (const key of ["", "End"]) {
+    await page.focus(".rows");
+    if (key) await page.keyboard.press(key);
+    else await page.$eval(".row", (row) => row.click());
+    await page.waitForFunction(() => document.querySelector("#trace .strip") || document.querySelector("#trace .quiet:last-of-type"), { timeout: 20_000 });
+    await settle(page);
+    const steps = await page.$$eval("#trace .strip thead th.count", (nodes) => nodes.length);
+    if (steps < 2) continue;
+    const where = () => page.$eval(".stepper span", (node) => node.textContent);
+    await page.$eval("#first", (node) => node.click());
+    await settle(page);
+    const start = await where();
+    await page.$eval("#next", (node) => node.click());
+    await settle(page);
+    check(`${file}: steps are passed`, start !== (await where()), start);
+  }
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  check(`${file}: no overflow`, wide[0] <= wide[1], wide);
+  await accessible(page, file);
+  check(`${file}: no errors, nothing is fetched`, page.faults.length === 0 && page.asked.every((asked) => asked.startsWith("file:")), page.faults);
   await page.close();
 }
 
