@@ -46,6 +46,14 @@ impl Links {
             .map(|(name, _)| *name)
     }
 
+    /// Whether a name in another file refers to a declaration in this one. Takes O(n).
+    pub(super) fn uses_file(&self, file: FileId) -> bool {
+        let mut all = self.declared.iter();
+        all.any(|(name, declared)| {
+            declared.file == file && name.file != file && !declared.is_empty()
+        })
+    }
+
     /// Returns the inferred type of a `let` or `const` that does not write its type, by the name in its declaration.
     #[must_use]
     pub fn inferred_type(&self, declaration: Span) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! The names that modules declare and import.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use smol_str::SmolStr;
 
@@ -239,7 +239,11 @@ impl Checker<'_> {
                 ast::ItemKind::Enum(_) => "enum",
                 ast::ItemKind::Record(_) => "record",
                 ast::ItemKind::Use(import) => {
-                    self.unused_imports(import);
+                    match &import.members {
+                        Some(members) => self.unused_members(members),
+                        None if self.allows(item, "unused") => {}
+                        None => self.unused_module(import),
+                    }
                     continue;
                 }
                 _ => continue,
@@ -265,10 +269,41 @@ impl Checker<'_> {
         }
     }
 
-    /// Warns about imported names that are never used. Imports of a whole module are not considered: the module may provide the
-    /// event.
-    fn unused_imports(&mut self, import: &ast::Use) {
-        for member in import.members.iter().flatten() {
+    /// Warns about an imported module of which nothing is used. A module that may provide the event is not considered.
+    fn unused_module(&mut self, import: &ast::Use) {
+        let modules = &self.project.modules;
+        let (Some(first), Some(last)) = (import.path.first(), import.path.last()) else {
+            return;
+        };
+        let path = first.span.to(*last.span);
+        let mut imports = modules[0].imports.iter();
+        let target =
+            imports.find(|(own, ..)| own.path.first().is_some_and(|own| *own.span == *first.span));
+        let Some((_, _, Some(target))) = target else {
+            return;
+        };
+        let mut open = vec![*target];
+        let mut all = BTreeSet::new();
+        while let Some(module) = open.pop() {
+            if all.insert(module) {
+                let imports = modules[module].imports.iter();
+                open.extend(imports.filter_map(|(_, _, target)| *target));
+            }
+        }
+        let mut items = all.iter().flat_map(|module| &modules[*module].tree.items);
+        let provides = items
+            .any(|item| matches!(item.kind, ast::ItemKind::Event(_) | ast::ItemKind::Trace(_)));
+        if provides || self.links.borrow().uses_file(modules[*target].file) {
+            return;
+        }
+        let name = self.sources.slice(path);
+        let message = format!("module `{name}` is imported but never used");
+        self.report(Diagnostic::new(Code::G0902, path, message).label("nothing in it is used"));
+    }
+
+    /// Warns about imported names that are never used.
+    fn unused_members(&mut self, members: &[ast::UseMember]) {
+        for member in members {
             let name = member.alias.as_ref().unwrap_or(&member.name);
             let found: Vec<ItemRef> = [Space::Value, Space::Type]
                 .into_iter()
