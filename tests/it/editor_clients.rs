@@ -2,6 +2,7 @@
 //! An editor that is not installed is reported as skipped.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -118,6 +119,87 @@ qall!
     );
 }
 
+/// Helix has no mode without a terminal: `script` gives it one, with the keys and a time for each.
+#[test]
+fn helix_as_the_guide_sets_it_up() {
+    if Command::new("cc").arg("--version").output().is_err()
+        || Command::new("script").arg("--version").output().is_err()
+    {
+        return skip("the guide for hx: no C compiler, or no `script`");
+    }
+    let Some(home) = Home::new("hx") else { return };
+    home.follow("Helix");
+    let health = home.command("hx").args(["--health", "guard"]).output();
+    let health = String::from_utf8_lossy(&health.unwrap().stdout).into_owned();
+    let found = |what: &str| {
+        let line = health.lines().find(|line| line.contains(what));
+        assert!(
+            line.is_some_and(|line| line.contains('✓')),
+            "{what}: {health}"
+        );
+    };
+    for what in [
+        "guard:",
+        "Tree-sitter parser",
+        "Highlight queries",
+        "Textobject queries",
+        "Indent queries",
+    ] {
+        found(what);
+    }
+    // The list of findings is opened; then the file is formatted and written.
+    let mut session = home.command("script");
+    session
+        .args(["-qec", "stty rows 40 cols 120; hx post.guard", "screen"])
+        .env("TERM", "xterm-256color")
+        .env("COLORTERM", "truecolor")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .current_dir(home.folder.path());
+    let mut session = session.spawn().unwrap();
+    let mut keys = session.stdin.take().unwrap();
+    let mut press = |text: &str| {
+        keys.write_all(text.as_bytes()).unwrap();
+        keys.flush().unwrap();
+    };
+    let screen = || {
+        let bytes = fs::read(home.path("screen")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let wait = |what: &dyn Fn(&str) -> bool| {
+        for _ in 0..400 {
+            if what(&screen()) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{}", screen());
+    };
+    wait(&|screen| screen.contains("predicate"));
+    press(" d");
+    wait(&|screen| screen.contains("G0201"));
+    press("\u{1b}");
+    // With a key right behind it, an escape is another key.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    press(":format\r");
+    press(":w\r");
+    wait(&|_| {
+        fs::read_to_string(home.path("post.guard")).is_ok_and(|text| text.contains("pays = tool"))
+    });
+    press(":q!\r");
+    drop(keys);
+    assert!(session.wait().unwrap().success());
+    // Colours by the tree: the keyword and the name of an item differ.
+    let screen = screen();
+    let colour = |word: &str| {
+        let before = screen[..screen.find(word).unwrap()]
+            .rfind("\u{1b}[38;2;")
+            .unwrap();
+        screen[before..].split('m').next().unwrap().to_owned()
+    };
+    assert_ne!(colour("predicate"), colour("pays"));
+}
+
 #[test]
 fn neovim_as_the_guide_sets_it_up() {
     if Command::new("cc").arg("--version").output().is_err() {
@@ -177,4 +259,52 @@ fn emacs_as_the_guide_sets_it_up() {
         Some(found) => assert!(found.contains("payz"), "{lines:?}"),
         None => skip("findings in Emacs: it has no eglot"),
     }
+}
+
+/// The mode of Emacs 29 and later, by the tree, with the grammar that its command compiles.
+#[test]
+fn the_tree_sitter_mode_of_emacs_as_the_guide_sets_it_up() {
+    let Some(home) = Home::new("emacs") else {
+        return;
+    };
+    let has_trees =
+        "(kill-emacs (if (and (fboundp 'treesit-available-p) (treesit-available-p)) 0 1))";
+    let status = home
+        .command("emacs")
+        .args(["--batch", "--eval", has_trees])
+        .status();
+    if !status.unwrap().success() {
+        return skip("guard-ts-mode: this Emacs has no tree-sitter");
+    }
+    let blocks = blocks("Emacs", "elisp");
+    let path = blocks[0].lines().next().unwrap();
+    let init = path.replace("REPOSITORY", &root().display().to_string()) + "\n" + &blocks[1];
+    home.folder.write("init.el", &init);
+    home.folder.write(
+        "check.el",
+        r#"
+(guard-ts-mode-install-grammar)
+(find-file "post.guard")
+(font-lock-ensure)
+(let ((face (lambda (text) (goto-char (point-min)) (search-forward text) (format "%s" (get-text-property (match-beginning 0) 'face)))))
+  (write-region
+   (string-join
+    (list (symbol-name major-mode)
+          (funcall face "predicate")
+          (funcall face "pays")
+          (format "%s" (mapcar #'car (funcall imenu-create-index-function)))
+          (progn (goto-char (point-max)) (beginning-of-defun) (buffer-substring (point) (line-end-position))))
+    "\n")
+   nil (getenv "OUT")))
+"#,
+    );
+    let lines = home.lines(&["--batch", "-l", "init.el", "-l", "check.el"]);
+    assert_eq!(lines[0], "guard-ts-mode");
+    assert_eq!(lines[1], "font-lock-keyword-face");
+    assert_eq!(lines[2], "font-lock-function-name-face");
+    assert!(
+        lines[3].contains("pays") && lines[3].contains("none"),
+        "{lines:?}"
+    );
+    assert!(lines[4].starts_with("property none"), "{lines:?}");
 }

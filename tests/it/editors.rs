@@ -288,6 +288,74 @@ fn the_tree_sitter_grammar_has_the_words_of_the_lexer() {
     }
 }
 
+/// The functions of the C library that tree-sitter offers to scanners in WebAssembly, as which Zed runs grammars: a scanner that calls
+/// another one is not loaded (`src/wasm/stdlib-symbols.txt` of tree-sitter 0.25 and 0.26).
+const IN_WEB_ASSEMBLY: &[&str] = &[
+    "calloc",
+    "free",
+    "iswalnum",
+    "iswalpha",
+    "iswblank",
+    "iswdigit",
+    "iswlower",
+    "iswspace",
+    "iswupper",
+    "iswxdigit",
+    "malloc",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "realloc",
+    "strcmp",
+    "strlen",
+    "strncat",
+    "strncmp",
+    "strncpy",
+    "towlower",
+    "towupper",
+];
+
+#[test]
+fn the_scanner_calls_only_what_grammars_in_web_assembly_have() {
+    let text = read("tree-sitter/src/scanner.c");
+    let code: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap().to_owned() + "\n")
+        .collect();
+    let name = |text: &str| {
+        let start = text.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        text[start.map_or(0, |at| at + 1)..].to_owned()
+    };
+    // Definitions stand in column 0; members of the lexer are called through it.
+    let defined: BTreeSet<String> = code
+        .lines()
+        .filter(|line| line.starts_with(char::is_alphabetic) && line.contains('('))
+        .map(|line| name(line.split('(').next().unwrap()))
+        .collect();
+    let called: BTreeSet<String> = code
+        .match_indices('(')
+        .map(|(at, _)| &code[..at])
+        .filter(|before| !name(before).is_empty())
+        .filter(|before| !before[..before.len() - name(before).len()].ends_with("->"))
+        .map(name)
+        .filter(|called| {
+            !defined.contains(called)
+                && !["if", "for", "while", "return"].contains(&called.as_str())
+        })
+        .collect();
+    let other: Vec<&String> = called
+        .iter()
+        .filter(|called| !IN_WEB_ASSEMBLY.contains(&called.as_str()))
+        .collect();
+    assert_eq!(other, Vec::<&String>::new());
+    assert!(
+        called.contains("strcmp") && called.contains("memchr"),
+        "{called:?}"
+    );
+}
+
 /// Whether the checker takes a file of CloudFormation Guard with this line for one of ours.
 fn is_ours(line: &str) -> bool {
     let theirs = "let b = Resources.*[ Type == 'AWS::S3::Bucket' ]\n";

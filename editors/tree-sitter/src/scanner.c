@@ -1,5 +1,6 @@
 // What depends on columns, line breaks or the next word: items, ends of arms and fields, names before a colon, comments, and
-// the contents of strings and regular expressions. It keeps no state.
+// the contents of strings and regular expressions. It keeps no state. Of the C library it calls only what tree-sitter has for grammars
+// in WebAssembly, as which Zed runs it.
 #include "tree_sitter/parser.h"
 
 #include <string.h>
@@ -179,7 +180,8 @@ static bool sign_continues(TSLexer *lexer) {
     lexer->advance(lexer, false);
     return lexer->lookahead == (c == '!' ? '=' : '>');
   }
-  return c > 0 && c < 128 && strchr("=<>&|+*/?.,:')]}", (char)c) != NULL;
+  static const char SIGNS[] = "=<>&|+*/?.,:')]}";
+  return c > 0 && c < 128 && memchr(SIGNS, (char)c, sizeof SIGNS - 1) != NULL;
 }
 
 // Whether a word at the beginning of a line continues the expression or the field before it.
