@@ -125,7 +125,7 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
 }
 
 /// Whether a verdict holds. An unproved one does not hold; a requested number neither holds nor fails.
-fn holds(verdict: &Verdict) -> bool {
+pub(in crate::cli) fn holds(verdict: &Verdict) -> bool {
     match verdict.holds {
         Some(holds) => holds,
         None => {
@@ -134,7 +134,7 @@ fn holds(verdict: &Verdict) -> bool {
     }
 }
 
-fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
+pub(in crate::cli) fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
     let names_it = |name: &String| *name == verdict.property || *name == verdict.system;
     verdict.property.is_empty() || names.iter().any(names_it)
 }

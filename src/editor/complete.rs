@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Severity};
 use crate::modules::ModuleIdx;
 use crate::source::FileId;
 use crate::stdlib;
-use crate::syntax::ast::{self, Item, ItemKind, TraceClauseKind, TypeKind};
+use crate::syntax::ast::{Item, ItemKind, TraceClauseKind};
 use crate::syntax::token::{LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words};
 use guard_english::controlled::{SITUATION, Vocabulary, continuations};
 
@@ -123,6 +123,11 @@ impl Analysis {
                 found.words(TYPES.iter().copied());
             }
             Wanted::Sentence(text) => self.sentence(&text, &mut found),
+            Wanted::Expected => {
+                self.expression(offset, &mut found);
+                found.words(place::VERDICTS.iter().copied());
+                found.prefer(place::VERDICTS);
+            }
             Wanted::Expression { compared, words } => {
                 self.expression(offset, &mut found);
                 found.words(words.iter().copied());
@@ -136,37 +141,36 @@ impl Analysis {
         all
     }
 
-    /// Returns the values of the enum that is the type of a name, if it is one.
-    fn enum_of(&self, name: &str) -> Option<Vec<String>> {
+    /// Returns the type of a field of the event, definition or track, as it is written or inferred, without the final `?`.
+    fn type_of(&self, name: &str) -> Option<String> {
         let modules = self.checked.project.modules.iter();
-        let items: Vec<&Item> = modules.flat_map(|module| &module.tree.items).collect();
-        let named = |ty: &ast::Type| match &ty.kind {
-            TypeKind::Named(name) => Some(name.to_string()),
-            TypeKind::Optional(inner) => match &inner.kind {
-                TypeKind::Named(name) => Some(name.to_string()),
-                _ => None,
-            },
-            _ => None,
-        };
-        let declared = |item: &&Item| -> Option<String> {
+        let mut items = modules.flat_map(|module| &module.tree.items);
+        items.find_map(|item| {
             let own = item.kind.name().filter(|own| own.as_str() == name);
-            match &item.kind {
+            let written = match &item.kind {
                 ItemKind::Event(event) => {
                     let mut fields = event.fields.iter();
-                    named(&fields.find(|field| field.name.as_str() == name)?.ty)
+                    let field = fields.find(|field| field.name.as_str() == name);
+                    field.map(|field| &field.ty)
                 }
-                ItemKind::Let(item) => {
-                    let written = item.ty.as_ref().and_then(named);
-                    let inferred = || self.links().inferred_type(*own?.span);
-                    own?;
-                    written.or_else(|| Some(inferred()?.trim_end_matches('?').to_owned()))
-                }
-                ItemKind::Track(item) => own.and_then(|_| named(item.ty.as_ref()?)),
+                ItemKind::Let(item) => own.and(item.ty.as_ref()),
+                ItemKind::Track(item) => own.and(item.ty.as_ref()),
                 _ => None,
-            }
-        };
-        let ty = items.iter().find_map(declared)?;
-        items.iter().find_map(|item| match &item.kind {
+            };
+            let text = match written {
+                Some(ty) => self.sources().slice(*ty.span),
+                None => self.links().inferred_type(*own?.span)?,
+            };
+            Some(text.trim().trim_end_matches('?').to_owned())
+        })
+    }
+
+    /// Returns the values of the enum that is the type of a name, if it is one.
+    fn enum_of(&self, name: &str) -> Option<Vec<String>> {
+        let ty = self.type_of(name)?;
+        let modules = self.checked.project.modules.iter();
+        let mut items = modules.flat_map(|module| &module.tree.items);
+        items.find_map(|item| match &item.kind {
             ItemKind::Enum(of) if of.name.as_str() == ty => Some(
                 of.values
                     .iter()
@@ -282,7 +286,8 @@ impl Analysis {
         self.parts_of(found, |item, kind| {
             kind == Kind::EnumValue && item.kind.name().is_some_and(|name| name.as_str() == owner)
         });
-        if let Some(record) = self.record_of(owner) {
+        let ty = self.type_of(owner);
+        if let Some(record) = &ty {
             self.parts_of(found, |item, kind| {
                 kind == Kind::RecordField
                     && item.kind.name().is_some_and(|name| name.as_str() == record)
@@ -293,34 +298,20 @@ impl Analysis {
                 && matches!(item.kind, ItemKind::System(_) | ItemKind::Component(_))
                 && item.kind.name().is_some_and(|name| name.as_str() == owner)
         });
-        if found.by_name.is_empty() {
-            for name in ["add", "remove", "last", "drop"] {
-                found.snippet(name, CandidateKind::Function, &format!("{name}($0)"));
+        let word = |ty: &String| {
+            let end = ty.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            ty[..end.unwrap_or(ty.len())].to_owned()
+        };
+        match ty.as_ref().map(word) {
+            Some(word) => found.functions(check::functions_for(&word)),
+            // The owner is an expression, or declared by a formula.
+            None if found.by_name.is_empty() => {
+                for word in ["string", "list", "set"] {
+                    found.functions(check::functions_for(word));
+                }
             }
+            None => {}
         }
-    }
-
-    /// Returns the record type of a field of the event, by its name.
-    fn record_of(&self, field: &str) -> Option<String> {
-        let modules = self.checked.project.modules.iter();
-        let events = modules.flat_map(|module| &module.tree.items);
-        events
-            .filter_map(|item| match &item.kind {
-                ItemKind::Event(event) => Some(&event.fields),
-                _ => None,
-            })
-            .flatten()
-            .find(|declared| declared.name.as_str() == field)
-            .and_then(|declared| {
-                let mut ty = &declared.ty;
-                while let TypeKind::Optional(inner) = &ty.kind {
-                    ty = inner;
-                }
-                match &ty.kind {
-                    TypeKind::Named(name) => Some(name.to_string()),
-                    _ => None,
-                }
-            })
     }
 
     /// Adds the named parts of items of all modules.
@@ -523,6 +514,22 @@ impl Found {
         self.by_name.insert(name.to_owned(), candidate);
     }
 
+    /// Adds functions that are written as members.
+    fn functions(&mut self, names: &[&str]) {
+        for name in names {
+            let form = vocabulary::call_form(name).unwrap_or_default();
+            let args = form.split_once('(').map_or("", |(_, args)| args);
+            // The value before the dot is the first argument of the other forms.
+            let takes_more = form.contains('.') || args.contains(',');
+            let place = if takes_more { "$0" } else { "" };
+            self.snippet(name, CandidateKind::Function, &format!("{name}({place})"));
+            let row = vocabulary::function(name);
+            if let (Some(candidate), Some(row)) = (self.by_name.get_mut(*name), row) {
+                candidate.docs = row.markdown();
+            }
+        }
+    }
+
     fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
         for word in words {
             self.add(word, CandidateKind::Word);
@@ -530,9 +537,9 @@ impl Found {
     }
 
     /// Moves these names to the front.
-    fn prefer(&mut self, names: &[String]) {
+    fn prefer(&mut self, names: &[impl AsRef<str>]) {
         for name in names {
-            if let Some(candidate) = self.by_name.get_mut(name) {
+            if let Some(candidate) = self.by_name.get_mut(name.as_ref()) {
                 candidate.rank = 0;
             }
         }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{Analysis, Kind, vocabulary};
+use super::vocabulary::{self, Row};
+use super::{Analysis, Kind};
 use crate::doc;
 use crate::report::explanation::Enforceable;
 use crate::report::words;
 use crate::source::{FileId, Span};
 use crate::syntax::lexer;
+use crate::syntax::token::Token;
 
 /// The greatest number of lines of a declaration that are shown.
 const LINES: usize = 16;
@@ -82,17 +84,23 @@ impl Analysis {
     /// Returns the text about a word of the language.
     fn word(&self, offset: u32) -> Option<Hover> {
         let lexed = lexer::lex(self.file().text(), 0);
-        let lexeme = lexed
-            .tokens
-            .iter()
-            .find(|lexeme| lexeme.start <= offset && offset < lexeme.end)?;
+        let mut tokens = lexed.tokens.iter();
+        let at = tokens.position(|lexeme| lexeme.start <= offset && offset < lexeme.end)?;
+        let lexeme = lexed.tokens.get(at)?;
         let word = self
             .file()
             .text()
             .get(lexeme.start as usize..lexeme.end as usize)?;
+        let token = |at: usize| lexed.tokens.get(at).map(|lexeme| lexeme.token);
+        let is_member = at.checked_sub(1).and_then(token) == Some(Token::Dot);
+        let function = || vocabulary::function(word).map(Row::markdown);
+        let text = match is_member || token(at + 1) == Some(Token::LParen) {
+            true => function().or_else(|| vocabulary::meaning(word)),
+            false => vocabulary::meaning(word),
+        };
         Some(Hover {
             span: Span::new(FileId(0), lexeme.start, lexeme.end),
-            text: vocabulary::meaning(word)?,
+            text: text?,
         })
     }
 

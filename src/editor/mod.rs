@@ -60,8 +60,9 @@ pub(crate) use complete::CandidateKind;
 pub use declaration::Kind;
 pub use fixes::Fix;
 pub use hints::Hint;
-pub use lens::Lens;
+pub use lens::{Lens, Runs};
 
+pub use outline::{Fold, FoldKind};
 pub(crate) use outline::{Symbol, items};
 pub use project::{Place, Workspace};
 pub(crate) use project::{importer, imports};

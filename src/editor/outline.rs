@@ -1,10 +1,14 @@
 //! The items of a file, for the outline and for folding.
 
+use std::collections::BTreeMap;
+
 use super::Analysis;
 use super::declaration::{Kind, kind_of};
 use crate::source::{FileId, SourceFile, Span};
 use crate::syntax;
 use crate::syntax::ast::{Item, ItemKind};
+use crate::syntax::lexer::{self, Trivia};
+use crate::syntax::token::Token;
 
 /// An item, or a named part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +25,26 @@ pub struct Symbol {
     pub whole: Span,
     /// Its parts, by place.
     pub parts: Vec<Symbol>,
+}
+
+/// A range that can be folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Its span.
+    pub span: Span,
+    /// Its kind.
+    pub kind: FoldKind,
+}
+
+/// The kind of a range that can be folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldKind {
+    /// An item, or what is in brackets.
+    Block,
+    /// Comments on lines that follow each other.
+    Comment,
+    /// `use` items that follow each other.
+    Imports,
 }
 
 impl Analysis {
@@ -63,14 +87,65 @@ impl Analysis {
         .collect()
     }
 
-    /// Ranges that can be folded: items of more than one line.
-    pub fn folds(&self) -> Vec<Span> {
+    /// Returns the ranges that can be folded, by their first lines: items, brackets, comments and groups of imports of more than
+    /// one line.
+    pub fn folds(&self) -> Vec<Fold> {
+        let file = self.file();
+        let line = |offset: u32| file.location(offset).line;
+        let mut by_line: BTreeMap<u32, Fold> = BTreeMap::new();
+        let mut add = |start: u32, end: u32, kind| {
+            let text = file
+                .text()
+                .get(start as usize..end as usize)
+                .unwrap_or_default();
+            let end = start + u32::try_from(text.trim_end().len()).unwrap_or(0);
+            if line(start) < line(end) {
+                let span = Span::new(FileId(0), start, end);
+                by_line.entry(line(start)).or_insert(Fold { span, kind });
+            }
+        };
         let items = self.checked.project.modules.first();
-        let items = items.into_iter().flat_map(|module| &module.tree.items);
-        items
-            .map(|item| *item.span)
-            .filter(|span| self.sources().slice(*span).trim_end().contains('\n'))
-            .collect()
+        let items = items.map_or(&[][..], |module| &module.tree.items);
+        let is_use = |item: &Item| matches!(item.kind, ItemKind::Use(_));
+        for imports in items.chunk_by(|a, b| is_use(a) && is_use(b)) {
+            if let [first, .., last] = imports {
+                add(first.span.start, last.span.end, FoldKind::Imports);
+            }
+        }
+        for item in items {
+            add(item.span.start, item.span.end, FoldKind::Block);
+        }
+        let lexed = lexer::lex(file.text(), 0);
+        let mut open = Vec::new();
+        for lexeme in &lexed.tokens {
+            match lexeme.token {
+                // An item ends what was left open in the one before it.
+                token if lexeme.column_zero && token.begins_item() => open.clear(),
+                Token::LParen | Token::LBracket | Token::LBrace => open.push(lexeme.start),
+                Token::RParen | Token::RBracket | Token::RBrace => {
+                    if let Some(start) = open.pop() {
+                        add(start, lexeme.end, FoldKind::Block);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let whole_lines: Vec<&Trivia> = lexed
+            .trivia
+            .iter()
+            .filter(|trivia| !trivia.trailing)
+            .collect();
+        let continues = |a: &&Trivia, b: &&Trivia| {
+            a.kind == b.kind
+                && a.next == b.next
+                && line(a.end.saturating_sub(1)) + 1 >= line(b.start)
+        };
+        for comments in whole_lines.chunk_by(|a, b| continues(a, b)) {
+            if let (Some(first), Some(last)) = (comments.first(), comments.last()) {
+                add(first.start, last.end, FoldKind::Comment);
+            }
+        }
+        by_line.into_values().collect()
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) enum Wanted {
     Model,
     /// The name of a type.
     Type,
+    /// The expectation of a test about a property: a verdict, or an expression.
+    Expected,
     /// The continuation of the sentence of a requirement, given its beginning.
     Sentence(String),
     /// An expression.
@@ -42,7 +44,7 @@ pub(super) enum Wanted {
 }
 
 const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
-const VERDICTS: &[&str] = &[
+pub(super) const VERDICTS: &[&str] = &[
     "violated",
     "satisfied",
     "presumably_violated",
@@ -281,10 +283,7 @@ impl Before<'_> {
         match self.tokens {
             [.., expect] if expect.token == Token::Expect => return Wanted::Property,
             [.., expect, name] if expect.token == Token::Expect && name.token.is_name() => {
-                return Wanted::Expression {
-                    compared: None,
-                    words: VERDICTS,
-                };
+                return Wanted::Expected;
             }
             [.., expect, name, _]
                 if expect.token == Token::Expect && name.token.is_name() && !self.begins_line =>

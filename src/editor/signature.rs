@@ -25,7 +25,7 @@ impl Analysis {
     pub fn signature(&self, offset: u32) -> Option<Signature> {
         let text = self.file().text();
         let lexed = lexer::lex(text.get(..offset as usize)?, 0);
-        let (callee, active) = open_call(&lexed.tokens)?;
+        let (callee, mut active) = open_call(&lexed.tokens)?;
         let name = text.get(callee.start as usize..callee.end as usize)?;
         let linked = self.definition(callee.start).map(|meant| meant.target);
         let (label, docs) = match linked.or_else(|| self.declared_as(name)) {
@@ -45,8 +45,12 @@ impl Analysis {
                 (format!("{name}({})", list.join(" ")), doc::docs(&item.docs))
             }
             None => {
-                let row = vocabulary::row(name)?;
-                (vocabulary::call_form(name)?.to_owned(), row.meaning.clone())
+                let row = vocabulary::function(name)?;
+                let form = vocabulary::call_form(name)?;
+                // `words.slice(1, 2)` is `slice(words, 1, 2)`.
+                let is_member = text[..callee.start as usize].trim_end().ends_with('.');
+                active += usize::from(is_member && form.starts_with(name));
+                (form.to_owned(), row.meaning.clone())
             }
         };
         Some(Signature {

@@ -1,13 +1,17 @@
 //! Inlay values: after each event of a test, and after each declaration for one step of a recorded trace.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
+
+use serde_json::Value as Json;
 
 use super::declaration::params;
 use super::hints::Hint;
 use super::{Analysis, Kind, LIMITS};
 use crate::audit::test_record;
 use crate::eval;
+use crate::hir::System;
 use crate::ids::PropertyId;
 use crate::replay::{self, Timeline, Watch};
 use crate::source::{FileId, Span};
@@ -96,6 +100,50 @@ impl Analysis {
                     && is_property == (declaration.kind == Kind::Property)
             })?;
             Some(hint(span.end, value(timeline, *watch, at)?))
+        })
+        .collect()
+    }
+
+    /// Returns a hint after the name of each variable of a system, or of the components of a composition, with its value in a
+    /// state. `values` are by variable; those of variables that several components have are by `component.variable`.
+    pub(crate) fn state_hints(
+        &self,
+        system: &str,
+        values: &BTreeMap<String, Json>,
+        within: &Range<u32>,
+    ) -> Vec<Hint> {
+        let Some(spec) = self.spec() else {
+            return Vec::new();
+        };
+        let own = spec.systems.iter().find(|own| own.name == system);
+        let parts = own.into_iter().flat_map(System::parts);
+        let owners: Vec<&str> = parts
+            .map(|part| spec.system(*part).name.as_str())
+            .chain([system])
+            .collect();
+        let here = self.declarations.iter().filter(|(name, declaration)| {
+            declaration.kind == Kind::State
+                && name.file == FileId(0)
+                && within.start <= name.end
+                && name.start <= within.end
+        });
+        here.filter_map(|(span, declaration)| {
+            let module = self.checked.project.modules.get(declaration.module)?;
+            let owner = module.tree.items.get(declaration.item)?.kind.name()?;
+            if !owners.contains(&owner.as_str()) {
+                return None;
+            }
+            let name = self.sources().slice(span);
+            let value = values.get(name);
+            let value = value.or_else(|| values.get(&format!("{owner}.{name}")))?;
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            Some(Hint {
+                at: span.end,
+                label: replay::cut(format!("= {text}"), HINT),
+                docs: String::new(),
+            })
         })
         .collect()
     }

@@ -24,23 +24,23 @@ impl Row {
     }
 }
 
-/// The rows by word.
+/// The rows by word; those of functions that are written as members by `.name`.
 static ROWS: LazyLock<BTreeMap<String, Row>> =
     LazyLock::new(|| rows(include_str!("../../docs/language.md")));
 
-/// Returns the row of a word or predefined function.
-pub(super) fn row(word: &str) -> Option<&'static Row> {
-    ROWS.get(word)
+/// Returns the row of a predefined function. `last` is also a word: functions that are written as members have rows of their own.
+pub(super) fn function(name: &str) -> Option<&'static Row> {
+    ROWS.get(&format!(".{name}")).or_else(|| ROWS.get(name))
 }
 
-/// Returns the meaning of a word of the language, in Markdown.
+/// Returns the meaning of a word of the language or of a function, in Markdown.
 pub(super) fn meaning(word: &str) -> Option<String> {
     let token = Token::of_word(word);
     let operator = token.operator().map(|operator| operator.meaning);
     let line = || WORDS.iter().find(|(known, _)| *known == word);
     match (
         operator.or_else(|| line().map(|(_, text)| *text)),
-        row(word),
+        ROWS.get(word).or_else(|| function(word)),
     ) {
         (Some(text), _) => Some(text.to_owned()),
         (None, row) => row.map(Row::markdown),
@@ -48,9 +48,9 @@ pub(super) fn meaning(word: &str) -> Option<String> {
 }
 
 /// Returns the form in which a function is called, such as `slice(x, from, to)`.
-pub(super) fn call_form(function: &str) -> Option<&'static str> {
-    let forms = &row(function)?.forms;
-    let call = |form: &&String| form.contains(&format!("{function}("));
+pub(super) fn call_form(name: &str) -> Option<&'static str> {
+    let forms = &function(name)?.forms;
+    let call = |form: &&String| form.contains(&format!("{name}("));
     forms.iter().find(call).map(String::as_str)
 }
 
@@ -89,14 +89,16 @@ fn rows(page: &str) -> BTreeMap<String, Row> {
     all
 }
 
-/// Returns the word that a form explains: a function that it calls, or the first word of the language in it.
+/// Returns the word that a form explains: a function that it calls, after a dot if it is written as a member, or the first word of
+/// the language in it.
 fn word_of(form: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some(at) = form.find(['(', '[']) {
         let before = &form[..at];
         let name = before.rsplit(|c: char| !is_part(c)).next()?;
         if !name.is_empty() && name.len() + 1 < form.len() && !before.contains(' ') {
-            return Some(name.to_owned());
+            let dot = if before.contains('.') { "." } else { "" };
+            return Some(format!("{dot}{name}"));
         }
     }
     let mut words = form.split(|c: char| !is_part(c));

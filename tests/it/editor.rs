@@ -1,7 +1,7 @@
 //! The editor features, through the public interface, on the examples and the library, and by position in small texts.
 use std::path::{Path, PathBuf};
 
-use guard_cli::editor::{Analysis, Candidate, Kind, RenameError};
+use guard_cli::editor::{Analysis, Candidate, FoldKind, Kind, RenameError};
 
 use crate::support::editor::Texts;
 use guard_lang::check;
@@ -346,9 +346,29 @@ fn candidates_fit_the_place() {
             vec![],
         ),
         (
+            "event { xs: list<int>? }\npredicate a = xs.¦",
+            vec!["last", "drop", "len"],
+            vec!["and", "add", "lower"],
+        ),
+        (
             "event { n: int }\npredicate a = n.¦",
-            vec!["last"],
-            vec!["and"],
+            vec!["abs", "max"],
+            vec!["and", "last", "lower"],
+        ),
+        (
+            "event { tool: string }\npredicate a = tool.¦",
+            vec!["lower", "split", "capture"],
+            vec!["last", "abs"],
+        ),
+        (
+            "event { tool: string }\ntrack seen: set<string> = {} then seen.add(tool)\nproperty p = never seen.¦",
+            vec!["add", "remove"],
+            vec!["last", "lower"],
+        ),
+        (
+            "record Args { to: string }\nevent { args: Args? }\nlet inner = args\npredicate a = inner.¦",
+            vec!["to"],
+            vec!["last", "args"],
         ),
     ] {
         let (text, offset) = marked(text);
@@ -482,9 +502,53 @@ fn filled(snippet: &str) -> String {
     text + rest + "\n"
 }
 
+/// `last` is a word and a function: each has its own text.
+#[test]
+fn words_and_functions_of_one_name_are_told_apart() {
+    let text = "event { xs: list<int> }\nproperty p = always (xs.last(2) == [1] or last)\n";
+    let analysis = analyse(text);
+    let hover = |nth| analysis.hover(place(text, "last", nth)).unwrap().text;
+    assert!(
+        hover(0).contains("list.last(n)") && hover(0).contains("the last `n` elements"),
+        "{}",
+        hover(0)
+    );
+    assert!(
+        hover(1).contains("this is the last step") && !hover(1).contains("list"),
+        "{}",
+        hover(1)
+    );
+    // In a test, what is expected is a verdict first of all.
+    let (text, offset) =
+        marked("event { a: int }\nproperty p = always a > 1\ntest \"t\" {\n  expect p ¦");
+    let found = analyse(&text).candidates(offset, &[]);
+    assert!(names(&found[..6]).contains(&"violated"), "{found:?}");
+    // A function that takes more than the value before the dot has a place for it.
+    let (text, offset) = marked("event { tool: string }\npredicate a = tool.¦");
+    let found = analyse(&text).candidates(offset, &[]);
+    let snippet = |name: &str| {
+        let candidate = found.iter().find(|candidate| candidate.name == name);
+        candidate.unwrap().snippet.clone().unwrap()
+    };
+    assert_eq!(
+        (snippet("lower"), snippet("split")),
+        ("lower()".to_owned(), "split($0)".to_owned())
+    );
+}
+
 #[test]
 fn calls_show_their_parameters() {
     for (text, label, active) in [
+        (
+            "event { a: list<int> }\npredicate p = a.slice(1, ¦",
+            "slice(x, from, to)",
+            2,
+        ),
+        (
+            "event { a: list<int> }\npredicate p = a.last(¦",
+            "list.last(n)",
+            0,
+        ),
         (
             "template t(p: pred(), n: int = 3) = always p\nproperty q = t(¦",
             "t(p: pred(), n: int = 3)",
@@ -577,5 +641,32 @@ fn the_outline_holds_items_and_their_parts() {
         analysis.folds().len(),
         1,
         "only `event` has more than one line"
+    );
+}
+
+#[test]
+fn items_brackets_comments_and_imports_fold() {
+    let text = "use std.agent\nuse std.drift\n\n// One.\n// Two.\n\n// Alone.\nevent {\n  tool: string // At the end.\n  // Of a\n  // field.\n  \
+                at: time?\n}\ntest \"t\" {\n  given [\n    {tool: \"x\"},\n  ]\n  expect p violated\n}\nproperty p = always (\n  tool == \"x\"\nproperty q = never (\n  last)\n";
+    let analysis = analyse(text);
+    let line = |offset: u32| analysis.file().location(offset).line;
+    let folds: Vec<(u32, u32, FoldKind)> = analysis
+        .folds()
+        .into_iter()
+        .map(|fold| (line(fold.span.start), line(fold.span.end), fold.kind))
+        .collect();
+    let block = |from, to| (from, to, FoldKind::Block);
+    assert_eq!(
+        folds,
+        [
+            (1, 2, FoldKind::Imports),
+            (4, 5, FoldKind::Comment),
+            block(8, 13),
+            (10, 11, FoldKind::Comment),
+            block(14, 19),
+            block(15, 17),
+            block(20, 21),
+            block(22, 23),
+        ]
     );
 }

@@ -529,12 +529,12 @@ fn fixes_belong_to_findings_and_safe_ones_are_made_together() {
     let folder = folder.path().canonicalize().unwrap();
     let uri = address(&folder.join("a.guard"));
     let mut editor = Editor::open(&folder);
-    let text = "use std.agent.{phi5, phi7}\nuse std.agent\nevent { tool: string }\n\
+    let text = "use std.agent.{phi5, phi7}\nuse std.agent\nuse std.drift\nevent { tool: string }\n\
                 /// Not used.\npredicate idle = tool == \"y\"\nproperty p = phi5(tool == \"x\")\n";
     editor.opened(&uri, text);
     let found = editor.findings(&uri);
     let codes: Vec<&Value> = found.iter().map(|found| &found["code"]).collect();
-    assert_eq!(codes, ["G0902", "G0902"], "{found:?}");
+    assert_eq!(codes, ["G0902", "G0902", "G0902"], "{found:?}");
     assert!(
         found.iter().all(|found| found["tags"] == json!([1])),
         "they are shown as unnecessary"
@@ -551,23 +551,27 @@ fn fixes_belong_to_findings_and_safe_ones_are_made_together() {
     };
     let single = actions(Value::Null);
     let titles: Vec<&Value> = single.iter().map(|action| &action["title"]).collect();
-    assert_eq!(titles, ["remove `phi7`", "remove `idle`"]);
+    assert_eq!(
+        titles,
+        ["remove `phi7`", "remove `std.drift`", "remove `idle`"]
+    );
     for action in &single {
         assert_eq!(action["isPreferred"], true);
         assert_eq!(action["diagnostics"][0]["code"], "G0902");
     }
     let edits = |action: &Value| action["edit"]["changes"][&uri].as_array().unwrap().clone();
     assert_eq!(
-        edited(text, &edits(&single[1])),
+        edited(text, &edits(&single[2])),
         text.replace("/// Not used.\npredicate idle = tool == \"y\"\n", "")
     );
     assert_eq!(actions(json!(["refactor"])), Vec::<Value>::new());
     let all = actions(json!(["source.fixAll"]));
     assert_eq!(all[0]["kind"], "source.fixAll.guard");
-    // The import means nothing; the predicate might be about to be used.
+    // The imports mean nothing; the predicate might be about to be used.
     assert_eq!(
         edited(text, &edits(&all[0])),
         text.replace("{phi5, phi7}", "{phi5}")
+            .replace("use std.drift\n", "")
     );
     editor.close();
 }
@@ -656,6 +660,67 @@ fn line_ends_are_kept_and_a_range_is_laid_out_alone() {
         edited(text, edits.as_array().unwrap()),
         "event { tool:   string }\r\nproperty p = never tool == \"x\"\r\n"
     );
+    editor.close();
+}
+
+/// The files of the workspace are those of its folders: several, one that a client names without a list, and those that come later.
+#[test]
+fn the_workspace_is_what_the_client_says_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let (first, second) = (folder.join("first"), folder.join("second"));
+    for root in [&first, &second] {
+        std::fs::create_dir_all(root.join("deep/down")).unwrap();
+    }
+    std::fs::write(
+        first.join("base.guard"),
+        "event { tool: string }\npredicate pays = tool == \"pay\"\n",
+    )
+    .unwrap();
+    std::fs::write(
+        first.join("deep/down/user.guard"),
+        "use base.{pays}\nuse base\nproperty p = never pays\n",
+    )
+    .unwrap();
+    std::fs::write(
+        second.join("other.guard"),
+        "event { tool: string }\nproperty elsewhere = never tool == \"x\"\n",
+    )
+    .unwrap();
+    let named = |editor: &mut Editor, query: &str| -> Vec<String> {
+        let found = editor.ask("workspace/symbol", json!({"query": query}));
+        let found = found.as_array().unwrap().iter();
+        found
+            .map(|found| found["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // Only `rootUri`, as some clients send.
+    let root = json!({"processId": null, "capabilities": {}, "rootUri": address(&first)});
+    let mut editor = Editor::initialized(root);
+    assert_eq!(named(&mut editor, "pays"), ["pays"]);
+    let uri = address(&first.join("base.guard"));
+    editor.opened(
+        &uri,
+        &std::fs::read_to_string(first.join("base.guard")).unwrap(),
+    );
+    let renamed = editor.ask(
+        "textDocument/rename",
+        json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 11}, "newName": "sends"}),
+    );
+    let files = renamed["changes"].as_object().unwrap();
+    assert_eq!(files.len(), 2, "{renamed}");
+    assert_eq!(named(&mut editor, "elsewhere"), Vec::<String>::new());
+    let list = |path: &std::path::Path| json!([{"uri": address(path), "name": "x"}]);
+    let change = |editor: &mut Editor, added: Value, removed: Value| {
+        editor.tell(
+            "workspace/didChangeWorkspaceFolders",
+            json!({"event": {"added": added, "removed": removed}}),
+        );
+    };
+    change(&mut editor, list(&second), json!([]));
+    assert_eq!(named(&mut editor, "elsewhere"), ["elsewhere"]);
+    change(&mut editor, json!([]), list(&second));
+    assert_eq!(named(&mut editor, "elsewhere"), Vec::<String>::new());
     editor.close();
 }
 

@@ -363,6 +363,112 @@ fn a_debugger_shows_values_beside_what_has_them() {
     editor.close();
 }
 
+const DESIGN: &str = "component agent {
+  state mode: { idle, waiting, calling } = idle
+  state high: bool = false
+  step choose when mode == idle => mode' in { waiting, calling }, high' in { false, true }
+  step done when mode == calling => mode' == idle
+  guarantee G (mode == waiting -> high)
+}
+component human {
+  state mode: { away, looking } = away
+  state seen: bool = false
+  step look when agent.mode == waiting => mode' == looking, seen' == agent.high
+}
+compose office = agent || human
+system other {
+  state high: bool = false
+  step flip => high' == not high
+}
+property gated = G (agent.high -> agent.mode == waiting) on office
+property may_wait = EF (agent.mode == waiting) on office
+property on_other = AG AF high on other
+";
+
+/// Designs are verified where a recorded trace says nothing, and the states of a run are shown beside their variables.
+#[test]
+fn systems_are_verified_and_their_runs_are_shown() {
+    let project = Project::new();
+    let mut editor = Editor::with(&project.path, &json!({}));
+    editor.opened(&project.uri, DESIGN);
+    assert_eq!(editor.findings(&project.uri), Vec::<Value>::new());
+    let lenses = project.lenses(&mut editor);
+    let offered: Vec<(&str, &str)> = lenses
+        .iter()
+        .map(|lens| {
+            let command = &lens["command"];
+            assert_eq!(command["command"], "guard.server.verify");
+            let name = command["arguments"][1].as_str().unwrap();
+            (name, command["title"].as_str().unwrap())
+        })
+        .collect();
+    let names = ["office", "other", "gated", "may_wait", "on_other"];
+    assert_eq!(offered, names.map(|name| (name, "Verify")));
+    let verify = |editor: &mut Editor, name: &str| {
+        let answer = execute(editor, "guard.server.verify", json!([project.uri, name]));
+        answer["result"].as_array().cloned().ok_or(answer)
+    };
+    let found = verify(&mut editor, "gated").unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&found[0]["holds"], &found[0]["system"]),
+        (&json!(false), &json!("office"))
+    );
+    assert_eq!(found[0]["text"], "G (agent.high -> agent.mode == waiting)");
+    assert_eq!(
+        found[0]["variables"],
+        json!(["agent.mode", "high", "human.mode", "seen"])
+    );
+    let told = message(&mut editor);
+    assert!(told.starts_with("gated on office: fails ("), "{told}");
+    let steps = found[0]["violated_after"].as_u64().unwrap();
+    let last = &found[0]["counterexample"]["stem"][usize::try_from(steps - 1).unwrap()];
+    assert_eq!(
+        (&last["high"], &last["agent.mode"]),
+        (&json!(true), &json!("calling")),
+        "{found:?}"
+    );
+
+    // Each value is beside the variable of the component that has it, and beside no variable of another system.
+    let line = |text: &str| DESIGN[..DESIGN.find(text).unwrap()].lines().count() as u64;
+    let shown = json!([{"uri": project.uri, "system": "office", "state": last}]);
+    execute(&mut editor, "guard.server.showValues", shown);
+    let hints = project.hints(&mut editor);
+    let expected = [
+        ("  state mode: { idle", "= calling"),
+        ("  state high: bool = false\n  step choose", "= true"),
+        ("  state mode: { away", "= away"),
+        ("  state seen", "= false"),
+    ];
+    let expected: Vec<(u64, String)> = expected
+        .into_iter()
+        .map(|(text, value)| (line(text), value.to_owned()))
+        .collect();
+    assert_eq!(hints, expected);
+    execute(
+        &mut editor,
+        "guard.server.showValues",
+        json!([{"uri": project.uri}]),
+    );
+    assert_eq!(project.hints(&mut editor), []);
+
+    let found = verify(&mut editor, "may_wait").unwrap();
+    assert_eq!(found[0]["holds"], true);
+    assert!(message(&mut editor).contains("may_wait on office: holds"));
+    // A system stands for all that is asked of it.
+    let found = verify(&mut editor, "office").unwrap();
+    let asked: Vec<&str> = found
+        .iter()
+        .filter_map(|one| one["property"].as_str())
+        .collect();
+    assert_eq!(asked, ["gated", "may_wait", "agent.guarantee"]);
+    message(&mut editor);
+    let refused = verify(&mut editor, "none").unwrap_err();
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("no system property `none`"), "{why}");
+    editor.close();
+}
+
 #[test]
 fn commands_that_cannot_be_carried_out_are_answered() {
     let project = Project::new();

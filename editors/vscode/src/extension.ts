@@ -1,9 +1,11 @@
 // Starts `guard lsp` for `.guard` files, shows their tests and traces, and leaves files of CloudFormation Guard alone.
 
 import { commands, ExtensionContext, languages, TextDocument, Uri, window, workspace } from "vscode";
+import { RunPanel } from "./counterexample";
 import { registerDebugger } from "./debugger";
 import { isCloudFormation } from "./foreign";
 import { Server } from "./server";
+import { stepping } from "./stepping";
 import { Tests } from "./tests";
 import { TracePanel } from "./traces";
 
@@ -31,6 +33,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     server = started;
     const tests = new Tests();
     const panel = new TracePanel();
+    const runs = new RunPanel();
     // A lens names the text; a command of the palette is about the editor.
     const about = (uri: string | Uri | undefined): Uri | undefined =>
       typeof uri === "string" ? Uri.parse(uri) : (uri ?? window.activeTextEditor?.document.uri);
@@ -43,13 +46,15 @@ export async function activate(context: ExtensionContext): Promise<void> {
     context.subscriptions.push(
       tests,
       panel,
+      runs,
       registerDebugger(),
       commands.registerCommand("guard.runTest", (uri: string, name: string) => tests.runOne(Uri.parse(uri), name)),
       commands.registerCommand("guard.debugTest", (uri: string, name: string) => tests.debugOne(Uri.parse(uri), name)),
       commands.registerCommand("guard.auditTraces", audit),
+      commands.registerCommand("guard.verify", (uri: string, name: string) => runs.verify(Uri.parse(uri), name)),
       commands.registerCommand("guard.debugTrace", () => panel.debugShown()),
-      commands.registerCommand("guard.nextStep", () => panel.move("ArrowRight")),
-      commands.registerCommand("guard.previousStep", () => panel.move("ArrowLeft")),
+      commands.registerCommand("guard.nextStep", () => stepping.move("ArrowRight")),
+      commands.registerCommand("guard.previousStep", () => stepping.move("ArrowLeft")),
       commands.registerCommand("guard.restart", () => started.restart()),
       commands.registerCommand("guard.showOutput", () => output.show()),
       workspace.onDidChangeConfiguration((event) => {

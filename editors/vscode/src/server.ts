@@ -5,7 +5,7 @@ import { LanguageClient, State, StaticFeature } from "vscode-languageclient/node
 import { findProgram, wantedProgram } from "./program";
 
 /** The commands that lenses of the server may name, since this extension carries them out. */
-export const COMMANDS = ["guard.runTest", "guard.debugTest", "guard.auditTraces"];
+export const COMMANDS = ["guard.runTest", "guard.debugTest", "guard.auditTraces", "guard.verify"];
 
 const lenses: StaticFeature = {
   fillClientCapabilities: (capabilities) => {

@@ -16,6 +16,7 @@ import {
   workspace,
 } from "vscode";
 import { run } from "./program";
+import { Stepper, stepping } from "./stepping";
 
 /** The endings of files of traces beside a spec. */
 const ENDINGS = [".jsonl", ".json", ".csv"];
@@ -73,7 +74,7 @@ interface Place {
 }
 
 /** The page of an audit, beside the text; the values of the step that it shows are hints in the text. */
-export class TracePanel implements Disposable {
+export class TracePanel implements Disposable, Stepper {
   private panel: WebviewPanel | undefined;
   private spec = "";
   private place: Place | undefined;
@@ -138,19 +139,27 @@ export class TracePanel implements Disposable {
     if (this.panel === undefined) {
       const options = { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [] };
       const column = { viewColumn: ViewColumn.Beside, preserveFocus: false };
-      this.panel = window.createWebviewPanel("guard.trace", "Guard traces", column, options);
-      this.panel.webview.onDidReceiveMessage((place: Place) => this.follow(place));
-      this.panel.onDidDispose(() => {
+      const panel = window.createWebviewPanel("guard.trace", "Guard traces", column, options);
+      panel.webview.onDidReceiveMessage((place: Place) => this.follow(place));
+      panel.onDidChangeViewState(() => {
+        if (panel.active) {
+          stepping.show(this);
+        }
+      });
+      panel.onDidDispose(() => {
         this.panel = undefined;
         this.place = undefined;
+        stepping.hide(this);
         void commands.executeCommand("setContext", "guard.traceShown", false);
         this.values(undefined);
       });
+      this.panel = panel;
       void commands.executeCommand("setContext", "guard.traceShown", true);
     }
     this.panel.title = `${path.basename(this.spec)}: traces`;
     this.panel.webview.html = prepared(html, property);
     this.panel.reveal(undefined, false);
+    stepping.show(this);
   }
 
   private follow(place: Place): void {

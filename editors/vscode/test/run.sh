@@ -10,4 +10,5 @@ npm run --silent package -- --out "$GUARD_VSCODE/guard.vsix" | tee "$GUARD_VSCOD
 ! grep -qi warning "$GUARD_VSCODE/package.log"
 [ "$(stat -c %s "$GUARD_VSCODE/guard.vsix")" -lt 200000 ]
 node test/protocol.mjs "$guard"
+GUARD_PART=designs node test/run.mjs "$GUARD_VSCODE" "$GUARD_BROWSER" "$GUARD_VSCODE/guard.vsix" "$guard" $pictures
 node test/run.mjs "$GUARD_VSCODE" "$GUARD_BROWSER" "$GUARD_VSCODE/guard.vsix" "$guard" $pictures

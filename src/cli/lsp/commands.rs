@@ -2,6 +2,7 @@
 //!
 //! Commands run on a separate thread with the analysed spec, so that they do not delay responses.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,6 +16,7 @@ use super::documents::Documents;
 use crate::audit::{self, Progress, Readers, test_record};
 use crate::cli::limits::{LimitArgs, explain};
 use crate::cli::trace_search::{self, Sought};
+use crate::cli::verify::{holds, is_wanted};
 use crate::eval::Program;
 use crate::hir::Spec;
 use crate::ids::PropertyId;
@@ -23,8 +25,9 @@ use crate::input::open::Selection;
 use crate::problem::Problem;
 use crate::replay::{self, Timeline};
 use crate::report::spec_test::{self, Outcome, TestReport};
-use crate::report::{Reporter, Summary};
+use crate::report::{self, Reporter, Summary};
 use crate::source::SourceMap;
+use crate::system::{self, Verifier};
 use crate::verdict::{TraceReport, Verdict};
 
 /// Runs a test of a spec: the address of the spec, and the name of the test.
@@ -32,10 +35,13 @@ pub(super) const RUN_TEST: &str = "guard.server.runTest";
 /// Audits recorded traces for a property: the address of the spec, the name of the property, and paths of traces (by default those
 /// beside the spec that have its name).
 pub(super) const AUDIT_TRACES: &str = "guard.server.auditTraces";
-/// Shows the values of a step as hints: `{uri, runs, trace, step}`; without `runs` no values are shown.
+/// Verifies a property of a system, or all properties of a system: the address of the spec, and the name.
+pub(super) const VERIFY: &str = "guard.server.verify";
+/// Shows values as hints: those of a step of a recorded trace (`{uri, runs, trace, step}`), or of a state of a system (`{uri, system,
+/// state}`, with the values by variable); otherwise none.
 pub(super) const SHOW_VALUES: &str = "guard.server.showValues";
 
-pub(super) const ALL: [&str; 3] = [RUN_TEST, AUDIT_TRACES, SHOW_VALUES];
+pub(super) const ALL: [&str; 4] = [RUN_TEST, AUDIT_TRACES, VERIFY, SHOW_VALUES];
 
 /// The endings of files of traces beside a spec.
 const ENDINGS: [&str; 3] = ["jsonl", "json", "csv"];
@@ -58,7 +64,7 @@ pub(super) struct Done {
 /// A parsed command that can run on any thread.
 pub(super) type Work = Box<dyn FnOnce() -> Result<Done, String> + Send>;
 
-/// The step whose values are shown.
+/// The values that are shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     shown: Arc<Mutex<Option<Shown>>>,
@@ -67,14 +73,28 @@ pub(super) struct Values {
 }
 
 #[derive(Debug)]
-pub(super) struct Shown {
+struct Shown {
     path: PathBuf,
     /// The analysis that the values belong to.
     analyses: u64,
-    runs: String,
-    trace: String,
-    timeline: Timeline,
-    at: usize,
+    moment: Moment,
+}
+
+/// The moment whose values are shown.
+#[derive(Debug)]
+pub(super) enum Moment {
+    /// A step of a recorded trace.
+    Step {
+        runs: String,
+        trace: String,
+        timeline: Box<Timeline>,
+        at: usize,
+    },
+    /// A state of a system, with the values by variable.
+    State {
+        system: String,
+        values: BTreeMap<String, Json>,
+    },
 }
 
 impl Values {
@@ -82,17 +102,17 @@ impl Values {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a function with the values that are shown in a text, if they are of this analysis of it.
+    /// Calls a function with the moment that is shown in a text, if it is of this analysis of it.
     pub(super) fn with<T>(
         &self,
         path: &Path,
         analyses: u64,
-        show: impl FnOnce(&Timeline, usize) -> T,
+        show: impl FnOnce(&Moment) -> T,
     ) -> Option<T> {
         let shown = self.lock();
         let shown = shown.as_ref()?;
         let is_current = shown.path == path && shown.analyses == analyses;
-        is_current.then(|| show(&shown.timeline, shown.at))
+        is_current.then(|| show(&shown.moment))
     }
 }
 
@@ -129,9 +149,30 @@ pub(super) fn prepare(
                 audit_traces(spec, &path, &property, traces, &running)
             }))
         }
+        VERIFY => {
+            let (uri, name): (Uri, String) = serde_json::from_value(given).map_err(wrong)?;
+            let (_, spec, _) = analysed(documents, &uri)?;
+            Ok(Box::new(move || verify(&spec, name)))
+        }
         SHOW_VALUES => {
             let (wanted,): (WantedValues,) = serde_json::from_value(given).map_err(wrong)?;
             let values = values.clone();
+            if let (Some(system), Some(state)) = (wanted.system, wanted.state) {
+                let path = convert::path(&wanted.uri).ok_or("not a file")?;
+                let (analyses, ..) = analysed(documents, &wanted.uri)?;
+                let moment = Moment::State {
+                    system,
+                    values: state,
+                };
+                return Ok(Box::new(move || {
+                    *values.lock() = Some(Shown {
+                        path,
+                        analyses,
+                        moment,
+                    });
+                    Ok(hints_changed())
+                }));
+            }
             let (Some(runs), Some(trace)) = (wanted.runs, wanted.trace) else {
                 return Ok(Box::new(move || {
                     *values.lock() = None;
@@ -156,6 +197,8 @@ struct WantedValues {
     trace: Option<String>,
     /// The index of the step; without it the end of the trace.
     step: Option<u32>,
+    system: Option<String>,
+    state: Option<BTreeMap<String, Json>>,
 }
 
 fn hints_changed() -> Done {
@@ -282,6 +325,65 @@ fn audit_traces(
     })
 }
 
+/// Verifies the properties of systems that a name selects.
+fn verify(spec: &Spec, name: String) -> Result<Done, String> {
+    let mut verifier = Verifier::new(spec, system::Limits::default());
+    let mut asked = system::questions(spec);
+    asked.retain(|question| verifier.names(*question).contains(&name));
+    if asked.is_empty() {
+        return Err(format!("the spec has no system property `{name}`"));
+    }
+    let wanted = [name];
+    let (mut lines, mut told) = (Vec::new(), Vec::new());
+    let mut all_hold = true;
+    for question in asked {
+        let start = Instant::now();
+        let verdicts = verifier
+            .answer(question)
+            .map_err(|error| format!("`{}`: {error}", verifier.name(question)))?;
+        let ms = start.elapsed().as_millis();
+        for verdict in verdicts.iter().filter(|one| is_wanted(one, &wanted)) {
+            all_hold &= holds(verdict);
+            told.push(summary_of(verdict));
+            let mut line = report::verify::json(verdict, false, ms);
+            line["text"] = json!(verdict.text);
+            line["variables"] = json!(verdict.variables);
+            if let Some(steps) = verdict.run.as_ref().and_then(|run| run.bad_prefix) {
+                line["violated_after"] = json!(steps);
+            }
+            lines.push(line);
+        }
+    }
+    let kind = if all_hold {
+        MessageType::INFO
+    } else {
+        MessageType::WARNING
+    };
+    Ok(Done {
+        result: Json::Array(lines),
+        message: Some((kind, told.join("; "))),
+        refreshes: false,
+    })
+}
+
+/// Returns an answer in a few words.
+fn summary_of(verdict: &system::Verdict) -> String {
+    let states = verdict.states;
+    let result = match (verdict.holds, verdict.value) {
+        (Some(true), _) => "holds".to_owned(),
+        (Some(false), _) => "fails".to_owned(),
+        (None, Some([value, ..])) => format!("{value}"),
+        (None, None) if verdict.property.is_empty() => {
+            return format!("{}: {states} states", verdict.system);
+        }
+        (None, None) => "not proved".to_owned(),
+    };
+    format!(
+        "{} on {}: {result} ({states} states)",
+        verdict.property, verdict.system
+    )
+}
+
 /// Keeps the first violation.
 #[derive(Default)]
 struct First {
@@ -338,14 +440,22 @@ fn show_values(
 ) -> Result<Done, String> {
     let _turn = values.turn.lock().unwrap_or_else(PoisonError::into_inner);
     // Hints do not wait while a trace is read.
-    let known = values.lock().take().filter(|shown| {
-        shown.path == path
-            && shown.analyses == analyses
-            && shown.runs == runs
-            && shown.trace == trace
-    });
-    let mut shown = match known {
-        Some(shown) => shown,
+    let known = match values.lock().take() {
+        Some(Shown {
+            path: of,
+            analyses: version,
+            moment:
+                Moment::Step {
+                    runs: file,
+                    trace: name,
+                    timeline,
+                    ..
+                },
+        }) if of == path && version == analyses && file == runs && name == trace => Some(timeline),
+        _ => None,
+    };
+    let timeline = match known {
+        Some(timeline) => timeline,
         None => {
             let limits = LimitArgs::default();
             spec.retain_judged();
@@ -358,21 +468,23 @@ fn show_values(
                 property: None,
             };
             let record = trace_search::find(&replay, sought, &limits)?;
-            let timeline = Timeline::new(replay, record);
-            Shown {
-                path: path.to_owned(),
-                analyses,
-                runs,
-                trace,
-                timeline: timeline.ok_or("`records where` rejects the record")?,
-                at: 0,
-            }
+            Timeline::new(replay, record)
+                .map(Box::new)
+                .ok_or("`records where` rejects the record")?
         }
     };
-    let timeline = &shown.timeline;
     let mut moments = 0..timeline.end();
     let is_step = |at: &usize| timeline.step(*at).map(|found| found.index) == step;
-    shown.at = moments.find(is_step).unwrap_or(timeline.end());
-    *values.lock() = Some(shown);
+    let at = moments.find(is_step).unwrap_or(timeline.end());
+    *values.lock() = Some(Shown {
+        path: path.to_owned(),
+        analyses,
+        moment: Moment::Step {
+            runs,
+            trace,
+            timeline,
+            at,
+        },
+    });
     Ok(hints_changed())
 }

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use lsp_types::{InitializeParams, TextDocumentContentChangeEvent, Uri};
+use lsp_types::{
+    InitializeParams, TextDocumentContentChangeEvent, Uri, WorkspaceFolder,
+    WorkspaceFoldersChangeEvent,
+};
 use walkdir::WalkDir;
 
 use super::{convert, shown};
@@ -54,14 +57,32 @@ pub(super) struct Document {
 impl Documents {
     pub(super) fn new(params: &InitializeParams) -> Documents {
         let folders = params.workspace_folders.iter().flatten();
+        let mut roots: Vec<PathBuf> = folders
+            .filter_map(|folder| convert::path(&folder.uri))
+            .collect();
+        if roots.is_empty() {
+            #[allow(deprecated, reason = "clients without several folders name one root")]
+            roots.extend(params.root_uri.as_ref().and_then(convert::path));
+        }
         Documents {
             open: BTreeMap::new(),
-            roots: folders
-                .filter_map(|folder| convert::path(&folder.uri))
-                .collect(),
+            roots,
             listed: RefCell::default(),
             latest: PathBuf::new(),
         }
+    }
+
+    /// Follows the folders that the user adds to the workspace and removes from it.
+    pub(super) fn folders_changed(&mut self, change: &WorkspaceFoldersChangeEvent) {
+        let path = |folder: &WorkspaceFolder| convert::path(&folder.uri);
+        let removed: Vec<PathBuf> = change.removed.iter().filter_map(path).collect();
+        self.roots.retain(|root| !removed.contains(root));
+        for added in change.added.iter().filter_map(path) {
+            if !self.roots.contains(&added) {
+                self.roots.push(added);
+            }
+        }
+        self.files_moved();
     }
 
     /// Opens a text, or replaces it; this may change the meaning of texts that import it.
@@ -139,11 +160,18 @@ impl Documents {
 
     /// Discards the analyses that may use a file that was opened, closed, created or deleted.
     pub(super) fn came_or_went(&mut self, path: &Path) {
+        self.files_moved();
+        if let Some(document) = self.open.get_mut(path) {
+            document.discard();
+        }
+    }
+
+    /// Discards the analyses that depend on which files there are.
+    fn files_moved(&mut self) {
         self.listed.replace(None);
-        for (own, document) in &mut self.open {
+        for document in self.open.values_mut() {
             document.importer = None;
-            let imports = !document.asked.is_empty();
-            if own == path || imports || document.is_bare() {
+            if !document.asked.is_empty() || document.is_bare() {
                 document.discard();
             }
         }

@@ -17,7 +17,8 @@ use lsp_types::{
     RelatedUnchangedDocumentDiagnosticReport, RenameOptions, SelectionRangeProviderCapability,
     SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities,
     ShowMessageParams, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
-    UnchangedDocumentDiagnosticReport, WorkDoneProgressOptions,
+    UnchangedDocumentDiagnosticReport, WorkDoneProgressOptions, WorkspaceFoldersServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -269,6 +270,12 @@ impl Server {
                 self.documents.close(&params.text_document.uri);
                 self.refresh();
             }
+            notification::DidChangeWorkspaceFolders::METHOD => {
+                let params: lsp_types::DidChangeWorkspaceFoldersParams =
+                    serde_json::from_value(told.params)?;
+                self.documents.folders_changed(&params.event);
+                self.refresh();
+            }
             notification::DidChangeWatchedFiles::METHOD => {
                 let params: lsp_types::DidChangeWatchedFilesParams =
                     serde_json::from_value(told.params)?;
@@ -457,6 +464,13 @@ fn capabilities(client: &Client) -> ServerCapabilities {
         document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         workspace_symbol_provider: Some(OneOf::Left(true)),
+        workspace: Some(WorkspaceServerCapabilities {
+            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
         document_formatting_provider: Some(OneOf::Left(true)),
         document_range_formatting_provider: Some(OneOf::Left(true)),
         inlay_hint_provider: Some(OneOf::Left(true)),

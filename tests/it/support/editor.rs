@@ -85,6 +85,15 @@ impl Editor {
 
     /// Opens a folder with a client of these capabilities.
     pub(crate) fn with(folder: &Path, capabilities: &Value) -> Editor {
+        let folder = address(folder);
+        Editor::initialized(
+            json!({"processId": null, "capabilities": capabilities, "rootUri": folder,
+                   "workspaceFolders": [{"uri": folder, "name": "specs"}]}),
+        )
+    }
+
+    /// Begins a session with these parameters.
+    pub(crate) fn initialized(params: Value) -> Editor {
         let mut server = Command::new(env!("CARGO_BIN_EXE_guard"))
             .args(["lsp", "--stdio"])
             .stdin(Stdio::piped())
@@ -100,12 +109,7 @@ impl Editor {
             asked: 0,
             told: Vec::new(),
         };
-        let folder = address(folder);
-        let answer = editor.ask(
-            "initialize",
-            json!({"processId": null, "capabilities": capabilities, "rootUri": folder,
-                   "workspaceFolders": [{"uri": folder, "name": "specs"}]}),
-        );
+        let answer = editor.ask("initialize", params);
         assert_eq!(answer["serverInfo"]["name"], "guard");
         assert_eq!(answer["capabilities"]["hoverProvider"], true);
         editor.tell("initialized", json!({}));

@@ -183,13 +183,14 @@ impl<'a> Checker<'a> {
             let subject = args.first();
             let subject = subject.map(|subject| self.value(scope, subject, None).ty);
             let of = subject.as_ref().and_then(|ty| functions_of(ty.non_null()));
-            if let (Some(of), Some(ty)) = (of, &subject) {
+            if let (Some(of), Some(ty)) = (&of, &subject) {
                 diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
             }
             // A function with a similar name helps only if the type fits.
             let is_builtin = |near: &str| Builtin::NAMES.iter().any(|(name, _)| *name == near);
             let fits = |near: &&str| {
-                of.is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
+                of.as_ref()
+                    .is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
             };
             let mut candidates: Vec<&str> = functions().filter(fits).collect();
             candidates.push("count");
@@ -472,29 +473,80 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// The functions for values of a type, by the word that its name begins with, and the operators for them.
+const BY_TYPE: &[(&str, &[&str], &str)] = &[
+    (
+        "string",
+        &[
+            "len",
+            "lower",
+            "upper",
+            "trim",
+            "split",
+            "words",
+            "slice",
+            "index_of",
+            "capture",
+            "replace",
+            "json",
+            "commands",
+            "path",
+            "below",
+            "host",
+            "base64",
+            "hex",
+            "url_decode",
+            "normalize",
+        ],
+        "and the operators `contains`, `starts_with`, `ends_with`, `matches`",
+    ),
+    (
+        "list",
+        &["len", "last", "drop", "slice", "index_of", "join", "text"],
+        "`x[0]`, `any`, `all`, `count … in`, `in`, `contains`",
+    ),
+    (
+        "set",
+        &["len", "add", "remove", "join", "text"],
+        "`any`, `all`, `count … in`, `in`, `contains`",
+    ),
+    (
+        "int",
+        &["min", "max", "abs", "floor", "mod", "range", "text"],
+        "and `+ - * /`",
+    ),
+    (
+        "float",
+        &["min", "max", "abs", "floor", "mod", "range", "text"],
+        "and `+ - * /`",
+    ),
+    (
+        "json",
+        &["len", "text"],
+        "`x.name`, `x[0]`, `x as T?`, `any`, `all`, `count … in`, `contains`",
+    ),
+];
+
+/// Returns the functions for values of a type by its first word (`list` for `list<int>`); empty if there are none.
+pub fn functions_for(word: &str) -> &'static [&'static str] {
+    let mut types = BY_TYPE.iter();
+    let found = types.find(|(name, ..)| *name == word);
+    found.map_or(&[], |(_, functions, _)| functions)
+}
+
 /// Returns a sentence that lists the functions and operators for values of this type.
-fn functions_of(ty: &Type) -> Option<&'static str> {
-    Some(match ty {
-        Type::String => {
-            "`len`, `lower`, `upper`, `trim`, `split`, `words`, `slice`, `index_of`, `capture`, `replace`, `json`, \
-             `commands`, `path`, `below`, `host`, `base64`, `hex`, `url_decode`, `normalize`, and the operators \
-             `contains`, `starts_with`, `ends_with`, `matches`"
-        }
-        Type::List(_) => {
-            "`len`, `last`, `drop`, `slice`, `index_of`, `join`, `text`, `x[0]`, `any`, `all`, `count … in`, `in`, \
-             `contains`"
-        }
-        Type::Set(_) => {
-            "`len`, `add`, `remove`, `join`, `text`, `any`, `all`, `count … in`, `in`, `contains`"
-        }
-        Type::Int | Type::Float => {
-            "`min`, `max`, `abs`, `floor`, `mod`, `range`, `text`, and `+ - * /`"
-        }
-        Type::Json => {
-            "`len`, `text`, `x.name`, `x[0]`, `x as T?`, `any`, `all`, `count … in`, `contains`"
-        }
+fn functions_of(ty: &Type) -> Option<String> {
+    let word = match ty {
+        Type::String => "string",
+        Type::List(_) => "list",
+        Type::Set(_) => "set",
+        Type::Int | Type::Float => "int",
+        Type::Json => "json",
         _ => return None,
-    })
+    };
+    let (_, functions, operators) = BY_TYPE.iter().find(|(name, ..)| *name == word)?;
+    let functions: String = functions.iter().map(|name| format!("`{name}`, ")).collect();
+    Some(functions + operators)
 }
 
 /// Returns the name in this language of a function of another language.

@@ -65,7 +65,7 @@ use crate::syntax::ast;
 use crate::types::{EnumType, RecordType, Type};
 
 use branching::Place;
-pub use functions::functions;
+pub use functions::{functions, functions_for};
 pub use links::Links;
 use names::Names;
 pub use property::ATTRIBUTES;

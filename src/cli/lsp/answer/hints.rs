@@ -5,7 +5,7 @@ use lsp_types::{
     InlineValueEvaluatableExpression, InlineValueParams,
 };
 
-use super::super::commands::Values;
+use super::super::commands::{Moment, Values};
 use super::super::convert;
 use super::super::documents::Documents;
 use super::markdown;
@@ -23,8 +23,9 @@ pub(in super::super) fn hints(
     let within = convert::offset(file, params.range.start)..convert::offset(file, params.range.end);
     let mut hints = analysis.hints(within.clone());
     hints.extend(analysis.given_hints(&within));
-    let shown = values.with(&path, document.analyses, |timeline, at| {
-        analysis.value_hints(timeline, at, &within)
+    let shown = values.with(&path, document.analyses, |moment| match moment {
+        Moment::Step { timeline, at, .. } => analysis.value_hints(timeline, *at, &within),
+        Moment::State { system, values } => analysis.state_hints(system, values, &within),
     });
     hints.extend(shown.into_iter().flatten());
     let hints = hints.into_iter();

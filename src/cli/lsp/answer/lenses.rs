@@ -1,4 +1,4 @@
-//! Code lenses of tests and properties.
+//! Code lenses of tests, properties and systems.
 
 use lsp_types::{CodeLens, CodeLensParams, Command};
 use serde_json::{Value as Json, json};
@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::super::commands;
 use super::super::convert;
 use super::super::documents::Documents;
+use crate::editor::Runs;
 
 /// Returns the lenses of a text. `client` are the commands that the client implements; for others the commands of the server
 /// are offered.
@@ -33,16 +34,18 @@ pub(in super::super) fn lenses(
             });
         };
         let pick = |own: &'static str, server: &'static str| if takes(own) { own } else { server };
-        if lens.is_test {
-            offer("Run test", pick("guard.runTest", commands::RUN_TEST));
-            if takes("guard.debugTest") {
-                offer("Debug test", "guard.debugTest");
+        match lens.runs {
+            Runs::Test => {
+                offer("Run test", pick("guard.runTest", commands::RUN_TEST));
+                if takes("guard.debugTest") {
+                    offer("Debug test", "guard.debugTest");
+                }
             }
-        } else {
-            offer(
+            Runs::Audit => offer(
                 "Audit traces…",
                 pick("guard.auditTraces", commands::AUDIT_TRACES),
-            );
+            ),
+            Runs::Verify => offer("Verify", pick("guard.verify", commands::VERIFY)),
         }
     }
     Some(lenses)

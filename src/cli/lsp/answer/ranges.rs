@@ -1,23 +1,31 @@
 //! Ranges that fold, and ranges around a place.
 
-use lsp_types::{FoldingRange, FoldingRangeParams, SelectionRange, SelectionRangeParams};
+use lsp_types::{
+    FoldingRange, FoldingRangeKind, FoldingRangeParams, SelectionRange, SelectionRangeParams,
+};
 
 use super::super::convert;
 use super::super::documents::Documents;
+use crate::editor::FoldKind;
 
 pub(in super::super) fn folds(
     documents: &mut Documents,
     params: FoldingRangeParams,
 ) -> Option<Vec<FoldingRange>> {
     let analysis = documents.analysis(&params.text_document.uri)?;
-    let spans = analysis.folds().into_iter();
+    let folds = analysis.folds().into_iter();
     Some(
-        spans
-            .map(|span| {
-                let range = convert::range(analysis.file(), span);
+        folds
+            .map(|fold| {
+                let range = convert::range(analysis.file(), fold.span);
                 FoldingRange {
                     start_line: range.start.line,
                     end_line: range.end.line,
+                    kind: match fold.kind {
+                        FoldKind::Block => None,
+                        FoldKind::Comment => Some(FoldingRangeKind::Comment),
+                        FoldKind::Imports => Some(FoldingRangeKind::Imports),
+                    },
                     ..FoldingRange::default()
                 }
             })
