@@ -90,7 +90,7 @@ fn messages_of_hooks_are_text_for_whoever_reads_them() {
         );
         let folder = Folder::new(&[("s.guard", &spec)]);
         for hook in ["PreToolUse", "PostToolUse"] {
-            let input = json!({"session_id": "s", "hook_event_name": hook, "tool_name": format!("rm{HOSTILE}"),
+            let input = json!({"session_id": "s", "hook_event_name": hook, "tool_name": "rm",
                 "tool_input": {"path": HOSTILE}, "tool_use_id": "1", "tool_response": HOSTILE});
             let run =
                 folder.guard_with(&["hook", "s.guard", "--state", "state"], &input.to_string());
@@ -114,6 +114,13 @@ fn messages_of_hooks_are_text_for_whoever_reads_them() {
             }
             assert!(texts > 0, "{action}, {hook}: {}", run.out);
         }
+        let input = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": format!("rm{HOSTILE}"),
+            "tool_input": {}, "tool_use_id": "2"});
+        let run = folder.guard_with(&["hook", "s.guard", "--state", "state"], &input.to_string());
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains("tool_name"), "{run:?}");
+        let shown = [run.out, run.err].concat();
+        assert!(!shown.contains(|c| acts(c) && c != '\n'), "{shown:?}");
     }
 }
 
