@@ -76,7 +76,13 @@ fn a_circle_is_reported_once() {
         &format!("use a\n{EVENT}property p = never (tool == \"rm\")\n"),
         &files,
     );
-    assert_eq!(found, ["G0205 circular import of `a`"]);
+    assert_eq!(
+        found,
+        [
+            "G0902 module `a` is imported but never used",
+            "G0205 circular import of `a`"
+        ]
+    );
 }
 
 #[test]

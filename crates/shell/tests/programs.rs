@@ -225,3 +225,11 @@ fn a_program_below_a_folder_that_a_program_prints_is_known() {
         "cd 'rm x'; $(npm bin)/eslint .",
     ]);
 }
+
+#[test]
+fn many_traps_over_many_variables_cost_work() {
+    let variables: String = (0..20_000).map(|nth| format!("x{nth}=1;")).collect();
+    let line = variables + &"trap 'a' EXIT;".repeat(20_000);
+    let found = commands(&line, &Limits::for_bytes(line.len()));
+    assert_eq!(found, Err(guard_shell::ShellError::TooMuch));
+}

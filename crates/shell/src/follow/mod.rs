@@ -234,6 +234,7 @@ impl Walk<'_> {
         self.moves = moves && place != Place::Later;
         // a trap has the variables of the shell that sets it
         if place == Place::Later && !scope.parsed.names.dynamic {
+            self.charge((scope.values.len() + scope.partial.len()) * 16)?;
             self.inherited = Some((scope.values.clone(), scope.partial.clone()));
         }
         let to = self.text(line, positional, feed, scope.level + 1, from, dialect)?;
