@@ -358,9 +358,7 @@ query paid = P=? [ F<=3 kind == "approval" ] on run
     assert learned[0] == learned[1]
     outputs = []
     for name in ("events.jsonl", "events.parquet"):
-        run = guard_(
-            "calibrate", "spec.guard", name, "--model", "events.jsonl.json", "--format", "json", cwd=tmp_path
-        )
+        run = guard_("calibrate", "spec.guard", name, "--model", "events.jsonl.json", "--format", "json", cwd=tmp_path)
         assert run.returncode in (0, 1), run.stderr
         assert run.stdout, run.stderr
         outputs.append(run.stdout.replace(name, "events"))
