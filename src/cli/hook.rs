@@ -4,7 +4,6 @@
 //! judges the call. If that process ends in any way but a clean answer, the first denies the call. `docs/protocol-hook.md`
 //! describes the states of a call and the files of a session.
 
-use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -42,11 +41,6 @@ const HEAD: usize = 2 * 1024 * 1024;
 
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
-
-/// The defaults of `--keep`, `--timeout` and `--max-memory`.
-const KEEP: u64 = 30;
-const TIMEOUT: u64 = 20;
-const MAX_MEMORY: u64 = 2048;
 
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
@@ -92,7 +86,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SESSION")]
     reset: Option<String>,
     /// Days after its last call during which a session may be resumed
-    #[arg(long, value_name = "DAYS", default_value_t = KEEP)]
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
     keep: u64,
     /// Sign every decision in the logs with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE")]
@@ -106,10 +100,10 @@ pub(super) struct Args {
     redact: Option<String>,
     /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
     /// allowed
-    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     timeout: u64,
     /// Memory that a decision may take before the call is denied
-    #[arg(long, value_name = "MIB", default_value_t = MAX_MEMORY)]
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
     max_memory: u64,
     #[command(flatten)]
     models: ModelArgs,
@@ -127,33 +121,6 @@ enum ScopeArg {
 }
 
 impl Args {
-    /// Returns the arguments if they are `hook SPEC` or `hook SPEC --state DIR`, as in most settings of agents. For these two forms
-    /// the parser of all arguments is not made: that took a quarter of a million instructions.
-    pub(super) fn plain(args: &[OsString]) -> Option<Args> {
-        let (verb, spec, state) = match args {
-            [_, verb, spec] => (verb, spec, None),
-            [_, verb, spec, flag, state] if flag == "--state" => (verb, spec, Some(state)),
-            _ => return None,
-        };
-        let is_value =
-            |arg: &OsString| !arg.is_empty() && !arg.as_encoded_bytes().starts_with(b"-");
-        let is_plain = verb == "hook" && is_value(spec) && state.is_none_or(is_value);
-        is_plain.then(|| Args {
-            spec: spec.into(),
-            state: state.map(PathBuf::from),
-            scope: ScopeArg::default(),
-            reset: None,
-            keep: KEEP,
-            key: None,
-            sync: Sync::System,
-            redact: None,
-            timeout: TIMEOUT,
-            max_memory: MAX_MEMORY,
-            models: ModelArgs::default(),
-            limits: LimitArgs::default(),
-        })
-    }
-
     fn scope(&self) -> Scope {
         match self.scope {
             ScopeArg::Session => Scope::Session,
@@ -344,10 +311,7 @@ fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Fa
             Ok(Outcome::Holds)
         }
         (Some(code @ (1 | 2)), _) => Err(Failure::AlreadyReported(u8::try_from(code).unwrap_or(2))),
-        _ => Err(denied(&format!(
-            "the judging process ended with {}",
-            ending(status)
-        ))),
+        _ => Err(denied(&format!("the judging process ended with {status}"))),
     }
 }
 
@@ -389,10 +353,6 @@ fn is_closed() -> bool {
 /// The first line of the judging process: whether it can deny the call.
 const DECIDES: &[u8] = b"decides\n";
 const TELLS: &[u8] = b"tells\n";
-
-fn ending(status: ExitStatus) -> String {
-    status.to_string()
-}
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -627,34 +587,6 @@ fn put_on_record(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Arguments that are read without the parser of all arguments are read as by that parser.
-    #[test]
-    fn plain_arguments_are_those_of_the_parser() {
-        let all = [
-            "guard", "hook", "check", "a.guard", "", "-", "--state", "-x", "st",
-        ];
-        let (mut n_plain, mut lines) = (0, vec![Vec::new()]);
-        for _ in 0..5 {
-            let longer = |line: &Vec<OsString>| {
-                let line = line.clone();
-                all.map(|arg| [&line[..], &[arg.into()]].concat())
-            };
-            lines = lines.iter().flat_map(longer).collect();
-            for line in &lines {
-                let Some(plain) = Args::plain(line) else {
-                    continue;
-                };
-                n_plain += 1;
-                let parsed = <super::super::Cli as clap::Parser>::try_parse_from(line).unwrap();
-                let super::super::Verb::Hook(parsed) = parsed.verb else {
-                    panic!("{line:?}");
-                };
-                assert_eq!(format!("{plain:?}"), format!("{parsed:?}"), "{line:?}");
-            }
-        }
-        assert!(n_plain > 100, "{n_plain}");
-    }
 
     #[test]
     fn a_person_may_take_a_day_to_answer() {

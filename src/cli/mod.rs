@@ -180,9 +180,6 @@ fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
 }
 
 fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
-    if let Some(args) = hook::Args::plain(&args) {
-        return hook::run(args);
-    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

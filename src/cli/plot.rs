@@ -73,10 +73,11 @@ impl Bounded {
             Formula::Unary(Unary::Next | Unary::WeakNext, ..) => {
                 return Err("`next` is about one step");
             }
-            Formula::Unary(op, bound, _) if !op.info().is_past => (*bound, !op.info().is_weak),
-            Formula::Binary(op, bound, ..) if !op.info().is_past => (*bound, !op.info().is_weak),
-            Formula::Unary(..) | Formula::Binary(..) => {
-                return Err("its operator is about the past");
+            formula @ (Formula::Unary(_, bound, _) | Formula::Binary(_, bound, ..)) => {
+                match formula.operator() {
+                    Some(operator) if !operator.is_past => (*bound, !operator.is_weak),
+                    _ => return Err("its operator is about the past"),
+                }
             }
             Formula::And(..) | Formula::Or(..) | Formula::Implies(..) | Formula::Iff(..) => {
                 return Err("it combines formulas, so there is no single bound to vary");

@@ -423,10 +423,8 @@ fn strict(spec: &mut Spec, formula: FormulaId, limits: &Limits) -> Option<Formul
     };
     let formulas = &mut spec.formulas;
     let reads_past = |part: FormulaId| match formulas.get(part) {
-        Formula::Unary(op, ..) => op.info().is_past,
-        Formula::Binary(op, ..) => op.info().is_past,
         Formula::Last => false,
-        _ => true,
+        formula => formula.operator().is_none_or(|op| op.is_past),
     };
     let is_of_state = |part: FormulaId| {
         !matches!(

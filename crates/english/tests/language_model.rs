@@ -249,7 +249,7 @@ fn numbers_are_kept() {
     ));
 }
 
-/// What has to come immediately is asked for at a step; a second reading may leave the step open.
+/// A reading of a sentence that says "immediately" is kept only if its first formula names a step; a second one need not.
 #[test]
 fn immediacy_is_kept() {
     let text = "A broken lock is to be reported immediately by whoever finds it.";

@@ -224,12 +224,15 @@ async function traces() {
   check("the text follows", await total(13), await bench.lines());
   await picture("trace", 470);
   await bench.clickText(".view-line", 'test "a payment" {');
-  await page.keyboard.down("Control");
-  await page.keyboard.down("Alt");
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.up("Alt");
-  await page.keyboard.up("Control");
+  await backInText();
   check("keys in the text step too", await stands("Step 2"), await standing());
+}
+
+/** Presses the keys that step back, with the focus in the text. */
+async function backInText() {
+  for (const key of ["Control", "Alt"]) await page.keyboard.down(key);
+  await page.keyboard.press("ArrowLeft");
+  for (const key of ["Alt", "Control"]) await page.keyboard.up(key);
 }
 
 /** The trace of the page in the debugger, with a breakpoint in an imported module. */
@@ -271,11 +274,7 @@ async function counterexample() {
   check("the text follows the run", await mode("planning"), await bench.lines());
   await picture("counterexample", 330);
   await bench.clickText(".view-line", "system agent {");
-  await page.keyboard.down("Control");
-  await page.keyboard.down("Alt");
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.up("Alt");
-  await page.keyboard.up("Control");
+  await backInText();
   check("keys in the text step through the run", await until(async () => (await at())[1] === "0"), await at());
 }
 

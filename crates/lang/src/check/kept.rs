@@ -157,13 +157,10 @@ impl Kept<'_> {
             }
             _ if self.searches(id) => self.at_kept(id),
             Formula::Atom(_) | Formula::Last | Formula::Unary(..) | Formula::Binary(..) => {
-                let empty = match self.formulas.get(id) {
-                    // `last` is `not next true`, which needs no further step.
-                    Formula::Last => true,
-                    Formula::Unary(op, ..) => op.info().is_weak,
-                    Formula::Binary(op, ..) => op.info().is_weak,
-                    _ => false,
-                };
+                let formula = self.formulas.get(id);
+                // `last` is `not next true`, which needs no further step.
+                let empty = matches!(formula, Formula::Last)
+                    || formula.operator().is_some_and(|op| op.is_weak);
                 let formula = self.at_kept(id);
                 let skipped = self.not(self.kept);
                 let there = self.and(formula);
@@ -177,10 +174,12 @@ impl Kept<'_> {
 
     /// Whether a formula at kept steps looks for the first one itself.
     fn searches(&self, id: FormulaId) -> bool {
-        match self.formulas.get(id) {
+        let formula = self.formulas.get(id);
+        match formula {
             Formula::Unary(Unary::Next | Unary::WeakNext, ..) => false,
-            Formula::Unary(op, None, _) => !op.info().is_past,
-            Formula::Binary(op, None, ..) => !op.info().is_past,
+            Formula::Unary(_, None, _) | Formula::Binary(_, None, ..) => {
+                formula.operator().is_some_and(|op| !op.is_past)
+            }
             _ => false,
         }
     }

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 pub use super::expr::Window as Bound;
 use crate::ids::{AtomId, ExprId, FormulaId};
 use crate::source::Span;
-pub use guard_automata::{Binary, Unary};
+pub use guard_automata::{Binary, Operator, Unary};
 
 /// All formulas of a spec, and their atoms; equal formulas share a node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -56,6 +56,17 @@ pub enum Formula {
     Unary(Unary, Option<Bound>, FormulaId),
     /// A temporal operator with two operands. It has a bound only if the operator takes one.
     Binary(Binary, Option<Bound>, FormulaId, FormulaId),
+}
+
+impl Formula {
+    /// Returns the table's row of the temporal operator; `None` for a formula that is no temporal operator, `last` among them.
+    pub fn operator(&self) -> Option<&'static Operator> {
+        match self {
+            Formula::Unary(op, ..) => Some(op.info()),
+            Formula::Binary(op, ..) => Some(op.info()),
+            _ => None,
+        }
+    }
 }
 
 impl Formulas {
