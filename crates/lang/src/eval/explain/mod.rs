@@ -161,7 +161,12 @@ pub(super) fn explain(
     let past = requests
         .iter()
         .any(|request| program.explained(request.property).past);
-    let steps = replay::letters(state, &mut requests, texts, past);
+    // An unknown verdict is open at every step.
+    let last = requests.iter().try_fold(0, |last, request| {
+        let lost = verdicts[request.place].verdict == Verdict::Violated;
+        Some(last.max(request.at.filter(|_| lost)?))
+    });
+    let steps = replay::letters(state, &mut requests, texts, past, last);
     for request in &requests {
         let verdict = &mut verdicts[request.place];
         if verdict.verdict == Verdict::Unknown {
@@ -179,5 +184,5 @@ pub(super) fn explain(
             verdict.evidence = evidence::evidence(state, request, &steps, &shown);
         }
     }
-    replay::texts(state, &requests, verdicts, texts, past);
+    replay::texts(state, &requests, verdicts, texts, past, &steps);
 }

@@ -1,5 +1,7 @@
 //! Reading a trace again, for its letters and for messages.
 
+use std::collections::BTreeSet;
+
 use smol_str::SmolStr;
 
 use super::values::deciding;
@@ -14,14 +16,25 @@ use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
 
-/// Reads the history from the start and calls the visitor with each step and its index; the tracks already include the
-/// step. Without `past`, tracks and registers are left alone.
+/// What is read of a history.
+#[derive(Clone, Copy)]
+struct Extent<'a> {
+    /// Whether tracks and registers are followed; then every step is read.
+    past: bool,
+    /// The steps that are read otherwise, by their index in the history and in the record; of the others only the time is.
+    wants: &'a dyn Fn(usize, u32) -> bool,
+    /// The steps, if an earlier reading found them.
+    known: Option<&'a [Read]>,
+}
+
+/// Reads the history from the start and calls the visitor with each step; the tracks already include the step.
 fn read(
     state: &mut TraceState<'_>,
     texts: Deferred<'_>,
-    past: bool,
+    extent: Extent<'_>,
     mut look: impl FnMut(&mut Eval<'_>, Read),
 ) {
+    let past = extent.past;
     state.wake();
     let TraceState {
         program,
@@ -39,9 +52,13 @@ fn read(
     };
     for (place, step) in history.steps.iter().enumerate() {
         let (cells, meta) = (&*step.cells, &*source.meta);
-        cache.eval_cache.begin_step(Some(step.index));
         let here;
         (here, places) = places.split_at(here_of(places, place));
+        if !past && !(extent.wants)(place, step.index) {
+            world.read_clock(program, cells, &mut cache.eval_cache);
+            continue;
+        }
+        cache.eval_cache.begin_step(Some(step.index));
         let deferred = program.code.classes.longer(here);
         cache.eval_cache.classify(&program.code, cells, deferred);
         if let Some(filter) = program.filter.step
@@ -82,7 +99,7 @@ fn read_for(
     state: &mut TraceState<'_>,
     requests: &[&Request],
     texts: Deferred<'_>,
-    past: bool,
+    extent: Extent<'_>,
     mut look: impl FnMut(&mut Eval<'_>, usize, (usize, Read)),
 ) -> Vec<Read> {
     let program = state.program;
@@ -91,8 +108,11 @@ fn read_for(
         .map(|request| initial_frame(program, request))
         .collect();
     let mut steps = Vec::new();
-    read(state, texts, past, |eval, step| {
-        let position = steps.len();
+    read(state, texts, extent, |eval, step| {
+        let position = match extent.known {
+            Some(known) => known.partition_point(|known| known.place < step.place),
+            None => steps.len(),
+        };
         steps.push(step);
         for (number, (request, registers)) in requests.iter().zip(&mut frames).enumerate() {
             if request.at.is_some_and(|at| step.index > at) {
@@ -121,17 +141,23 @@ fn read_for(
     steps
 }
 
-/// Computes the letters of all requests; returns the steps.
+/// Computes the letters of all requests; returns the steps, up to `last` if it is given.
 pub(super) fn letters(
     state: &mut TraceState<'_>,
     requests: &mut [Request],
     texts: Deferred<'_>,
     past: bool,
+    last: Option<u32>,
 ) -> Vec<Read> {
     let program = state.program;
     let mut rows: Vec<Vec<Truth>> = vec![Vec::new(); requests.len()];
     let all: Vec<&Request> = requests.iter().collect();
-    let steps = read_for(state, &all, texts, past, |eval, number, _| {
+    let extent = Extent {
+        past,
+        wants: &|_, index| last.is_none_or(|last| index <= last),
+        known: None,
+    };
+    let steps = read_for(state, &all, texts, extent, |eval, number, _| {
         for letter in &program.properties[all[number].property].letters {
             rows[number].push(eval.letter(letter.node));
         }
@@ -158,6 +184,7 @@ pub(super) fn texts(
     verdicts: &mut [PropertyVerdict],
     texts: Deferred<'_>,
     past: bool,
+    steps: &[Read],
 ) {
     let program = state.program;
     let wanted = |request: &&Request| {
@@ -169,11 +196,28 @@ pub(super) fn texts(
     if wanted.is_empty() {
         return;
     }
+    let mut places: BTreeSet<usize> = BTreeSet::new();
+    for request in &wanted {
+        let verdict = &verdicts[request.place];
+        let single = verdict.why.reasons.iter();
+        let single = single.filter(|reason| reason.first == reason.last);
+        let positions = single.filter_map(|reason| Some(reason.atom?.1));
+        places.extend(positions.map(|position| steps[position].place));
+        if let Some(told) = verdict.from.or(verdict.at) {
+            let at_told = steps.iter().filter(|step| step.index == told);
+            places.extend(at_told.map(|step| step.place));
+        }
+    }
+    let extent = Extent {
+        past,
+        wants: &|place, _| places.contains(&place),
+        known: Some(steps),
+    };
     read_for(
         state,
         &wanted,
         texts,
-        past,
+        extent,
         |eval, number, (position, step)| {
             let request = wanted[number];
             let verdict = &mut verdicts[request.place];
