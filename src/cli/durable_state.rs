@@ -111,7 +111,7 @@ impl Appended {
             .file
             .write_all(bytes)
             .and_then(|()| settle(sync, &self.file))
-            .and_then(|()| std::fs::metadata(path))
+            .and_then(|()| std::fs::symlink_metadata(path))
             .and_then(|found| match identity(&found) == self.identity {
                 true => Ok(()),
                 false => Err(io::Error::other("another file has replaced it")),
@@ -181,7 +181,8 @@ impl DurableState {
                 Some(read.map_err(|error| failed("continue", path, &error))?)
             }
         };
-        let resumed = state.resume(monitor, parsed.as_ref())?;
+        let is_new = journal.as_ref().is_some_and(|(.., bytes)| bytes.is_empty());
+        let resumed = state.resume(monitor, parsed.as_ref(), is_new)?;
         state.kept = monitor.taken();
         let inputs = state.open_log(monitor, parsed.as_ref())?;
         let replayed = state.replay(monitor, parsed.as_ref(), &inputs)?;
@@ -226,11 +227,12 @@ impl DurableState {
         }
     }
 
-    /// Restores a state, if one is named or the journal needs one; returns its hash.
+    /// Restores a state, if one is named or the journal needs one; returns its hash. `is_new`: whether the journal begins now.
     fn resume(
         &self,
         monitor: &mut Monitor,
         journal: Option<&Journal<'_>>,
+        is_new: bool,
     ) -> Result<Option<String>, Failure> {
         let needed = journal.is_some_and(|journal| journal.start.after > 0);
         let path = match (&self.files.resume, &self.files.snapshot) {
@@ -243,8 +245,13 @@ impl DurableState {
                         .to_owned(),
                 ));
             }
+            (None, Some(path)) if is_new && has_content(path) => {
+                let why = "it is a state without its journal; continue it with `--resume`, or move it away";
+                return Err(failed("replace", path, &why));
+            }
             _ => return Ok(None),
         };
+        regular(path)?;
         let bytes = std::fs::read(path).map_err(|error| failed("read", path, &error))?;
         monitor
             .resume(&bytes)
@@ -534,7 +541,16 @@ impl DurableState {
         if let Some(why) = &self.broken {
             return Err(Failure::Files(why.clone()));
         }
-        let written = self.write_journal().and_then(|()| self.write_log());
+        let before = self.journal.as_ref().map(|journal| journal.len);
+        let mut written = self.write_journal();
+        if written.is_ok() {
+            written = self.write_log();
+            if let (Err(_), Some(journal), Some(before)) = (&written, &mut self.journal, before) {
+                journal.len = before;
+                // What cannot be cut back counts as if it had been allowed.
+                let _ = journal.cut_back();
+            }
+        }
         if let Err(failure) = &written {
             self.broken = Some(failure.to_string());
         }
@@ -622,10 +638,7 @@ fn identity(file: &std::fs::Metadata) -> (u64, u64) {
 
 /// Opens a file that only one monitor may use at a time.
 fn open(path: &Path) -> Result<File, Failure> {
-    // A device or a pipe may be endless and cannot be read again.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(failed("use", path, &"not a regular file"));
-    }
+    regular(path)?;
     let mut options = OpenOptions::new();
     let file = options
         .read(true)
@@ -641,6 +654,19 @@ fn open(path: &Path) -> Result<File, Failure> {
             Err(failed("use", path, &"in use by another monitor"))
         }
         Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", path, &error)),
+    }
+}
+
+fn has_content(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+}
+
+/// Refuses what is there and no regular file: a device or a pipe may be endless and cannot be read again, and a link may come to
+/// lead elsewhere.
+fn regular(path: &Path) -> Result<(), Failure> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(failed("use", path, &"not a regular file")),
+        _ => Ok(()),
     }
 }
 
@@ -681,24 +707,51 @@ fn settle_folder(path: &Path) {
 
 /// Replaces a file atomically.
 pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.part", std::process::id()));
-    let part = PathBuf::from(part);
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(ONLY_ME)
-        .open(&part)
-        .and_then(|mut file| {
-            file.write_all(bytes)?;
-            settle(sync, &file)
-        })
-        .and_then(|()| std::fs::rename(&part, path));
-    match (&written, sync) {
-        (Err(_), _) => drop(std::fs::remove_file(&part)),
-        (Ok(()), Sync::Disk) => settle_folder(path),
-        (Ok(()), Sync::System) => {}
+    Replacement::begin(path, 0)?.finish(bytes, sync)
+}
+
+/// The file that will replace another one; it is removed if it does not.
+#[derive(Debug)]
+pub(super) struct Replacement<'p> {
+    path: &'p Path,
+    part: PathBuf,
+    file: File,
+}
+
+impl<'p> Replacement<'p> {
+    /// Creates it with room for so many bytes, so that a full disk shows before anything depends on it.
+    pub(super) fn begin(path: &'p Path, room: usize) -> io::Result<Replacement<'p>> {
+        let mut part = path.as_os_str().to_owned();
+        part.push(format!(".{}.part", std::process::id()));
+        let part = PathBuf::from(part);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(ONLY_ME)
+            .open(&part)?;
+        let mut made = Replacement { path, part, file };
+        made.file.write_all(&vec![b' '; room])?;
+        Ok(made)
     }
-    written
+
+    /// Puts it in the place of the other one, with this content.
+    pub(super) fn finish(mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(bytes)?;
+        self.file.set_len(bytes.len() as u64)?;
+        settle(sync, &self.file)?;
+        std::fs::rename(&self.part, self.path)?;
+        if sync == Sync::Disk {
+            settle_folder(self.path);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replacement<'_> {
+    fn drop(&mut self) {
+        // Nothing has this name any more if it was put in place.
+        let _ = std::fs::remove_file(&self.part);
+    }
 }

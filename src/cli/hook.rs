@@ -20,7 +20,7 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, Setup};
-use super::durable_state::{Files, Sync, replace};
+use super::durable_state::{Files, Replacement, Sync, replace};
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
@@ -41,6 +41,9 @@ const HEAD: usize = 2 * 1024 * 1024;
 
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
+
+/// The bytes by which the list of calls may grow with one call.
+const ROOM: usize = 16 * 1024;
 
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
@@ -140,6 +143,12 @@ struct Kept {
     /// When that was.
     #[serde(default)]
     clock: Option<Witness>,
+}
+
+impl Kept {
+    fn text(&self) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(self).map_err(|error| error.to_string())
+    }
 }
 
 /// Runs the hook; any failure ends with an exit code that denies the call.
@@ -484,10 +493,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     let calls = session.file("calls");
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
-    let keep = |kept: &Kept| {
-        let text = serde_json::to_vec(kept).map_err(|error| error.to_string())?;
-        replace(&calls, &text, args.sync).map_err(|error| format!("`{}`: {error}", calls.display()))
-    };
+    let unwritable = |error: std::io::Error| format!("`{}`: {error}", calls.display());
     let before = match std::fs::read(&calls) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| refused(&format!("`{}`: {error}", calls.display())))?,
@@ -501,15 +507,18 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
                 return Err(refused(&why));
             }
             // Before all others, so that its absence says something.
-            keep(&Kept::default())?;
+            let none = Kept::default();
+            replace(&calls, &none.text()?, args.sync).map_err(unwritable)?;
             session.begin()?;
-            Kept::default()
+            none
         }
         Err(error) => return Err(format!("`{}`: {error}", calls.display())),
     };
     if length() < before.log {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
+    // On a full disk this fails, and not after the journal has the call: what is denied in the end leaves nothing there.
+    let next = Replacement::begin(&calls, before.text()?.len() + ROOM).map_err(unwritable)?;
     let mut memory = before.memory.clone();
     let files = Files {
         resume: Some(session.file("state")).filter(|path| path.exists()),
@@ -547,7 +556,8 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         clock: monitor.witness(),
     };
     if after != before {
-        keep(&after)?;
+        let kept = next.finish(&after.text()?, args.sync);
+        kept.map_err(unwritable)?;
     }
     monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);

@@ -161,8 +161,12 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until no other process judges calls of the session.
+    /// Waits until no other process judges calls of the session. Refuses folders that others can write: only here, since an outcome
+    /// is marked in such a folder too.
     pub(super) fn lock(&mut self) -> Result<(), String> {
+        for folder in [&self.folder, &self.file("open")] {
+            check_mode(folder)?;
+        }
         let path = self.folder.join(format!("{}.lock", self.session));
         is_file(&path)?;
         loop {
@@ -433,11 +437,21 @@ fn make_folder(path: &Path) -> Result<(), String> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|error| of(&error, path))?;
-    let about = std::fs::metadata(path).map_err(|error| of(&error, path))?;
+        .map_err(|error| of(&error, path))
+}
+
+/// Refuses a folder that others can write.
+fn check_mode(folder: &Path) -> Result<(), String> {
+    let about = match std::fs::metadata(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        about => about.map_err(|error| of(&error, folder))?,
+    };
     match about.mode() & 0o022 {
         0 => Ok(()),
-        _ => Err(format!("`{}`: others can write the folder", path.display())),
+        _ => Err(format!(
+            "`{}`: others can write the folder",
+            folder.display()
+        )),
     }
 }
 

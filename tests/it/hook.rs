@@ -524,6 +524,11 @@ fn on_a_full_disk_calls_are_denied() {
     assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0));
     // Nothing is left that would let later calls through, or hold them up.
     assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    // If there is no room for the list of calls, a call that is denied for it is not in the journal.
+    let journal = std::fs::read(session.file("journal")).unwrap();
+    let full = run("trap '' XFSZ; ulimit -f 8; exec \"$0\" hook \"$1\" --state \"$2\"");
+    assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0));
+    assert_eq!(std::fs::read(session.file("journal")).unwrap(), journal);
     // An answer that cannot be written denies as well.
     std::fs::write(
         &session.spec,
@@ -886,6 +891,12 @@ fn a_folder_that_others_can_write_is_refused() {
     let (code, out, err) = session.raw(input.to_string().as_bytes());
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("others can write the folder"), "{err}");
+    // An outcome is marked all the same, and on record once the folder is as it should be.
+    session.raw(&outcome(r#""PRIVATE KEY""#));
+    let shut = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(session.state(), shut).unwrap();
+    let mail = session.before("m", "mail", json!({}));
+    assert_eq!(decision(&mail).0, "deny");
 }
 
 /// To open a pipe waits for its other end; a link leads elsewhere.

@@ -1,6 +1,7 @@
 //! Monitors under faults of their environment: a full disk, a clock that runs backwards, invalid input of the client.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::support::cli::Folder;
@@ -107,7 +108,10 @@ fn on_a_full_disk_nothing_is_told_that_is_not_kept() {
 #[test]
 fn files_that_are_replaced_while_a_monitor_runs_end_it() {
     use std::io::BufRead as _;
-    for (file, copied) in [("l", false), ("j", false), ("l", true), ("j", true)] {
+    for (file, way) in ["l", "j"]
+        .into_iter()
+        .flat_map(|file| ["gone", "copied", "linked"].map(|way| (file, way)))
+    {
         let folder = Folder::new(&[("a.guard", SPEC)]);
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
             .args(LASTING)
@@ -129,9 +133,13 @@ fn files_that_are_replaced_while_a_monitor_runs_end_it() {
         assert_eq!(next("ok", 1)["decision"], "allow");
         let (path, aside) = (folder.path().join(file), folder.path().join("aside"));
         std::fs::rename(&path, &aside).unwrap();
-        if copied {
-            std::fs::copy(&aside, &path).unwrap();
+        match way {
+            "copied" => drop(std::fs::copy(&aside, &path).unwrap()),
+            "linked" => std::os::unix::fs::symlink(&aside, &path).unwrap(),
+            _ => {}
         }
+        let here = |path: PathBuf| std::fs::read(path).unwrap_or_default();
+        let journal = here(folder.path().join("j"));
         let denied = next("pay", 2);
         assert_eq!(denied["decision"], "stop", "{file}: {denied}");
         assert!(
@@ -139,7 +147,40 @@ fn files_that_are_replaced_while_a_monitor_runs_end_it() {
             "{denied}"
         );
         drop(to);
-        assert_eq!(child.wait().unwrap().code(), Some(2), "{file}");
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{file} {way}");
+        // What is denied is not replayed by a process that continues.
+        let after = here(folder.path().join("j"));
+        assert_eq!(after, journal, "{file} {way}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_continued_are_refused_by_name() {
+    let args = [&LASTING[..], &["--snapshot", "s"]].concat();
+    let refused = |why: &str, change: &dyn Fn(&std::path::Path)| {
+        let folder = Folder::new(&[("a.guard", SPEC)]);
+        let first = folder.guard_with(&args, &input(3));
+        assert!([0, 1].contains(&first.code), "{}", first.err);
+        change(folder.path());
+        let run = folder.guard_with(&args, &input(3));
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{why}");
+        assert!(run.err.contains(why), "{}", run.err);
+    };
+    refused("a state without its journal", &|folder| {
+        for file in ["j", "l"] {
+            std::fs::remove_file(folder.join(file)).unwrap();
+        }
+    });
+    for file in ["j", "l", "s"] {
+        refused("not a regular file", &|folder| {
+            std::fs::rename(folder.join(file), folder.join("aside")).unwrap();
+            std::os::unix::fs::symlink("aside", folder.join(file)).unwrap();
+        });
+        refused("not a regular file", &|folder| {
+            std::fs::remove_file(folder.join(file)).unwrap();
+            let made = Command::new("mkfifo").arg(folder.join(file)).status();
+            assert!(made.unwrap().success());
+        });
     }
 }
 

@@ -86,9 +86,6 @@ impl Reference {
             Request::Commit(number) => {
                 self.open.remove(&number);
                 let ruling = self.judged();
-                if !self.open.is_empty() && ruling < Ruling::Block {
-                    self.last += 1;
-                }
                 self.recorded += 1;
                 match ruling {
                     Ruling::Block => ruling,

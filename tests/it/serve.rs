@@ -16,6 +16,7 @@ enforce once_only { violated => block "one payment a run" }
 predicate secret = kind == "result" and text contains "SECRET"
 property no_leak = never (kind == "call" and tool == "mail" and once secret)
 enforce no_leak { violated => block "no mail after a secret" }
+enforce when kind == "wire" => ask "sure?"
 "#;
 
 const TOKEN: &str = "a-token-of-enough-letters";
@@ -391,11 +392,22 @@ fn only_approvers_approve() {
         r#"{"phase":"act","event":{"trace":"a","kind":"pay"}}"#,
     );
     assert!(again.contains("\"decision\":\"block\""), "{again}");
+    // A proposal that has expired, or never was, is not committed by its number.
+    let asked = |phase: &str| {
+        let body = format!(r#"{{{phase},"event":{{"trace":"b","kind":"wire"}}}}"#);
+        say(TOKEN, &body).1
+    };
+    assert!(asked(r#""phase":"act""#).contains("\"decision\":\"ask\""));
+    let unknown = asked(r#""phase":"commit","proposal":999"#);
+    assert!(
+        unknown.contains("no proposal of this number is open"),
+        "{unknown}"
+    );
     let (_, approved) = say(APPROVER, r#"{"trace":"a","kind":"approval"}"#);
     assert!(approved.contains("\"decision\":\"allow\",") && !approved.contains("errors"));
     // What was refused is refused again when the journal is replayed, whoever replays it.
     let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
-    assert_eq!(journal.matches(" refused ").count(), 6, "{journal}");
+    assert_eq!(journal.matches(" refused ").count(), 7, "{journal}");
 }
 
 /// A hook has the token of those who report. What it says has run is on record, whoever had to answer for it.

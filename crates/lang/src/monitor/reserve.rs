@@ -203,15 +203,20 @@ impl Monitor {
         }
         let proposal = self.release(proposal);
         let name = event.trace.clone().unwrap_or_default();
+        // A proposal that has expired, or never was, may be one about which a person was asked.
+        let may_be_asked = self.is_bound() && proposal.is_none();
         let same = proposal.filter(|proposal| proposal.trace == name);
         let acted = same.map(|proposal| proposal.acted).unwrap_or_default();
-        let among_others = self.reserved.contains_key(&name).then(|| {
-            let mut decision = self.proposal(event.clone(), now);
-            if let Some(number) = decision.proposal.take() {
-                self.release(number);
+        let is_among_others = self.reserved.contains_key(&name);
+        let among_others = (may_be_asked || is_among_others).then(|| {
+            match self.judge_proposal(event.clone(), now) {
+                Ok((_, _, decision)) | Err(decision) => decision,
             }
-            decision
         });
+        let asks = |judged: &Decision| judged.ruling == Ruling::Ask;
+        if may_be_asked && among_others.as_ref().is_some_and(asks) {
+            return forbidden("a person is asked about it, and no proposal of this number is open");
+        }
         let done = self.event(event, now, &acted);
         match among_others {
             Some(stricter) if stricter.ruling.denies() && stricter.ruling > done.ruling => {
@@ -243,18 +248,32 @@ impl Monitor {
         decision
     }
 
-    /// Judges a proposed action.
+    /// Judges a proposed action, and reserves it if it may happen.
     fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        let (read, after, mut decision) = match self.judge_proposal(event, now) {
+            Ok(judged) => judged,
+            Err(refused) => return refused,
+        };
+        if !decision.ruling.denies() {
+            self.reserve(&read, now, after, &mut decision);
+        }
+        decision.trace = Some(read.trace);
+        decision
+    }
+
+    /// Judges a proposed action. Also returns its trace after the reserved proposals and the action, if there are any.
+    fn judge_proposal(
+        &mut self,
+        event: Event,
+        now: Option<Instant>,
+    ) -> Result<(Read, Option<Trace>, Decision), Decision> {
         self.expire(now);
         let known = event.trace.clone().unwrap_or_default();
         let before = self
             .traces
             .get(&known)
             .map(|trace| (trace.ahead, trace.live.meta().to_vec()));
-        let (mut read, mut trace) = match self.take(event, now) {
-            Ok(taken) => taken,
-            Err(refused) => return refused,
-        };
+        let (mut read, mut trace) = self.take(event, now)?;
         let mut decision = Decision::new(Cause::Proposal);
         decision.step = Some(trace.next);
         self.judge_fork(&mut trace, &mut read, &mut decision);
@@ -271,11 +290,7 @@ impl Monitor {
         if !decision.ruling.denies() {
             after = self.judge_reserved(&mut read, &mut decision);
         }
-        if !decision.ruling.denies() {
-            self.reserve(&read, now, after, &mut decision);
-        }
-        decision.trace = Some(read.trace);
-        decision
+        Ok((read, after, decision))
     }
 
     /// Judges an event after all reserved proposals of its trace. `decision` becomes the stricter of the two. Returns
