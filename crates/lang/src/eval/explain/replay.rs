@@ -16,7 +16,7 @@ use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
 
-/// What is read of a history.
+/// The part of a history that is read.
 #[derive(Clone, Copy)]
 struct Extent<'a> {
     /// Whether tracks and registers are followed; then every step is read.
