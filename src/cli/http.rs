@@ -142,8 +142,17 @@ struct OpenConnections {
 
 struct OpenConnection {
     handle: Connection,
-    /// The time since which it has no admitted request.
-    waits_since: Option<Instant>,
+    /// The thing that it waits for, and since when; `None` while a request is answered.
+    waits: Option<(Awaited, Instant)>,
+}
+
+/// The part of a request that a connection waits for; the first gives its place first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Awaited {
+    /// The head of a request that is admitted.
+    Head,
+    /// The rest of its body.
+    Body,
 }
 
 impl Connections {
@@ -159,7 +168,8 @@ struct ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    /// Takes a slot. If all are taken, closes the connection that has waited longest and takes its slot.
+    /// Takes a slot. If all are taken, closes the connection that has waited longest for the head of a request, else for a body, and
+    /// takes its slot.
     fn take(
         all: &Arc<Connections>,
         connection: &Connection,
@@ -169,7 +179,7 @@ impl ConnectionSlot {
         let mut connections = all.lock();
         if connections.open.len() >= most {
             let waiting = connections.open.iter();
-            let waiting = waiting.filter_map(|(number, open)| Some((open.waits_since?, *number)));
+            let waiting = waiting.filter_map(|(number, open)| Some((open.waits?, *number)));
             let (_, longest) = waiting.min()?;
             if let Some(closed) = connections.open.remove(&longest) {
                 let _ = closed.handle.shutdown(Shutdown::Both);
@@ -179,7 +189,7 @@ impl ConnectionSlot {
         connections.next += 1;
         let open = OpenConnection {
             handle,
-            waits_since: Some(Instant::now()),
+            waits: Some((Awaited::Head, Instant::now())),
         };
         connections.open.insert(number, open);
         Some(ConnectionSlot {
@@ -188,10 +198,10 @@ impl ConnectionSlot {
         })
     }
 
-    /// Records whether the connection has an admitted request.
-    fn set_admitted(&self, admitted: bool) {
+    /// Records what the connection waits for from now on.
+    fn wait_for(&self, awaited: Option<Awaited>) {
         if let Some(open) = self.all.lock().open.get_mut(&self.number) {
-            open.waits_since = (!admitted).then(Instant::now);
+            open.waits = awaited.map(|awaited| (awaited, Instant::now()));
         }
     }
 }
@@ -298,7 +308,7 @@ impl Client {
         let mut idle = self.limits.patience;
         loop {
             let answered = self.request(service, slot, idle);
-            slot.set_admitted(false);
+            slot.wait_for(Some(Awaited::Head));
             match answered {
                 Ok(true) => idle = IDLE,
                 Ok(false) | Err(ConnectionEnd::Away) => return,
@@ -332,8 +342,13 @@ impl Client {
             }
         };
         let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
-        slot.set_admitted(true);
         let mut framing = head.framing().map_err(ConnectionEnd::Refused)?;
+        if framing.missing() > 0 && matches!(head.method.as_str(), "GET" | "HEAD") {
+            // Whoever may ask without a token could keep a place by it.
+            let why = "a request with this method has no body";
+            return Err(ConnectionEnd::Refused(Response::refusal(400, why)));
+        }
+        slot.wait_for(Some(Awaited::Body));
         let mut body = Vec::new();
         let most = self.limits.body;
         // Reserved at once, because growing needs room for two copies of a long body. Unused reserved memory is not
@@ -378,6 +393,7 @@ impl Client {
             let answer = service.answer_cut(&head, grant, &mut body, refusal);
             return Err(ConnectionEnd::Refused(answer));
         }
+        slot.wait_for(None);
         let answer = service.answer(&head, grant, body);
         // A single write, so that it is sent as one packet.
         self.connection

@@ -544,7 +544,10 @@ impl Service for Server {
             }
         }
         if head.path == "/v1/health" {
-            return Ok(reporter(0));
+            return match head.method.as_str() {
+                "GET" | "HEAD" => Ok(reporter(0)),
+                _ => refused(405, "use GET for this path"),
+            };
         }
         let mut all = head.fields("Authorization");
         let given = all.next();

@@ -709,17 +709,27 @@ fn clients_that_stall_are_cut_off() {
         "the one that waited longest"
     );
     drop(heads);
-    let mut stalled: Vec<TcpStream> = (0..40).map(|_| stall(body)).collect();
+    // So do bodies that never end, after all heads.
+    let mut stalled: Vec<TcpStream> = (0..39).map(|_| stall(body)).collect();
     std::thread::sleep(std::time::Duration::from_millis(500));
-    // All places are taken by requests: who comes now is told, and nothing is decided.
-    let mut refused = 0;
-    while refused == 0 {
-        let mut stream = TcpStream::connect(&daemon.at).unwrap();
+    let mut head = stall(b"POST /v1/dec");
+    assert_eq!(look().0, 200, "an unfinished head gave its place");
+    assert_eq!(head.read(&mut [0]).unwrap_or(0), 0);
+    stalled.push(stall(body));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(look().0, 200, "an unfinished body gave its place");
+    let mut answer = String::new();
+    let _ = stalled.remove(0).read_to_string(&mut answer);
+    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // Without a token, nobody keeps a place by a body.
+    for method in ["GET", "POST"] {
+        let mut health = stall(
+            format!("{method} /v1/health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+                .as_bytes(),
+        );
         let mut answer = String::new();
-        let _ = stream
-            .write_all(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        let _ = stream.read_to_string(&mut answer);
-        refused += usize::from(answer.starts_with("HTTP/1.1 503"));
+        let _ = health.read_to_string(&mut answer);
+        assert!(answer.starts_with("HTTP/1.1 40"), "{answer}");
     }
     // One byte now and then is no way to stay.
     let mut slow = stalled.pop().unwrap();
@@ -732,11 +742,18 @@ fn clients_that_stall_are_cut_off() {
         }
         false
     });
+    let mut late = 0;
     for mut stream in stalled {
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
-        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        // Some have given their places.
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 408"),
+            "{answer}"
+        );
+        late += usize::from(!answer.is_empty());
     }
+    assert!(late > 20, "{late}");
     assert!(drip.join().unwrap(), "the slow one was cut off too");
     assert_eq!(look().0, 200);
 }
