@@ -11,6 +11,8 @@
 
 ;;; Code:
 
+(defvar eglot-server-programs)
+
 (defconst guard-mode--items
   '("use" "const" "enum" "record" "let" "trace" "event" "predicate" "track" "unsafe" "property" "rule" "template"
     "requirement" "abstraction" "model" "query" "enforce" "system" "component" "compose" "test")
@@ -51,15 +53,40 @@
 (defvar guard-indent-offset 2
   "The number of columns by which the contents of brackets are indented.")
 
+(defconst guard-mode--syntax-propertize
+  (syntax-propertize-rules
+   ;; A slash after an operand divides.
+   ((rx (or (any "(,=[{:&|!") (seq symbol-start (or "matches" "then" "else")) bol) (* (any " \t"))
+        (group "/")
+        (+ (or (seq "\\" nonl) (seq "[" (* (or (seq "\\" nonl) (not (any "]\\\n")))) "]") (not (any "[/\\\n"))))
+        (group "/"))
+    (1 (unless (or (eq (char-after (match-end 1)) ?*)
+                   (nth 8 (save-excursion (syntax-ppss (match-beginning 1)))))
+         (string-to-syntax "|")))
+    (2 (and (get-text-property (match-beginning 1) 'syntax-table) (string-to-syntax "|")))))
+  "Regular expressions are strings: brackets in them mean nothing.")
+
+(defun guard-mode--goes-on-p (opener)
+  "Return whether the line goes on with an expression in the bracket at OPENER."
+  (let ((last (save-excursion (skip-chars-backward " \t\n") (char-before))))
+    (or (looking-at (rx (or (seq (or "and" "or" "then" "else" "message" "in" "matches" "contains" "starts_with" "ends_with")
+                                 symbol-end)
+                            (any "-=<>+*?|&"))))
+        (memq last '(?: ?= ?>))
+        (and (eq (char-after opener) ?\() (not (memq last '(?\( ?,)))))))
+
 (defun guard-mode-indent-line ()
-  "Indent the line by the brackets that are open at its beginning."
+  "Indent the line by one more than the line that opens the bracket around it.
+A line that goes on with an expression may have more."
   (interactive)
   (let* ((offset (save-excursion
                    (back-to-indentation)
-                   (let ((depth (car (syntax-ppss))))
-                     (when (looking-at "[])}]")
-                       (setq depth (1- depth)))
-                     (max 0 (* guard-indent-offset depth)))))
+                   (let* ((opener (nth 1 (syntax-ppss)))
+                          (least (if (and opener (guard-mode--goes-on-p opener)) (current-indentation) 0))
+                          (inside (if (looking-at "[])}]") 0 guard-indent-offset)))
+                     (if opener
+                         (max least (+ inside (progn (goto-char opener) (current-indentation))))
+                       0))))
          (from-indentation (- (current-column) (current-indentation))))
     ;; Outside of brackets, a line that continues a definition is indented by hand.
     (when (or (> offset 0) (save-excursion (back-to-indentation) (looking-at "[])}]")))
@@ -76,6 +103,7 @@
   (setq-local comment-start-skip "//+[!/]*[ \t]*")
   (setq-local indent-tabs-mode nil)
   (setq-local indent-line-function #'guard-mode-indent-line)
+  (setq-local syntax-propertize-function guard-mode--syntax-propertize)
   (setq-local font-lock-defaults '(guard-mode-font-lock-keywords)))
 
 ;;;###autoload

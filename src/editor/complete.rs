@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Severity};
 use crate::modules::ModuleIdx;
 use crate::source::FileId;
 use crate::stdlib;
-use crate::syntax::ast::{Item, ItemKind, TraceClauseKind};
+use crate::syntax::ast::{Item, ItemKind, PrimitiveType, TraceClauseKind};
 use crate::syntax::token::{LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words};
 use guard_english::controlled::{SITUATION, Vocabulary, continuations};
 
@@ -120,7 +120,7 @@ impl Analysis {
             Wanted::Model => self.visible(&mut found, |kind| kind == Kind::Model),
             Wanted::Type => {
                 self.visible(&mut found, |kind| matches!(kind, Kind::Enum | Kind::Record));
-                found.words(TYPES.iter().copied());
+                found.words(types());
             }
             Wanted::Sentence(text) => self.sentence(&text, &mut found),
             Wanted::Expected => {
@@ -423,10 +423,11 @@ impl Analysis {
     }
 }
 
-/// The types of data that have a name in the language.
-const TYPES: &[&str] = &[
-    "bool", "int", "float", "string", "time", "duration", "json", "list", "set", "map",
-];
+/// Returns the types of data that have a name in the language.
+fn types() -> impl Iterator<Item = &'static str> {
+    let primitive = PrimitiveType::ALL.into_iter().map(|ty| ty.as_str());
+    primitive.chain(["list", "set", "map"])
+}
 
 /// Returns the words that may occur between, before or as values: the reserved words that are neither types nor
 /// temporal operators, and that an expression may contain.
@@ -434,7 +435,7 @@ fn operators() -> impl Iterator<Item = &'static str> {
     let elsewhere = ["as", "when"];
     let reserved = RESERVED_WORDS.iter().copied().filter(move |word| {
         word.starts_with(|c: char| c.is_ascii_lowercase())
-            && !TYPES.contains(word)
+            && types().all(|ty| ty != *word)
             && !elsewhere.contains(word)
             && temporal_words().all(|(temporal, _)| temporal != *word)
     });

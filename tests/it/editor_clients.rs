@@ -22,7 +22,7 @@ fn root() -> &'static Path {
 }
 
 /// The blocks of code in a section of the guide.
-fn blocks(section: &str, language: &str) -> Vec<String> {
+pub(crate) fn blocks(section: &str, language: &str) -> Vec<String> {
     let guide = fs::read_to_string(root().join("editors/README.md")).unwrap();
     let (_, section) = guide.split_once(&format!("\n## {section}\n")).unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -101,6 +101,8 @@ call writefile([getline(5)], $OUT, 'a')
 call append(0, 'event {{{')
 normal! gggqG
 call writefile([getline(1)], $OUT, 'a')
+call setline(1, ['const name =', '  /\bx/'])
+call writefile([synIDattr(synID(2, 3, 1), 'name')], $OUT, 'a')
 qall!
 "#,
     );
@@ -112,11 +114,83 @@ qall!
         lines[3].starts_with("6: ") && lines[3].contains("payz"),
         "{lines:?}"
     );
-    // Formatted; and left alone where it is broken.
+    // Formatted; and left alone where it is broken. A regular expression on a line of its own has its colour.
     assert_eq!(
-        lines[lines.len() - 2..],
-        ["predicate pays = tool == \"pay\"", "event {{{"]
+        lines[lines.len() - 3..],
+        [
+            "predicate pays = tool == \"pay\"",
+            "event {{{",
+            "guardRegex"
+        ]
     );
+}
+
+/// Puts specs that `guard fmt` laid out into the folder of an editor.
+fn formatted_specs(home: &Home) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for folder in ["examples/scenarios", "examples/corpora", "stdlib"] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "guard") {
+                let text = fs::read_to_string(&path).unwrap();
+                let name = format!("{}.guard", all.len());
+                home.folder.write(&name, &text);
+                all.push((name, text));
+            }
+        }
+    }
+    assert!(all.len() > 30);
+    all
+}
+
+/// `=` leaves specs that `guard fmt` laid out as they are, and lines without indentation get it.
+#[test]
+fn vim_indents_as_the_formatter_does() {
+    let Some(home) = Home::new("vim") else { return };
+    home.follow("Vim");
+    let specs = formatted_specs(&home);
+    let flat = "event {\ntool: string\n}\nenforce p {\nviolated => block \"x (\"\n}\nproperty p =\nnever (\na\n  and b\n)\n\
+                test \"t\" {\ngiven [\n{tool: \"x\"}\n]\n}\n";
+    home.folder.write("flat.guard", flat);
+    home.folder.write(
+        "indent.vim",
+        "set nomore\nfor file in glob('*.guard', 0, 1)\n  execute 'edit! ' . file\n  silent normal! gg=G\n  silent write!\nendfor\n\
+         call writefile([], $OUT)\nqall!\n",
+    );
+    let plain = ["-T", "xterm-256color", "--not-a-term", "-i", "NONE", "-n"];
+    home.lines(&[&plain[..], &["post.guard", "-S", "indent.vim"]].concat());
+    for (name, text) in specs {
+        assert_eq!(home.folder.read(&name), text);
+    }
+    let indented = "event {\n  tool: string\n}\nenforce p {\n  violated => block \"x (\"\n}\nproperty p =\n  never (\n    a\n    and b\n  )\n\
+                    test \"t\" {\n  given [\n    {tool: \"x\"}\n  ]\n}\n";
+    assert_eq!(home.folder.read("flat.guard"), indented);
+}
+
+#[test]
+fn emacs_indents_as_the_formatter_does() {
+    let Some(home) = Home::new("emacs") else {
+        return;
+    };
+    let init = blocks("Emacs", "elisp")[0].replace("REPOSITORY", &root().display().to_string());
+    home.folder.write("init.el", &init);
+    let specs = formatted_specs(&home);
+    home.folder.write(
+        "indent.el",
+        r#"
+(let (changed)
+  (dolist (file (directory-files "." nil "\`[0-9]+\.guard\'"))
+    (find-file file)
+    (let ((before (buffer-string)) (inhibit-message t))
+      (indent-region (point-min) (point-max))
+      (unless (string= before (buffer-string)) (push file changed))))
+  (write-region (format "%s
+%s
+" major-mode changed) nil (getenv "OUT")))
+"#,
+    );
+    let lines = home.lines(&["--batch", "-l", "init.el", "-l", "indent.el"]);
+    assert_eq!(lines, ["guard-mode", "nil"], "{} specs", specs.len());
 }
 
 /// Helix has no mode without a terminal: `script` gives it one, with the keys and a time for each.

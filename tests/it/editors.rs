@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use guard_lang::diagnostic::Code;
 use guard_lang::modules::NoFiles;
+use guard_lang::source::SourceFile;
+use guard_lang::syntax::ast::PrimitiveType;
 use guard_lang::syntax::token::{
     CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words,
 };
-use guard_lang::{check, front};
+use guard_lang::{check, front, syntax};
 use serde_json::Value;
 
 /// Lists of words by name.
@@ -41,6 +43,11 @@ fn words<'w>(words: impl IntoIterator<Item = &'w str>) -> BTreeSet<String> {
 /// The lists of the TextMate grammar: the first group of each rule, by the names that the Vim files give them.
 fn textmate() -> Lists {
     let grammar = json("vscode/syntaxes/guard.tmLanguage.json");
+    let between = |rule: &str, before: &str, after: &str| {
+        let pattern = grammar["repository"][rule]["match"].as_str().unwrap();
+        let (_, rest) = pattern.rsplit_once(before).unwrap();
+        words(rest.split(after).next().unwrap().split('|'))
+    };
     let list = |rule: &str| {
         let pattern = grammar["repository"][rule]["match"].as_str().unwrap();
         let group = pattern
@@ -62,14 +69,27 @@ fn textmate() -> Lists {
     ]
     .into_iter()
     .map(|(name, rule)| (name.to_owned(), list(rule)))
+    .chain([
+        ("types".to_owned(), between("types", ")(?:", ")")),
+        (
+            "infix".to_owned(),
+            between("contextual-words", "(?!(?:", ")"),
+        ),
+    ])
     .collect()
 }
 
-/// The lists of the Vim file: `let s:name = '…'`, with continuation lines.
+/// The lists of the Vim files: `let s:name = '…'`, with continuation lines.
 fn vim() -> Lists {
-    let text = read("vim/syntax/guard.vim").replace("\n  \\", "");
+    let text = read("vim/syntax/guard.vim") + &read("vim/autoload/guard.vim");
+    let text = text.replace("\n  \\", "");
     text.lines()
-        .filter_map(|line| line.strip_prefix("let s:")?.split_once(" = '"))
+        .filter_map(|line| {
+            let named = line
+                .strip_prefix("let s:")
+                .or(line.strip_prefix("let guard#"));
+            named?.split_once(" = '")
+        })
         .map(|(name, list)| {
             let list = list.trim_end_matches('\'');
             (name.to_owned(), words(list.split_whitespace()))
@@ -122,19 +142,45 @@ fn words_are_those_of_the_lexer() {
 }
 
 #[test]
-fn both_editors_know_the_same_functions_and_the_language_has_them() {
-    let functions = vim()["functions"].clone();
-    assert_eq!(functions, textmate()["functions"]);
-    for function in functions {
-        let spec =
-            format!("event {{ x: int }}\nproperty p = always ({function}(x, x, x, x) == 1)\n");
-        let checked = front("f.guard", &spec, &NoFiles, check::Limits::default());
-        let unknown = checked
-            .diagnostics
-            .iter()
-            .any(|found| found.code == Code::G0201);
-        assert!(!unknown, "unknown function `{function}`");
+fn functions_and_types_are_those_of_the_language() {
+    let functions = words(check::functions().chain(["count"]));
+    // A parameter of a template may be a predicate.
+    let types = words(PrimitiveType::ALL.map(PrimitiveType::as_str));
+    let types: BTreeSet<String> = types.into_iter().chain(["pred".to_owned()]).collect();
+    for (editor, lists) in [("vscode", textmate()), ("vim", vim())] {
+        assert_eq!(lists["functions"], functions, "{editor}: functions");
+        assert_eq!(lists["types"], types, "{editor}: types");
     }
+    let query = read("tree-sitter/queries/highlights.scm");
+    let coloured = strings(&query, "#any-of? @type.builtin", ")");
+    assert_eq!(coloured, types, "tree-sitter: types");
+    let generic = vim()["generic_types"].clone();
+    let all = types.union(&generic).cloned().collect();
+    let emacs = read("emacs/guard-mode.el");
+    assert_eq!(
+        strings(&emacs, "guard-mode--types", "\"Types"),
+        all,
+        "emacs: types"
+    );
+}
+
+/// A name before one of these words is an operand, whatever it means elsewhere.
+#[test]
+fn both_editors_know_the_words_between_operands() {
+    let infix = vim()["infix"].clone();
+    assert_eq!(textmate()["infix"], infix);
+    for (word, letter) in temporal_words() {
+        // The formula `a word b` parses if the word stands between operands.
+        let (tree, found) =
+            syntax::parse(&SourceFile::new("f", format!("property p = a {word} b\n")));
+        let is_infix = found.is_empty() && tree.items.len() == 1;
+        for form in [word, letter] {
+            assert_eq!(infix.contains(form), is_infix, "{form}");
+        }
+    }
+    let known = words(RESERVED_WORDS.iter().copied());
+    let unknown: Vec<_> = infix.difference(&known).collect();
+    assert_eq!(unknown, ["leads"]);
 }
 
 /// Every rule that a grammar includes.
@@ -220,10 +266,21 @@ fn strings(text: &str, from: &str, to: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn emacs_knows_the_words_of_items() {
+fn emacs_knows_the_words_of_the_lexer() {
     let mode = read("emacs/guard-mode.el");
     let items = words(ITEM_WORDS.iter().copied());
     assert_eq!(strings(&mode, "guard-mode--items", "\"Words"), items);
+    let lists = vim();
+    let coloured_otherwise: BTreeSet<_> = ["constants", "generic_types", "temporal_letters"]
+        .iter()
+        .flat_map(|list| lists[*list].clone())
+        .collect();
+    let reserved = words(RESERVED_WORDS.iter().copied());
+    let mut known: BTreeSet<_> = reserved.difference(&coloured_otherwise).cloned().collect();
+    known.extend(words(
+        LOOK_AHEAD_WORDS.iter().copied().chain(["leads", "to"]),
+    ));
+    assert_eq!(strings(&mode, "guard-mode--words", "\"Words"), known);
 }
 
 #[test]

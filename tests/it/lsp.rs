@@ -162,28 +162,6 @@ fn imports_come_from_open_texts_first_and_from_the_spec_s_folder() {
 }
 
 #[test]
-fn the_library_is_shown_as_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().canonicalize().unwrap();
-    let uri = address(&folder.join("a.guard"));
-    let mut editor = Editor::open(&folder);
-    editor.opened(
-        &uri,
-        "use std.agent\nuse std.agent.{phi5}\nproperty p = phi5(tool == \"x\")\n",
-    );
-    let definition = editor.ask("textDocument/definition", at(&uri, 2, 14));
-    let target = definition[0]["targetUri"].as_str().unwrap();
-    let path = target.strip_prefix("file://").unwrap();
-    let shown = std::fs::read_to_string(path).unwrap();
-    let line = definition[0]["targetSelectionRange"]["start"]["line"]
-        .as_u64()
-        .unwrap();
-    let line = shown.lines().nth(usize::try_from(line).unwrap()).unwrap();
-    assert!(line.contains("template phi5"), "{line}");
-    editor.close();
-}
-
-#[test]
 fn what_is_not_understood_is_refused_and_the_server_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut editor = Editor::open(&folder.path().canonicalize().unwrap());

@@ -69,6 +69,7 @@ mod learn;
 mod lint_properties;
 mod lsp;
 mod lsp_commands;
+mod lsp_library;
 mod markov_analysis;
 mod message_memory;
 mod model_corpora;

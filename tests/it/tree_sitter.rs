@@ -2,10 +2,11 @@
 //!
 //! Its package needs a C compiler and some npm packages; without them the test is reported as skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::editor_clients;
 use crate::support::cli::Folder;
 use crate::support::{skip, suite};
 use guard_lang::source::SourceFile;
@@ -233,4 +234,53 @@ fn the_parser_is_what_the_generator_makes_of_the_grammar() {
             "{name} is stale: run `cargo run` in editors/{package}"
         );
     }
+}
+
+/// The commands and programs of the guide's section about the grammar, in a folder of a user.
+#[test]
+#[ignore = "installs packages of npm, and compiles the parser twice: `.ci/editors` runs it"]
+fn programs_use_the_grammar_as_the_guide_says() {
+    let section = "The tree-sitter grammar";
+    let package = root().join("editors/tree-sitter");
+    let page = std::fs::read_to_string(package.join("bindings/rust/lib.rs")).unwrap();
+    let example = page.split("//! ```\n").nth(1).unwrap();
+    let lines = example.lines().map(|line| line.trim_start_matches("//!"));
+    let main: String = lines.map(|line| line.to_owned() + "\n").collect();
+    let script = &editor_clients::blocks(section, "js")[0];
+    let folder = Folder::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+        ),
+        ("package.json", "{\"private\": true}\n"),
+        ("src/main.rs", &main),
+        ("colours.js", script),
+    ]);
+    let run = |program: &str, args: &[&str]| {
+        let run = Command::new(program)
+            .args(args)
+            .current_dir(folder.path())
+            .env("CARGO_TARGET_DIR", target())
+            .output()
+            .unwrap();
+        let problems = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.success(), "{program} {args:?}: {problems}");
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let install = editor_clients::blocks(section, "sh")[0]
+        .replace("REPOSITORY", &root().display().to_string());
+    run("sh", &["-euc", &install]);
+    let lines =
+        |printed: String| -> BTreeSet<String> { printed.lines().map(str::to_owned).collect() };
+    let printed = lines(run(env!("CARGO"), &["run", "--quiet"]));
+    for line in [
+        "keyword property",
+        "type.definition quiet",
+        "keyword.repeat never",
+    ] {
+        assert!(printed.contains(line), "{printed:?}");
+    }
+    assert_eq!(lines(run("node", &["colours.js"])), printed);
+    let tests = "node_modules/tree-sitter-guard/bindings/node/binding_test.js";
+    run("node", &["--test", tests]);
 }

@@ -1,3 +1,7 @@
+" Words that begin an item in column 0.
+let guard#items = 'use const enum record let trace event predicate track unsafe property rule template requirement
+  \ abstraction model query enforce system component compose test'
+
 " Formats with `guard fmt -`. The text stays as it is if that fails; the reason is shown.
 function! guard#Format() abort
   if mode() =~# '[iR]'
@@ -24,30 +28,34 @@ function! guard#Format() abort
   return 0
 endfunction
 
-" The columns by which a line is indented: those of the brackets that are open, an item in column 0.
+let s:item = '^\%(' . join(split(guard#items), '\|') . '\)\>\s*[^:[:space:]]'
+
+" The position of the innermost bracket that is open before a line; [0, 0] outside of brackets.
+function! s:Opener(lnum) abort
+  let l:skip = 'synIDattr(synID(line("."), col("."), 1), "name") =~# "String\\|Message\\|Escape\\|Brace\\|Regex\\|Comment\\|Doc"'
+  call cursor(a:lnum, 1)
+  return searchpairpos('[({\[]', '', '[)}\]]', 'bnW', l:skip)
+endfunction
+
+" The columns by which a line is indented: an item in column 0, the contents of brackets by one more than the line that opens
+" them. A line that goes on with an expression may have more, and outside of brackets it stays where it is (-1).
 function! guard#Indent(lnum) abort
-  let l:line = getline(a:lnum)
-  let l:items = '^\%(use\|const\|enum\|record\|let\|trace\|event\|predicate\|track\|unsafe\|property\|rule\|template\|requirement\|abstraction\|model\|query\|enforce\|system\|component\|compose\|test\)\>\s*[^:[:space:]]'
+  let l:line = trim(getline(a:lnum))
   let l:before = prevnonblank(a:lnum - 1)
-  if l:before == 0
-    return 0
-  endif
-  let l:bare = substitute(substitute(getline(l:before), '"\%(\\.\|[^"\\]\)*"', '""', 'g'), '//.*$', '', '')
-  let l:indent = indent(l:before)
-  " What opens on the line before, less what closes there after an opening one.
-  let l:depth = 0
-  for l:char in split(l:bare, '\zs')
-    if l:char =~# '[({\[]'
-      let l:depth += 1
-    elseif l:char =~# '[)}\]]' && l:depth > 0
-      let l:depth -= 1
+  let [l:opener, l:column] = s:Opener(a:lnum)
+  if l:opener == 0
+    if l:before < a:lnum - 1 || l:before == 0 || l:line =~# s:item . '\|^@\|^//[/!]'
+      return 0
     endif
-  endfor
-  if l:depth > 0
-    let l:indent += shiftwidth()
-  elseif l:indent == 0 && l:bare =~# l:items && l:bare =~# '\%(=\|->\|\<and\|\<or\|:\|\<then\)\s*$'
-    " A definition goes on.
-    let l:indent += shiftwidth()
+    let l:goes_on = getline(l:before) =~# s:item && getline(l:before) =~# '\%(=\|->\|\<and\|\<or\|:\|\<then\)\s*$'
+    return l:goes_on && indent(a:lnum) == 0 ? shiftwidth() : -1
   endif
-  return l:line =~# '^\s*[)}\]]' ? max([0, l:indent - shiftwidth()]) : l:indent
+  if l:line =~# '^[)}\]]'
+    return indent(l:opener)
+  endif
+  let l:inside = indent(l:opener) + shiftwidth()
+  let l:goes_on = l:line =~# '^\%(and\|or\|then\|else\|message\|in\|matches\|contains\|starts_with\|ends_with\)\>\|^[-=<>+*?|&]'
+        \ || getline(l:before) =~# '[:=>]\s*$'
+        \ || (getline(l:opener)[l:column - 1] ==# '(' && getline(l:before) !~# '[(,]\s*$')
+  return l:goes_on ? max([indent(a:lnum), l:inside]) : l:inside
 endfunction

@@ -6,8 +6,6 @@ if exists('b:current_syntax')
   finish
 endif
 
-let s:items = 'use const enum record let trace event predicate track unsafe property rule template requirement
-  \ abstraction model query enforce system component compose test'
 let s:temporal_words = 'always eventually next weak_next until unless release strong_release previously weak_previously
   \ once historically since back_to never'
 let s:temporal_letters = 'G F X N U W R M Y Z O H S B A E P AG AF AX EG EF EX'
@@ -21,7 +19,8 @@ let s:contextual = 'ordered events lines each records join id meta complete wher
   \ delta on violated satisfied presumably_violated presumably_satisfied unknown for unseen log warn
   \ reflect ask invoke block stop error allow state init label assume guarantee given expect at C I'
 let s:types = 'bool int float string time duration json pred'
-let s:functions = 'len lower upper trim split words min max abs floor mod add last json text capture before count'
+let s:functions = 'len lower upper trim split words min max abs floor mod add last json commands text join remove drop
+  \ slice index_of range base64 hex url_decode path below host normalize before capture replace todo count'
 
 " Words of a list, where they are no member (`.next`).
 function! s:Words(group, words, after) abort
@@ -29,12 +28,14 @@ function! s:Words(group, words, after) abort
   execute 'syntax match' a:group '/\%(\.\s*\)\@<!\<\%(' . l:any . '\)\>' . a:after . '/'
 endfunction
 
-let s:infix = 'and\|or\|in\|not\|as\|then\|else\|leads\|until\|unless\|release\|since\|back_to\|matches\|contains'
+let s:infix = 'and or in not as matches contains starts_with ends_with precedes within then else leads until unless release
+  \ strong_release since back_to U W R M S B'
 
 " A contextual word is a keyword where another word, a string, a bracket or the end of the line follows.
-call s:Words('guardContextual', s:contextual, '\ze\%(\s*$\|\s\+\%(\%(' . s:infix . '\)\>\)\@![A-Za-z0-9_"{[(]\|\s\+==\@!\)')
+call s:Words('guardContextual', s:contextual, '\ze\%(\s*$\|\s\+\%(\%(' . join(split(s:infix), '\|') . '\)\>\)\@![A-Za-z0-9_"{[(]\|\s\+==\@!\)')
 syntax match guardContextual /\%(\d\s\+\)\@<=steps\=\>/
-call s:Words('guardFunction', s:functions, '\ze\s*[(\[]')
+call s:Words('guardFunction', s:functions, '\ze\s*(')
+call s:Words('guardFunction', 'count', '\ze\s*\[')
 call s:Words('guardLookAhead', s:look_ahead, '\ze\s\+\h\w*\s\+in\>')
 call s:Words('guardTemporal', s:temporal_words . ' ' . s:temporal_letters, '')
 syntax match guardTemporal /\<leads\s\+to\>/
@@ -47,12 +48,12 @@ syntax match guardVerdict /\s\@<=\%(presumably_\)\=\%(satisfied\|violated\)\>\ze
 syntax match guardVerdict /\s\@<=unknown\>\ze\s*\%($\|at\>\|[,}]\|\/\/\)/
 syntax match guardKey /\%(\.\s*\)\@<!\<\h\w*\ze\s*:/
 
-syntax match guardOperator /<->\|<=>\|->\|=>\|==\|!=\|<=\|>=\|&&\|||\|??\|[-+*<>=!&|?\/]/
+syntax match guardOperator /<->\|<=>\|->\|=>\|==\|!=\|<=\|>=\|&&\|||\|??\|[-+*<>=!&|?/]/
 syntax match guardNumber /\<\d[0-9_]*\%(\.\d[0-9_]*\)\=\%([eE][+-]\=\d\+\)\=\>%\=/
 syntax match guardDuration /\<\d[0-9_]*\%(\.\d[0-9_]*\)\=\%(ns\|us\|ms\|s\|m\|h\|d\)\>/
 syntax match guardAttribute /@\h\w*/
 
-execute 'syntax match guardItem /^\%(' . join(split(s:items), '\|') . '\)\>/ nextgroup=guardName skipwhite'
+execute 'syntax match guardItem /^\%(' . join(split(g:guard#items), '\|') . '\)\>/ nextgroup=guardName skipwhite'
 syntax match guardName /\h\w*/ contained
 
 syntax match guardEscape /\\\%(u{\x\+}\|u\x\{4}\|.\)/ contained
@@ -62,7 +63,7 @@ syntax match guardBrace /{{\|}}/ contained
 syntax region guardInterpolation matchgroup=guardBrace start=/{{\@!/ end=/}/ oneline contained contains=TOP,guardString,guardMessage,guardKey
 
 " A slash after an operand divides; after anything else it begins a regular expression.
-syntax match guardRegex /\%([(,=\[{:&|!]\s*\|\<matches\s\+\|\<then\s\+\|\<else\s\+\|^\s\+\)\@<=\/[\/*]\@!\%(\\.\|\[\%(\\.\|[^\]\\]\)*\]\|[^\/\\\[]\)\+\/\a*/
+syntax match guardRegex /\%([(,=\[{:&|!]\s*\|\<matches\s\+\|\<then\s\+\|\<else\s\+\|^\s\+\)\@<=\/[/*]\@!\%(\\.\|\[\%(\\.\|[^\]\\]\)*\]\|[^/\\[]\)\+\/\a*/
 
 syntax match guardComment /\/\/.*$/ contains=guardTodo,@Spell
 syntax match guardDoc /\/\/\/\/\@!.*$\|\/\/!.*$/ contains=@Spell

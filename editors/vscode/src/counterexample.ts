@@ -2,8 +2,8 @@
 // the values of the state that the page shows.
 
 import { randomBytes } from "node:crypto";
-import { commands, Disposable, Uri, ViewColumn, WebviewPanel, window } from "vscode";
-import { Stepper, stepping } from "./stepping";
+import { commands, Uri, window } from "vscode";
+import { Page } from "./page";
 
 type State = Record<string, string | number | boolean | null>;
 
@@ -28,14 +28,13 @@ interface Run {
 }
 
 /** The page of a run, beside the text. */
-export class RunPanel implements Disposable, Stepper {
-  private panel: WebviewPanel | undefined;
+export class RunPanel extends Page<{ step: number }> {
   private spec = "";
   private system = "";
   private states: State[] = [];
 
-  dispose(): void {
-    this.panel?.dispose();
+  constructor() {
+    super("guard.run");
   }
 
   /** Verifies a property of a system, or all of a system, and shows the first run that shows a result. The server says the results. */
@@ -48,58 +47,25 @@ export class RunPanel implements Disposable, Stepper {
       return;
     }
     const shown = answers.find((one) => one.counterexample) ?? answers.find((one) => one.witness);
-    if (shown !== undefined) {
-      this.show(uri, shown);
+    const run = shown?.counterexample ?? shown?.witness;
+    if (shown !== undefined && run !== undefined) {
+      this.spec = uri.toString();
+      this.system = shown.system;
+      this.states = [...run.stem, ...run.loop];
+      const kind = shown.counterexample ? "counterexample" : "example";
+      this.show(`${shown.property ?? shown.system}: ${kind}`, page(shown, run));
     }
   }
 
-  move(key: string): void {
-    void this.panel?.webview.postMessage({ key });
-  }
-
-  private show(uri: Uri, answer: Answer): void {
-    const run = answer.counterexample ?? answer.witness;
-    if (run === undefined) {
-      return;
-    }
-    this.spec = uri.toString();
-    this.system = answer.system;
-    this.states = [...run.stem, ...run.loop];
-    if (this.panel === undefined) {
-      const options = { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [] };
-      const column = { viewColumn: ViewColumn.Beside, preserveFocus: false };
-      const panel = window.createWebviewPanel("guard.run", "Guard run", column, options);
-      panel.webview.onDidReceiveMessage((place: { step: number }) => this.follow(place.step));
-      panel.onDidChangeViewState(() => {
-        if (panel.active) {
-          stepping.show(this);
-        }
-      });
-      panel.onDidDispose(() => {
-        this.panel = undefined;
-        stepping.hide(this);
-        this.values({});
-      });
-      this.panel = panel;
-    }
-    this.panel.title = `${answer.property ?? answer.system}: ${answer.counterexample ? "counterexample" : "example"}`;
-    this.panel.webview.html = page(answer, run);
-    this.panel.reveal(undefined, false);
-    stepping.show(this);
-  }
-
-  private follow(step: number): void {
-    const state = this.states[step];
+  protected follow(place: { step: number }): void {
+    const state = this.states[place.step];
     if (state !== undefined) {
-      this.values({ system: this.system, state });
+      this.values(this.spec, { system: this.system, state });
     }
   }
 
-  /** Asks the server to show the values of a state in the text, or none. */
-  private values(shown: { system?: string; state?: State }): void {
-    commands.executeCommand("guard.server.showValues", { uri: this.spec, ...shown }).then(undefined, () => {
-      // Without a server there are no hints.
-    });
+  protected closed(): void {
+    this.values(this.spec, {});
   }
 }
 

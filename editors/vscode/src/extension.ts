@@ -4,8 +4,8 @@ import { commands, ExtensionContext, languages, TextDocument, Uri, window, works
 import { RunPanel } from "./counterexample";
 import { registerDebugger } from "./debugger";
 import { isCloudFormation } from "./foreign";
+import { press } from "./page";
 import { Server } from "./server";
-import { stepping } from "./stepping";
 import { Tests } from "./tests";
 import { TracePanel } from "./traces";
 
@@ -53,8 +53,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
       commands.registerCommand("guard.auditTraces", audit),
       commands.registerCommand("guard.verify", (uri: string, name: string) => runs.verify(Uri.parse(uri), name)),
       commands.registerCommand("guard.debugTrace", () => panel.debugShown()),
-      commands.registerCommand("guard.nextStep", () => stepping.move("ArrowRight")),
-      commands.registerCommand("guard.previousStep", () => stepping.move("ArrowLeft")),
+      commands.registerCommand("guard.nextStep", () => press("ArrowRight")),
+      commands.registerCommand("guard.previousStep", () => press("ArrowLeft")),
       commands.registerCommand("guard.restart", () => started.restart()),
       commands.registerCommand("guard.showOutput", () => output.show()),
       workspace.onDidChangeConfiguration((event) => {

@@ -7,16 +7,13 @@ import {
   ColorThemeKind,
   commands,
   debug,
-  Disposable,
   ProgressLocation,
   Uri,
-  ViewColumn,
-  WebviewPanel,
   window,
   workspace,
 } from "vscode";
+import { Page } from "./page";
 import { run } from "./program";
-import { Stepper, stepping } from "./stepping";
 
 /** The endings of files of traces beside a spec. */
 const ENDINGS = [".jsonl", ".json", ".csv"];
@@ -74,13 +71,12 @@ interface Place {
 }
 
 /** The page of an audit, beside the text; the values of the step that it shows are hints in the text. */
-export class TracePanel implements Disposable, Stepper {
-  private panel: WebviewPanel | undefined;
+export class TracePanel extends Page<Place> {
   private spec = "";
   private place: Place | undefined;
 
-  dispose(): void {
-    this.panel?.dispose();
+  constructor() {
+    super("guard.trace");
   }
 
   /** Audits traces that the user chooses, and shows the result. */
@@ -115,12 +111,8 @@ export class TracePanel implements Disposable, Stepper {
       return;
     }
     this.spec = uri.fsPath;
-    this.show(done.stdout, property ?? "");
-  }
-
-  /** Moves to another step. */
-  move(key: string): void {
-    void this.panel?.webview.postMessage({ key });
+    this.show(`${path.basename(this.spec)}: traces`, prepared(done.stdout, property ?? ""));
+    void commands.executeCommand("setContext", "guard.traceShown", true);
   }
 
   /** Steps through the trace that is shown, in the debugger. */
@@ -135,46 +127,16 @@ export class TracePanel implements Disposable, Stepper {
     await debug.startDebugging(workspace.getWorkspaceFolder(Uri.file(this.spec)), { ...configuration, ...more });
   }
 
-  private show(html: string, property: string): void {
-    if (this.panel === undefined) {
-      const options = { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [] };
-      const column = { viewColumn: ViewColumn.Beside, preserveFocus: false };
-      const panel = window.createWebviewPanel("guard.trace", "Guard traces", column, options);
-      panel.webview.onDidReceiveMessage((place: Place) => this.follow(place));
-      panel.onDidChangeViewState(() => {
-        if (panel.active) {
-          stepping.show(this);
-        }
-      });
-      panel.onDidDispose(() => {
-        this.panel = undefined;
-        this.place = undefined;
-        stepping.hide(this);
-        void commands.executeCommand("setContext", "guard.traceShown", false);
-        this.values(undefined);
-      });
-      this.panel = panel;
-      void commands.executeCommand("setContext", "guard.traceShown", true);
-    }
-    this.panel.title = `${path.basename(this.spec)}: traces`;
-    this.panel.webview.html = prepared(html, property);
-    this.panel.reveal(undefined, false);
-    stepping.show(this);
-  }
-
-  private follow(place: Place): void {
+  protected follow(place: Place): void {
     this.place = place;
-    this.values(place);
+    const step = place.step === "" ? undefined : Number(place.step);
+    this.values(Uri.file(this.spec).toString(), { runs: place.file, trace: place.trace, step });
   }
 
-  /** Asks the server to show the values of a step in the text, or none. */
-  private values(place: Place | undefined): void {
-    const uri = Uri.file(this.spec).toString();
-    const step = place === undefined || place.step === "" ? undefined : Number(place.step);
-    const shown = place === undefined ? {} : { runs: place.file, trace: place.trace, step };
-    commands.executeCommand("guard.server.showValues", { uri, ...shown }).then(undefined, () => {
-      // Without a server there are no hints.
-    });
+  protected closed(): void {
+    this.place = undefined;
+    void commands.executeCommand("setContext", "guard.traceShown", false);
+    this.values(Uri.file(this.spec).toString(), {});
   }
 }
 

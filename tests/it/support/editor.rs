@@ -85,17 +85,35 @@ impl Editor {
 
     /// Opens a folder with a client of these capabilities.
     pub(crate) fn with(folder: &Path, capabilities: &Value) -> Editor {
+        Editor::initialized(Editor::parameters(folder, capabilities))
+    }
+
+    /// Opens a folder with a server whose folder for temporary files is this one.
+    pub(crate) fn with_temporary(folder: &Path, temporary: &Path) -> Editor {
+        let mut server = Editor::server();
+        server.env("TMPDIR", temporary);
+        Editor::started(&mut server, Editor::parameters(folder, &json!({})))
+    }
+
+    fn parameters(folder: &Path, capabilities: &Value) -> Value {
         let folder = address(folder);
-        Editor::initialized(
-            json!({"processId": null, "capabilities": capabilities, "rootUri": folder,
-                   "workspaceFolders": [{"uri": folder, "name": "specs"}]}),
-        )
+        json!({"processId": null, "capabilities": capabilities, "rootUri": folder,
+               "workspaceFolders": [{"uri": folder, "name": "specs"}]})
+    }
+
+    fn server() -> Command {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_guard"));
+        server.args(["lsp", "--stdio"]);
+        server
     }
 
     /// Begins a session with these parameters.
     pub(crate) fn initialized(params: Value) -> Editor {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_guard"))
-            .args(["lsp", "--stdio"])
+        Editor::started(&mut Editor::server(), params)
+    }
+
+    fn started(server: &mut Command, params: Value) -> Editor {
+        let mut server = server
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(Code::G0201, name.span, format!("unknown type `{name}`"))
                 .label("not declared");
         let mut candidates = self.names.all(scope.module, Space::Type);
-        candidates.extend(["bool", "int", "float", "string", "time", "duration", "json"]);
+        candidates.extend(ast::PrimitiveType::ALL.map(ast::PrimitiveType::as_str));
         if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         }

@@ -1,11 +1,27 @@
 //! The tree-sitter grammar of Guard.
 //!
 //! ```
-//! let mut parser = tree_sitter::Parser::new();
-//! parser.set_language(&tree_sitter_guard::LANGUAGE.into())?;
-//! let tree = parser.parse("property quiet = never mails\n", None).ok_or("no tree")?;
-//! assert_eq!(tree.root_node().child(0).ok_or("no item")?.kind(), "property_item");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! use tree_sitter::{Language, Parser, Query, QueryCursor, StreamingIterator};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let guard: Language = tree_sitter_guard::LANGUAGE.into();
+//!     let mut parser = Parser::new();
+//!     parser.set_language(&guard)?;
+//!     let text = "property quiet = never mails\n";
+//!     let tree = parser.parse(text, None).ok_or("no tree")?;
+//!
+//!     let query = Query::new(&guard, tree_sitter_guard::HIGHLIGHTS_QUERY)?;
+//!     let mut cursor = QueryCursor::new();
+//!     let mut matches = cursor.matches(&query, tree.root_node(), text.as_bytes());
+//!     while let Some(found) = matches.next() {
+//!         for (index, name) in (0..).zip(query.capture_names()) {
+//!             for node in found.nodes_for_capture_index(index) {
+//!                 println!("{name} {}", &text[node.byte_range()]);
+//!             }
+//!         }
+//!     }
+//!     Ok(())
+//! }
 //! ```
 
 use tree_sitter_language::LanguageFn;
