@@ -7,3 +7,7 @@ pub mod language_model;
 mod pattern;
 mod propose;
 pub mod words;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -9,19 +9,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::controlled::token::{Kind, Token, begin, tokens};
+use crate::draft::Status;
 use crate::pattern::{Part, Row, filled, rows};
-use crate::words::{first_letter, is_listed, list, one_line};
-
-/// The result for a sentence of free English.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Sentences of controlled English, likeliest first.
-    Proposed(Vec<String>),
-    /// It asks for something, but not so that a run shows it: the reason, or the question that would settle it.
-    Declined(String),
-    /// It asks for nothing.
-    NoRequirement(String),
-}
+use crate::words::{first_letter, is_listed, list, one_line, sections};
 
 /// Words and signs of a sentence beyond which it is not taken apart.
 const LONGEST: usize = 120;
@@ -30,43 +20,43 @@ const SUBJECT: usize = 10;
 
 static RULES: LazyLock<Vec<Row>> = LazyLock::new(|| rows(include_str!("data/paraphrases.txt")));
 
-/// Words, and the form of controlled English that they ask for, the likeliest first.
+/// Words, and the form of controlled English that they ask for, the likeliest first: `a; b & c => …` for one of `a` and `b`, and `c`.
 static HINTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let rows = include_str!("data/hints.txt").lines();
     rows.filter_map(|row| row.split_once(" => ")).collect()
 });
 
-/// Vague phrases with the question that would settle them.
-static VAGUE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-    let sections = include_str!("data/vague.txt").split("# ").skip(1);
-    let questions = sections.filter_map(|section| section.split_once('\n'));
-    let phrases = questions.flat_map(|(question, list)| {
-        let phrases = list.split(';').map(str::trim);
-        phrases.map(move |words| (words, question))
-    });
-    phrases.filter(|(words, _)| !words.is_empty()).collect()
-});
+/// Vague phrases under the question that would settle them.
+static VAGUE: LazyLock<Vec<(&str, Vec<&str>)>> =
+    LazyLock::new(|| sections(include_str!("data/vague.txt")).collect());
 
 /// The tokens of each slot of a pattern.
 type Slots = Vec<(char, Range<usize>)>;
 
-/// Returns the proposals for a sentence, or the reason why there are none. `consents` returns whether a phrase is
-/// known to be a state: the latest message of the user agrees.
-pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
+/// Returns the proposals for a sentence, likeliest first. `consents` returns whether a phrase is known to be a state: the latest message
+/// of the user agrees.
+///
+/// # Errors
+/// It asks for nothing ([`Status::NoRequirement`]), or it asks for something, but not so that a run shows it ([`Status::Unclear`]): the
+/// reason, or the question that would settle it.
+pub(crate) fn propose(
+    text: &str,
+    consents: &dyn Fn(&str) -> bool,
+) -> Result<Vec<String>, (Status, String)> {
     let text = text.trim();
+    let declined = |reason| Err((Status::Unclear, reason));
+    let nothing = |reason: &str| Err((Status::NoRequirement, reason.to_owned()));
     let mut tokens = tokens(text);
-    while tokens
-        .last()
-        .is_some_and(|token| [".", "!", ":", ";"].iter().any(|sign| token.is(sign)))
-    {
+    let is_end = |token: &Token| [".", "!", ":", ";"].iter().any(|sign| token.is(sign));
+    while tokens.last().is_some_and(is_end) {
         tokens.pop();
     }
     let words = tokens.iter().filter(|token| is_word(token)).count();
     if words == 0 {
-        return Outcome::NoRequirement("it has no words".to_owned());
+        return nothing("it has no words");
     }
     if tokens.len() > LONGEST {
-        return Outcome::Declined(format!(
+        return declined(format!(
             "it has {words} words; split it into shorter requirements"
         ));
     }
@@ -78,29 +68,29 @@ pub(crate) fn propose(text: &str, consents: &dyn Fn(&str) -> bool) -> Outcome {
     if !sentence.asks() {
         // A sentence without a word of duty may be a requirement if it has a word of condition, order, number or denial: *payment is due
         // within 14 days*, *neither party may assign it*.
-        return match sentence.listed("limits") {
-            Some(word) => Outcome::Declined(format!(
-                "it has `{word}`, and no word of duty such as `must`; {}",
-                sentence.hint()
-            )),
-            None => Outcome::NoRequirement("it asks for nothing, and forbids nothing".to_owned()),
+        let Some(word) = sentence.listed("limits") else {
+            return nothing("it asks for nothing, and forbids nothing");
         };
+        let hint = sentence.hint();
+        return declined(format!(
+            "it has `{word}`, and no word of duty such as `must`; {hint}"
+        ));
     }
     if let Some(question) = sentence.vague() {
-        return Outcome::Declined(question);
+        return declined(question);
     }
     if let Some(word) = sentence.refers_back() {
-        return Outcome::Declined(format!(
+        return declined(format!(
             "`{word}` refers to another sentence; say what it stands for"
         ));
     }
     for rule in RULES.iter() {
         let mut slots = Slots::new();
         if sentence.fits(&rule.parts, 0, &mut slots) {
-            return Outcome::Proposed(sentence.meanings(rule.meaning, &slots));
+            return Ok(sentence.meanings(rule.meaning, &slots));
         }
     }
-    Outcome::Declined(sentence.unplaced())
+    declined(sentence.unplaced())
 }
 
 struct Sentence<'t> {
@@ -132,6 +122,11 @@ impl Sentence<'_> {
         begin(&self.tokens[from..], words).map(|length| from + length)
     }
 
+    /// Whether these words are anywhere.
+    fn contains(&self, words: &str) -> bool {
+        (0..self.tokens.len()).any(|at| self.says(at, words).is_some())
+    }
+
     /// Whether the rest of a pattern fits all tokens from here on.
     fn fits(&self, parts: &[Part], at: usize, slots: &mut Slots) -> bool {
         let Some((part, rest)) = parts.split_first() else {
@@ -158,10 +153,14 @@ impl Sentence<'_> {
 
     /// Whether the sentence requires or forbids something. A permission does not, unless it is the only one.
     fn asks(&self) -> bool {
-        let begins = |at: usize| {
-            let before = [",", ":", "always", "please", "then", "first"];
-            at == 0 || before.contains(&self.word(at - 1))
+        let is_first = |at: usize| at == 0 || [",", ":"].contains(&self.word(at - 1));
+        // *Always ask*, *then first ask*; and not *the first call*.
+        let adverbs = |at: usize| {
+            (0..at)
+                .rev()
+                .take_while(|at| is_listed("clause adverbs", self.word(*at)))
         };
+        let begins = |at: usize| is_first(adverbs(at).last().unwrap_or(at));
         let mut all = 0..self.tokens.len();
         all.any(|at| begins(at) && (self.word(at) == "be" || self.commands(at)))
             || self.listed("duties").is_some()
@@ -174,18 +173,20 @@ impl Sentence<'_> {
 
     /// Returns the form of controlled English that the words of the sentence ask for.
     fn hint(&self) -> String {
-        let all = 0..self.tokens.len();
+        let has = |words: &str| words.split(';').any(|words| self.contains(words));
         let form = HINTS
             .iter()
-            .find(|(words, _)| words.split(' ').any(|word| self.has(all.clone(), &[word])))
+            .find(|(words, _)| words.split('&').all(has))
             .map_or("\"…\" must always hold.", |(_, form)| form);
         format!("in controlled English, for example: {form}")
     }
 
     /// Returns the question that a vague phrase leaves open.
     fn vague(&self) -> Option<String> {
-        let said = |words: &str| (0..self.tokens.len()).any(|at| self.says(at, words).is_some());
-        let (words, question) = VAGUE.iter().find(|(words, _)| said(words))?;
+        let (words, question) = VAGUE.iter().find_map(|(question, phrases)| {
+            let mut phrases = phrases.iter().filter(|words| !words.is_empty());
+            Some((phrases.find(|words| self.contains(words))?, question))
+        })?;
         let words = one_line(words);
         Some(format!("`{words}` is not definite: {question}"))
     }
@@ -201,20 +202,16 @@ impl Sentence<'_> {
         let first = self.word(range.start);
         match slot {
             't' | 'n' | 'k' | 'f' => self.amount(slot, range).is_some(),
-            _ => {
-                self.is_stretch(slot, range.clone())
-                    && match slot {
-                        's' => self.is_subject(range),
-                        'i' => self.commands(range.start) && !self.joins_acts(range),
-                        'v' => !self.joins_acts(range),
-                        'b' => {
-                            (first == "be" || is_listed("lasting", first))
-                                && range.len() > 1
-                                && !self.joins_acts(range)
-                        }
-                        _ => !["it", "they", "this", "that"].contains(&first) || range.len() > 2,
-                    }
+            _ if !self.is_stretch(slot, range.clone()) => false,
+            's' => self.is_subject(range),
+            'i' => self.commands(range.start) && !self.joins_acts(range),
+            'v' => !self.joins_acts(range),
+            'b' => {
+                (first == "be" || is_listed("lasting", first))
+                    && range.len() > 1
+                    && !self.joins_acts(range)
             }
+            _ => !["it", "they", "this", "that"].contains(&first) || range.len() > 2,
         }
     }
 
@@ -308,33 +305,30 @@ impl Sentence<'_> {
     /// The sentences that a rule gives, the one about a state first where the condition is a state. Those about consent are given only of
     /// consent.
     fn meanings(&self, meanings: &str, slots: &Slots) -> Vec<String> {
-        let mut meanings: Vec<(bool, String)> = meanings
-            .split(" | ")
-            .filter_map(|meaning| {
-                let agrees = meaning.contains("?agrees}");
-                let stated = [
-                    self.stated(meaning, "?agrees}", slots),
-                    self.stated(meaning, "?is}", slots),
-                ];
-                let mut stated = stated.iter().flatten();
-                let consent = stated.any(|phrase| (self.consents)(phrase));
-                let last = || slots.last().map(|(_, range)| range.clone());
-                let state =
-                    meaning.contains("?is}") && last().is_some_and(|range| self.is_state(range));
-                (consent || !agrees).then(|| {
-                    let words = filled(meaning, &mut |slot| self.slot(slot, slots));
-                    (consent || state, words)
-                })
-            })
-            .collect();
+        let last = || slots.last().map(|(_, range)| range.clone());
+        let mut found = Vec::new();
+        for meaning in meanings.split(" | ") {
+            let [agrees, is] = ["?agrees}", "?is}"].map(|end| meaning.contains(end));
+            let consent = self
+                .stated(meaning, slots)
+                .is_some_and(|phrase| (self.consents)(&phrase));
+            let state = is && last().is_some_and(|range| self.is_state(range));
+            if consent || !agrees {
+                let words = filled(meaning, &mut |slot| self.slot(slot, slots));
+                found.push((consent || state, words));
+            }
+        }
         // Stable: otherwise in the order of the rule.
-        meanings.sort_by_key(|(first, _)| !first);
-        meanings.into_iter().map(|(_, meaning)| meaning).collect()
+        found.sort_by_key(|(first, _)| !first);
+        found.into_iter().map(|(_, meaning)| meaning).collect()
     }
 
-    /// The phrase of the slot of a meaning that ends so.
-    fn stated(&self, meaning: &str, end: &str, slots: &Slots) -> Option<String> {
-        let (_, slot) = meaning.split_once(end)?.0.rsplit_once('{')?;
+    /// The phrase of the slot of a meaning that may be a state.
+    fn stated(&self, meaning: &str, slots: &Slots) -> Option<String> {
+        let (before, _) = meaning
+            .split_once("?agrees}")
+            .or_else(|| meaning.split_once("?is}"))?;
+        let (_, slot) = before.rsplit_once('{')?;
         Some(self.slot(slot, slots).trim_matches('"').to_owned())
     }
 
@@ -356,14 +350,13 @@ impl Sentence<'_> {
     }
 
     fn slot(&self, slot: &str, slots: &Slots) -> String {
-        let range = |name: char| {
-            let found = slots.iter().find(|(known, _)| *known == name);
-            found.map(|(_, range)| range.clone())
-        };
         let (names, verb) = slot.split_once('?').unwrap_or((slot, ""));
         let mut spans: Vec<Range<usize>> = Vec::new();
         for name in names.split(' ').filter_map(|name| name.chars().next()) {
-            let Some(range) = range(name) else { continue };
+            let mut slots = slots.iter();
+            let Some((_, range)) = slots.find(|(known, _)| *known == name).cloned() else {
+                continue;
+            };
             match name {
                 't' | 'n' | 'k' | 'f' => return self.amount(name, range).unwrap_or_default(),
                 // The agent acts in every situation, so its name is left out.
@@ -445,13 +438,12 @@ impl Sentence<'_> {
 
     /// The words of time, number, duty and condition that no pattern has a place for.
     fn unplaced(&self) -> String {
-        let is_placed =
-            |word: &&str| !is_listed("connectives", word) && !["and", "(", ";", ":"].contains(word);
-        let words = (0..self.tokens.len()).map(|at| self.word(at));
-        let mut words: Vec<String> = words
-            .filter(|word| !is_placed(word))
-            .map(|word| format!("`{word}`"))
-            .collect();
+        let unplaced =
+            |word: &&str| is_listed("connectives", word) || ["and", "(", ";", ":"].contains(word);
+        let words = (0..self.tokens.len())
+            .map(|at| self.word(at))
+            .filter(unplaced);
+        let mut words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
         words.dedup();
         let why = if !words.is_empty() {
             format!("no one reading has a place for {}", words.join(", "))

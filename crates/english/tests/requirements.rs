@@ -476,7 +476,7 @@ fn measured(log: &Path) -> BTreeMap<String, Measures> {
             measures.others += 1;
             measures.declined += usize::from(first.is_none());
         } else {
-            let kind = first.and_then(|reading| serde_json::to_value(reading.kind).ok());
+            let kind = first.map(|reading| serde_json::json!(reading.kind()));
             let named = |kind: Value| case.kinds.iter().any(|known| kind == **known);
             let among = |reading: &guard_english::draft::Reading| is_right(&reading.formula, &case);
             measures.requirements += 1;

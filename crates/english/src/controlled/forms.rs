@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::{Vocabulary, read_exactly};
-use crate::pattern::filled;
+use super::{Vocabulary, grammar, read_exactly};
+use crate::pattern::{Part, filled};
 use crate::words::formula::{BACK, always, and, implies, never, not, or, repeated};
-use crate::words::{Logic, Speaker, Unary, Window, ahead, back, length, times};
+use crate::words::{Logic, Speaker, Unary, Window, ahead, back, is_simple, length, times};
 
 /// A form of controlled English.
 #[derive(Clone, Debug)]
@@ -31,10 +31,13 @@ pub struct Form {
 /// A formula is read back in the first row that it fits.
 const TABLE: &str = include_str!("forms.txt");
 
-/// A row of the table.
+/// A row of the table, or of the grammar of phrases.
 struct Row {
+    /// The heading of the table.
     group: &'static str,
-    words: &'static str,
+    /// Whether what its slot `{P}` stands for must be a phrase without parentheses.
+    is_simple: bool,
+    words: String,
     /// Its formula; absent if the row has a number of times, as the formula then depends on it.
     pattern: Option<Logic>,
 }
@@ -47,24 +50,65 @@ fn pattern(words: &str, count: u32) -> Option<Logic> {
     Some(normal(read.logic).renamed(&|atom| letter(atom).map_or(0, usize::from)))
 }
 
-/// All rows, parsed once.
+/// All rows of the table, parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let mut group = "";
-    let mut rows = Vec::new();
-    for line in TABLE.lines().filter(|line| !line.is_empty()) {
-        if let Some(heading) = line.strip_prefix("# ") {
-            group = heading;
-            continue;
-        }
-        let counts = line.contains("{n}");
-        rows.push(Row {
+    let sections = TABLE.trim_start_matches("# ").split("\n# ");
+    let sections = sections.filter_map(|section| section.split_once('\n'));
+    let rows = sections.flat_map(|(group, lines)| {
+        let lines = lines.lines().filter(|line| !line.is_empty());
+        lines.map(move |line| Row {
             group,
-            words: line,
-            pattern: if counts { None } else { pattern(line, 1) },
-        });
-    }
-    rows
+            is_simple: false,
+            words: line.to_owned(),
+            pattern: (!line.contains("{n}")).then(|| pattern(line, 1)).flatten(),
+        })
+    });
+    rows.collect()
 });
+
+/// The rows of phrases with a formula of their own, those for a short part first. One about a place in time is a row for each place.
+static PHRASES: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let mut out = Vec::new();
+    let rows = grammar::rule("phrase").iter();
+    for row in rows.filter(|row| row.meaning != "p") {
+        let is_place = |part: &Part| matches!(part, Part::Slot('t', _));
+        let at = row.parts.iter().position(is_place);
+        let places = at.map_or(std::slice::from_ref(row), |_| grammar::rule("place"));
+        for place in places {
+            let mut parts = row.parts.clone();
+            if let Some(at) = at {
+                parts.splice(at..=at, place.parts.clone());
+            }
+            out.push(Row {
+                group: row.group,
+                is_simple: row.flag == "simple",
+                words: template(&parts),
+                pattern: grammar::pattern(place.meaning),
+            });
+        }
+    }
+    out.sort_by_key(|row| !row.is_simple);
+    out
+});
+
+/// The parts of a row of the grammar as a row of the table: the first of several words, and slots for any formula.
+fn template(parts: &[Part]) -> String {
+    let mut out = String::new();
+    for part in parts {
+        let text = match part {
+            Part::Words(choices) => choices[0].replace(" ,", ","),
+            Part::Slot(letter, rule @ ("part" | "phrase")) => {
+                format!("{{{}:{rule}}}", letter.to_uppercase())
+            }
+            Part::Slot(_, rule) => format!("{{{rule}}}"),
+        };
+        if !out.is_empty() && !text.starts_with([',', ':']) {
+            out.push(' ');
+        }
+        out.push_str(&text);
+    }
+    out
+}
 
 /// The numbers of times that a formula may be about.
 fn counts(logic: &Logic) -> BTreeSet<u32> {
@@ -103,7 +147,7 @@ fn example(words: &str, count: u32) -> String {
 /// All forms, in the order of the page.
 pub fn forms() -> Vec<Form> {
     let form = |row: &Row| {
-        let words = example(row.words, 2);
+        let words = example(&row.words, 2);
         let read = read_exactly(&words, &Vocabulary::default()).ok()?;
         Some(Form {
             group: row.group,
@@ -118,9 +162,7 @@ pub fn forms() -> Vec<Form> {
 /// The formula of a sentence in one of the ways of writing it: `!F a` for `G !a`, `G (a -> b)` for `!F (a & !b)`. Formulas with one
 /// such form have one sentence.
 pub fn normal(logic: Logic) -> Logic {
-    if let Logic::Unary(Unary::Always, None, inner) = &logic
-        && let Logic::Not(bad) = inner.as_ref()
-    {
+    if let Some(Logic::Not(bad)) = logic.inside(Unary::Always) {
         return normal(never((**bad).clone()));
     }
     if let Some((a, Logic::Not(bad))) = logic.response()
@@ -147,32 +189,24 @@ pub fn normal(logic: Logic) -> Logic {
 const BOUNDS: [&str; 4] = ["{after}", "{here}", "{back}", "{len}"];
 
 /// The parts of a formula that the slots of a row stand for.
-#[derive(Default)]
-pub(crate) struct Bound<'l> {
+struct Bound<'l> {
+    words: &'l str,
     formulas: Vec<(usize, Logic)>,
     /// The window of the row and that of the formula.
     window: Option<(Window, Window)>,
     count: u32,
-    /// The words of the row; absent for a row of phrases, whose slots take any formula, window, and number.
-    words: Option<&'l str>,
 }
 
 impl Bound<'_> {
-    /// Returns the parts of the formula if it has the form of the pattern, the formula of a phrase.
-    pub(crate) fn of_phrase(pattern: &Logic, logic: &Logic) -> Option<Bound<'static>> {
-        let mut bound = Bound::default();
-        bound.fits(pattern, logic).then_some(bound)
-    }
-
     /// Returns the part that the slot with this letter stands for.
-    pub(crate) fn formula(&self, letter: char) -> Option<&Logic> {
+    fn formula(&self, letter: char) -> Option<&Logic> {
         let mut formulas = self.formulas.iter();
         let found = formulas.find(|(known, _)| *known == letter as usize);
         found.map(|(_, logic)| logic)
     }
 
     /// Returns the words of a bound or a number.
-    pub(crate) fn amount(&self, slot: &str) -> Option<String> {
+    fn amount(&self, slot: &str) -> Option<String> {
         let window = self.window.map(|(_, window)| window);
         Some(match slot {
             "times" | "n" => times(self.count),
@@ -201,7 +235,8 @@ impl Bound<'_> {
             }
             (Logic::AtMost(n, w, a), Logic::AtMost(m, v, b)) => {
                 self.count = *m;
-                (n == m || self.words.is_none()) && self.same(Some(*w), Some(*v)) && self.fits(a, b)
+                let any = self.words.contains("{times}");
+                (n == m || any) && self.same(Some(*w), Some(*v)) && self.fits(a, b)
             }
             (pattern, logic) => pattern == logic,
         }
@@ -231,10 +266,8 @@ impl Bound<'_> {
         }
         // A capital slot takes any formula.
         let capital = u8::try_from(letter).map(|letter| char::from(letter.to_ascii_uppercase()));
-        let takes_any = self.words.is_none_or(|words| {
-            let mut slots = words.split('{').skip(1);
-            slots.any(|slot| capital.is_ok_and(|capital| slot.starts_with(capital)))
-        });
+        let mut slots = self.words.split('{').skip(1);
+        let takes_any = slots.any(|slot| capital.is_ok_and(|capital| slot.starts_with(capital)));
         if !takes_any && !logic.is_state() {
             return false;
         }
@@ -246,10 +279,9 @@ impl Bound<'_> {
         let (Some(pattern), Some(window)) = (pattern, window) else {
             return pattern == window;
         };
-        let has = |slot: &&str| self.words.is_none_or(|words| words.contains(slot));
         match self.window {
             // A row without a slot for its bound is about that bound only.
-            _ if !BOUNDS.iter().any(has) => pattern == window,
+            _ if !BOUNDS.iter().any(|slot| self.words.contains(slot)) => pattern == window,
             Some((known, bound)) if known == pattern => bound == window,
             Some((known, bound)) => {
                 known.cut_off() == Some(pattern) && bound.cut_off() == Some(window)
@@ -257,7 +289,7 @@ impl Bound<'_> {
             None => {
                 self.window = Some((pattern, window));
                 let zero = |window: Window| window.low.whole() == Some(0);
-                self.words.is_none_or(|words| !words.contains("{len}"))
+                !self.words.contains("{len}")
                     || if zero(pattern) {
                         zero(window)
                     } else {
@@ -268,28 +300,38 @@ impl Bound<'_> {
     }
 }
 
+impl Row {
+    /// The words of the row for a formula, if it has the form of the pattern.
+    fn say(&self, pattern: &Logic, count: u32, logic: &Logic, to: &Speaker<'_>) -> Option<String> {
+        let mut bound = Bound {
+            words: &self.words,
+            formulas: Vec::new(),
+            window: None,
+            count,
+        };
+        let fits = bound.fits(pattern, logic)
+            && (!self.is_simple || bound.formula('p').is_some_and(is_simple));
+        fits.then(|| filled(&self.words, &mut |slot| said(slot, &bound, to)))
+    }
+}
+
 /// A formula as one sentence, without its full stop: in the first row that it fits.
 pub(crate) fn spoken(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
     let logic = normal(logic.clone());
     let counts = counts(&logic);
-    let sentence = |row: &Row, pattern: &Logic, count: u32| {
-        let mut bound = Bound {
-            words: Some(row.words),
-            ..Bound::default()
-        };
-        let fits = bound.fits(pattern, &logic);
-        bound.count = count;
-        fits.then(|| {
-            let text = filled(row.words, &mut |slot| said(slot, &bound, speaker));
-            text.trim_end_matches('.').to_owned()
-        })
-    };
-    ROWS.iter().find_map(|row| match &row.pattern {
-        Some(pattern) => sentence(row, pattern, 1),
+    let words = ROWS.iter().find_map(|row| match &row.pattern {
+        Some(pattern) => row.say(pattern, 1, &logic, speaker),
         None => counts
             .iter()
-            .find_map(|count| sentence(row, &pattern(row.words, *count)?, *count)),
-    })
+            .find_map(|count| row.say(&pattern(&row.words, *count)?, *count, &logic, speaker)),
+    });
+    words.map(|words| words.trim_end_matches('.').to_owned())
+}
+
+/// A formula as a phrase: in the first row of the grammar that it fits.
+pub(crate) fn phrased(logic: &Logic, speaker: &Speaker<'_>) -> Option<String> {
+    let mut rows = PHRASES.iter();
+    rows.find_map(|row| row.say(row.pattern.as_ref()?, 1, logic, speaker))
 }
 
 /// Returns the words for a slot.
@@ -306,7 +348,8 @@ fn said(slot: &str, bound: &Bound<'_>, speaker: &Speaker<'_>) -> String {
             format!("{} does not hold", speaker.must(inner))
         }
         _ if slot.ends_with(" holds") => format!("{} holds", speaker.must(logic)),
-        _ if slot.ends_with(':') => speaker.phrase(logic),
+        _ if slot.ends_with(":part") => speaker.part(logic),
+        _ if slot.contains(':') => speaker.phrase(logic),
         _ => speaker.must(logic),
     }
 }

@@ -15,7 +15,7 @@
 
 mod fault;
 mod forms;
-pub(crate) mod grammar;
+mod grammar;
 mod parser;
 mod phrase;
 mod rule;
@@ -25,8 +25,8 @@ pub(crate) mod token;
 mod vocabulary;
 
 pub use fault::Fault;
-pub(crate) use forms::{Bound, spoken};
 pub use forms::{Form, forms, normal};
+pub(crate) use forms::{phrased, spoken};
 pub use parser::SITUATION;
 pub use vocabulary::{Situation, Vocabulary};
 pub(crate) use vocabulary::{fresh, identifier, is_reserved};

@@ -1,37 +1,27 @@
 //! Sentences: the rules of the grammar, and the words that its table does not have.
 
-use super::grammar::{ABOUT, About, Class, Force, Slots, Value, formula, rule};
+use super::grammar::{ABOUT, About, Slots, Value, formula, has, rule};
 use super::parser::Parser;
 use super::scope::within;
 use crate::pattern::{Part, Row};
 use crate::words::Logic;
-use crate::words::formula::{Unary, and, not, so_often};
-
-/// A verb: its class, whether it looks back, and whether it is denied.
-type Verb = (Class, bool, bool);
+use crate::words::formula::{BACK, Unary, and, not, so_often};
 
 impl Parser<'_> {
     /// Reads a rule of the grammar.
     fn rule(&mut self, name: &'static str) -> Option<Value> {
         match name {
             "end" => self.ends().then_some(Value::Nothing),
-            "force" | "no" => {
-                let (row, _) = self.first_row(name)?;
-                Some(Value::Force(match row.meaning {
-                    "must" => Force::Must,
-                    "must not" => Force::MustNot,
-                    "never" => Force::Never,
-                    _ => Force::Always,
-                }))
+            "force" | "no" | "base" | "held" | "doing" => {
+                Some(Value::Meaning(self.first_row(name)?.0.meaning))
             }
-            "base" | "held" | "doing" => Some(Value::Class(class(self.first_row(name)?.0)?)),
             "holds" | "does not hold" | "has not" | "not" => {
-                let (class, back, denied) = self.verb()?;
+                let verb = self.verb()?;
                 let fits = match name {
-                    "holds" => class == Class::State && !back && !denied,
-                    "does not hold" => class == Class::State && !back && denied,
-                    "has not" => back && denied,
-                    _ => denied,
+                    "holds" => verb == "state",
+                    "does not hold" => verb == "state denied",
+                    "has not" => has(verb, "back") && has(verb, "denied"),
+                    _ => has(verb, "denied"),
                 };
                 fits.then_some(Value::Nothing)
             }
@@ -189,49 +179,45 @@ impl Parser<'_> {
     /// Reads a situation, with or without a verb such as `holds`.
     fn holding(&mut self) -> Option<Logic> {
         let what = self.limit()?;
-        let verb = self.verb();
-        let what = self.so_often(what, verb);
-        match (verb, &what) {
-            (Some((Class::Call, ..)), Logic::And(_)) => {
-                self.stick(
-                    1,
-                    "one call, or several joined by `or`, as two calls are two steps",
-                );
-                None
-            }
-            (Some((_, _, true)), _) => Some(not(what)),
-            _ => Some(what),
+        let (what, verb) = self.with_verb(what);
+        if has(verb, "call") && matches!(what, Logic::And(_)) {
+            self.stick(
+                1,
+                "one call, or several joined by `or`, as two calls are two steps",
+            );
+            return None;
         }
+        Some(if has(verb, "denied") { not(what) } else { what })
     }
 
     /// Reads the situation that must have come first, with or without a verb such as `has happened`.
     fn first(&mut self) -> Option<Value> {
         let what = self.set()?;
-        let verb = self.verb();
-        let what = self.so_often(what, verb);
-        Some(match verb {
-            Some((.., true)) => return None,
-            Some((Class::Call, ..)) => Value::Each(what),
-            _ => Value::First(what),
+        let (what, verb) = self.with_verb(what);
+        if has(verb, "denied") {
+            return None;
+        }
+        let of_each = has(verb, "call");
+        Some(if of_each {
+            Value::Each(what)
+        } else {
+            Value::First(what)
         })
     }
 
-    /// `has happened 3 times`: at a step where it happens, with those before it.
-    fn so_often(&mut self, what: Logic, verb: Option<Verb>) -> Logic {
-        match verb {
-            Some((_, true, false)) => match self.times() {
-                Some(count) => so_often(count, &what),
-                None => what,
-            },
-            _ => what,
+    /// Reads the verb of a situation, if there is one. *Has happened 3 times* is about a step where it happens, with those before it.
+    fn with_verb(&mut self, what: Logic) -> (Logic, &'static str) {
+        let verb = self.verb().unwrap_or_default();
+        let counts = has(verb, "back") && !has(verb, "denied");
+        match counts.then(|| self.times()).flatten() {
+            Some(count) => (so_often(count, &what, BACK), verb),
+            None => (what, verb),
         }
     }
 
-    /// `holds`, `has not happened`, `was called`.
-    fn verb(&mut self) -> Option<Verb> {
-        let (row, _) = self.first_row("verb")?;
-        let has = |word: &str| row.meaning.split(' ').any(|known| known == word);
-        Some((class(row)?, has("back"), has("denied")))
+    /// `holds`, `has not happened`, `was called`: what it means.
+    fn verb(&mut self) -> Option<&'static str> {
+        Some(self.first_row("verb")?.0.meaning)
     }
 
     /// One duty, or several that `and` joins; of the steps of a condition, or of the run.
@@ -252,13 +238,4 @@ impl Parser<'_> {
         }
         Some(and(parts))
     }
-}
-
-/// Returns the class that a row of verbs means.
-fn class(row: &Row) -> Option<Class> {
-    Some(match row.meaning.split(' ').next()? {
-        "state" => Class::State,
-        "action" => Class::Action,
-        _ => Class::Call,
-    })
 }

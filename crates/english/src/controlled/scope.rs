@@ -7,7 +7,7 @@
 use super::grammar::{Slots, Value, formula};
 use crate::pattern::Row;
 use crate::words::Logic;
-use crate::words::formula::{Binary, Unary, and, implies, next, not, or, unless};
+use crate::words::formula::{Binary, Unary, and, next, not, or, unless};
 
 /// Returns the duty within the scope of a row. Returns `None` if the duty looks back or counts in a window, beyond the beginning of the
 /// scope.
@@ -35,10 +35,8 @@ pub(super) fn within(row: &'static Row, slots: &Slots, duty: &Logic) -> Option<L
 
 /// The state that a duty requires at each step.
 fn at_each_step(duty: &Logic) -> Option<Logic> {
-    let state = match duty {
-        Logic::Unary(Unary::Always, None, state) => (**state).clone(),
-        denial => not(denial.denied()?.clone()),
-    };
+    let always = duty.inside(Unary::Always).cloned();
+    let state = always.or_else(|| duty.denied().map(|denied| not(denied.clone())))?;
     state.is_state().then_some(state)
 }
 
@@ -46,12 +44,12 @@ fn at_each_step(duty: &Logic) -> Option<Logic> {
 /// duty to reach something is not.
 fn later(duty: &Logic) -> Logic {
     let weak = match duty {
-        Logic::Unary(op, ..) => matches!(op, Unary::Always | Unary::WeakNext),
-        Logic::Binary(op, ..) => matches!(op, Binary::Unless | Binary::Release),
-        Logic::Not(inner) => return not(later(inner)),
-        Logic::Implies(a, b) => return implies(later(a), later(b)),
-        Logic::And(parts) => return and(parts.iter().map(later)),
-        Logic::Or(parts) => return or(parts.iter().map(later)),
+        Logic::Unary(op, ..) => op.info().is_weak,
+        Logic::Binary(op, ..) => op.info().is_weak,
+        Logic::Not(_) | Logic::Implies(..) | Logic::And(_) | Logic::Or(_) => {
+            let moved = duty.with_parts(&mut |part| Some(later(part)));
+            return moved.unwrap_or_else(|| duty.clone());
+        }
         _ => false,
     };
     let op = if weak { Unary::WeakNext } else { Unary::Next };
@@ -66,12 +64,6 @@ fn clip(logic: &Logic, end: &Logic) -> Option<Logic> {
         Logic::Binary(Binary::Until, window, Box::new(held), Box::new(come))
     };
     Some(match logic {
-        state if state.is_state() => state.clone(),
-        Logic::Not(inner) => not(of(inner)?),
-        Logic::And(parts) => and(parts.iter().map(of).collect::<Option<Vec<_>>>()?),
-        Logic::Or(parts) => or(parts.iter().map(of).collect::<Option<Vec<_>>>()?),
-        Logic::Implies(a, b) => implies(of(a)?, of(b)?),
-        Logic::Iff(a, b) => Logic::Iff(Box::new(of(a)?), Box::new(of(b)?)),
         Logic::Last => not(next(open)),
         Logic::Unary(op, window, inner) => {
             let inner = of(inner)?;
@@ -92,6 +84,7 @@ fn clip(logic: &Logic, end: &Logic) -> Option<Logic> {
                 _ => return None,
             }
         }
-        _ => return None,
+        Logic::First | Logic::AtMost(..) => return None,
+        other => other.with_parts(&mut |part| of(part))?,
     })
 }

@@ -46,11 +46,11 @@ impl Token {
     }
 }
 
-/// An exact number in digits.
+/// An exact number in digits, in groups of three or not.
 pub(super) fn decimal(digits: &str) -> Option<Ratio> {
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let scale = 10_i128.checked_pow(u32::try_from(part.len()).ok()?)?;
-    let value: i128 = format!("{whole}{part}").parse().ok()?;
+    let value: i128 = format!("{whole}{part}").replace(',', "").parse().ok()?;
     Some(Ratio::new(value, scale))
 }
 
@@ -62,13 +62,27 @@ pub(crate) fn begin(tokens: &[Token], words: &str) -> Option<usize> {
     same.then(|| tokens.len() - here.len())
 }
 
-/// The closing mark of an opening one.
-fn closing(open: char) -> Option<char> {
-    match open {
-        '`' => Some('`'),
-        '"' => Some('"'),
-        '\u{201c}' => Some('\u{201d}'),
-        _ => None,
+/// Opening marks of situations, each with the closing one.
+const MARKS: [(char, char); 3] = [('`', '`'), ('"', '"'), ('\u{201c}', '\u{201d}')];
+
+/// The width of the digits at the beginning of a text.
+fn digits(text: &str) -> usize {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    end.unwrap_or(text.len())
+}
+
+/// The width of a number at the beginning of a text: `5`, `0.25`, `1,000`.
+fn number(text: &str) -> usize {
+    let after = |width: usize, sign| text[width..].strip_prefix(sign).map_or(0, digits);
+    let mut width = digits(text);
+    if width <= 3 {
+        while after(width, ',') == 3 {
+            width += 4;
+        }
+    }
+    match after(width, '.') {
+        0 => width,
+        fraction => width + 1 + fraction,
     }
 }
 
@@ -77,34 +91,23 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let length =
-            |wanted: &dyn Fn(char) -> bool| rest.find(|c: char| !wanted(c)).unwrap_or(rest.len());
+        let (rest, begin) = (&text[at..], first.len_utf8());
+        let mark = MARKS.iter().find(|(open, _)| *open == first);
+        let quoted = mark.and_then(|(_, close)| rest[begin..].split_once(*close));
+        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '\u{2019}' | '-');
         let (kind, width) = if first.is_whitespace() {
-            at += first.len_utf8();
+            at += begin;
             continue;
-        } else if let Some((inner, close)) = closing(first).and_then(|close| {
-            let inner = &rest[first.len_utf8()..];
-            let end = inner.find(close)?;
-            Some((&inner[..end], close))
-        }) {
-            let width = first.len_utf8() + inner.len() + close.len_utf8();
+        } else if let Some((inner, after)) = quoted {
+            let width = rest.len() - after.len();
             (Kind::Quoted(inner.trim().to_owned()), width)
         } else if first.is_ascii_digit() {
-            let mut width = length(&|c| c.is_ascii_digit());
-            let fraction = rest[width..].strip_prefix('.').unwrap_or_default();
-            let digits = fraction
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(fraction.len());
-            if digits > 0 {
-                width += 1 + digits;
-            }
-            (Kind::Number, width)
+            (Kind::Number, number(rest))
         } else if first.is_alphanumeric() || first == '_' {
-            let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '\u{2019}' | '-');
-            (Kind::Plain, length(&word))
+            let end = rest.find(|c: char| !word(c));
+            (Kind::Plain, end.unwrap_or(rest.len()))
         } else {
-            (Kind::Plain, first.len_utf8())
+            (Kind::Plain, begin)
         };
         out.push(Token {
             kind,

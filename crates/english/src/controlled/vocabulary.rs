@@ -69,13 +69,12 @@ impl Vocabulary {
 
     /// Returns the predicate with the longest name at the beginning of these words, and the number of words of that name.
     pub(super) fn longest(&self, words: &[&str]) -> Option<(&str, usize)> {
-        let length = |phrase: &Vec<String>| {
-            (phrase.len() <= words.len() && phrase.iter().zip(words).all(|(a, b)| a == b))
-                .then_some(phrase.len())
+        let begins = |phrase: &&Vec<String>| {
+            phrase.len() <= words.len() && phrase.iter().zip(words).all(|(a, b)| a == b)
         };
         let entries = self.entries.iter().filter_map(|entry| {
-            let length = entry.phrases.iter().filter_map(length).max()?;
-            Some((entry.name.as_str(), length))
+            let phrases = entry.phrases.iter().filter(begins);
+            Some((entry.name.as_str(), phrases.map(Vec::len).max()?))
         });
         entries.max_by_key(|(_, length)| *length)
     }
@@ -87,25 +86,21 @@ const LENGTH: usize = 32;
 
 /// A name of the language for a phrase.
 pub(crate) fn identifier(phrase: &str) -> String {
-    let words = phrase.split(|c: char| !c.is_ascii_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
     // A name is kept. A phrase is shortened to its first words, without articles.
-    let is_name = phrase
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut name = String::new();
-    if is_name {
+    if phrase.chars().all(is_name) {
         phrase.clone_into(&mut name);
     } else {
-        let told = |word: &&str| !is_listed("articles", &word.to_lowercase());
+        // `2,000` is one word.
+        let phrase = phrase.replace(',', "").to_ascii_lowercase();
+        let words = phrase.split(|c: char| !c.is_ascii_alphanumeric());
+        let told = |word: &&str| !word.is_empty() && !is_listed("articles", word);
         for word in words.filter(told).take(WORDS) {
             if !name.is_empty() && name.len() + word.len() >= LENGTH {
                 break;
             }
-            if !name.is_empty() {
-                name.push('_');
-            }
-            name.push_str(&word.to_lowercase());
+            name = format!("{name}_{word}").trim_start_matches('_').to_owned();
         }
     }
     name.truncate(2 * LENGTH);

@@ -1,13 +1,11 @@
 //! Compares a sentence with a formula that should say the same, and finds a trace on which they differ.
 
-use std::collections::HashSet;
-
 use super::example::{self, Trace};
 use super::input::Line;
 use super::reading::Reading;
 use super::result::Draft;
 use crate::controlled::Vocabulary;
-use crate::words::{Logic, Writer, is_listed, words_of};
+use crate::words::{Logic, Writer, is_listed, stems};
 
 /// A difference between a sentence and a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +62,8 @@ fn parted(reading: &Reading, formula: &Logic, letters: &[String]) -> Option<Opti
     }
     let letter = |at: usize| letters.get(own[at]).map_or("", String::as_str);
     // A situation that is called as a letter is that letter.
-    let called = situations.iter();
-    let called: Vec<Option<usize>> = called
-        .map(|it| (0..own.len()).find(|at| is_call(letter(*at), &it.name)))
-        .collect();
+    let named = |name: &str| (0..own.len()).find(|at| is_call(letter(*at), name));
+    let called: Vec<Option<usize>> = situations.iter().map(|it| named(&it.name)).collect();
     // They are equivalent if they are under any pairing of situations and letters.
     let mut best: Option<(usize, Logic)> = None;
     for order in permutations(own.len()) {
@@ -137,19 +133,8 @@ fn negates(text: &str) -> bool {
 
 /// Returns the number of words that two texts share.
 fn likeness(a: &str, b: &str) -> usize {
-    let words = |text: &str| -> HashSet<String> {
-        let words = words_of(text, "").into_iter();
-        let words = words.filter(|word| word.len() > 2);
-        words.map(|word| stem(&word).to_owned()).collect()
-    };
-    words(a).intersection(&words(b)).count()
-}
-
-/// Returns the word without an ending of inflection: *deleted*, *deletes*.
-pub(crate) fn stem(word: &str) -> &str {
-    let endings = ["ing", "ed", "es", "s", "e", "al"];
-    let base = endings.iter().find_map(|ending| word.strip_suffix(ending));
-    base.filter(|base| base.len() > 3).unwrap_or(word)
+    let (a, b) = (stems(a, "same words"), stems(b, "same words"));
+    a.intersection(&b).filter(|stem| stem.len() > 2).count()
 }
 
 /// The formula with every condition of several letters as one situation.
@@ -176,16 +161,15 @@ fn collapsed(formula: &Logic, letters: &[String]) -> (Logic, Vec<String>) {
 }
 
 fn permutations(count: usize) -> Vec<Vec<usize>> {
-    if count == 0 {
+    let Some(last) = count.checked_sub(1) else {
         return vec![Vec::new()];
-    }
-    let mut out = Vec::new();
-    for smaller in permutations(count - 1) {
-        for place in 0..=smaller.len() {
+    };
+    let longer = |smaller: Vec<usize>| {
+        (0..count).map(move |place| {
             let mut larger = smaller.clone();
-            larger.insert(place, count - 1);
-            out.push(larger);
-        }
-    }
-    out
+            larger.insert(place, last);
+            larger
+        })
+    };
+    permutations(last).into_iter().flat_map(longer).collect()
 }

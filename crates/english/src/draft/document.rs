@@ -141,14 +141,10 @@ impl Document {
     /// Returns the declarations that the conditions need.
     #[must_use]
     pub fn preamble(&self) -> String {
-        let conditions = self.conditions();
-        let consent = conditions
-            .iter()
-            .any(|(_, body)| body.contains(ground::USER_TEXT));
-        format!(
-            "use std.agent\n{}",
-            if consent { ground::CONSENT } else { "" }
-        )
+        let mut conditions = self.conditions().into_iter();
+        let needs_consent = conditions.any(|(_, body)| body.contains(ground::USER_TEXT));
+        let consent = if needs_consent { ground::CONSENT } else { "" };
+        format!("use std.agent\n{consent}")
     }
 
     /// Adds remarks to predicates, by name: how often they are true on recorded traces.
@@ -174,28 +170,26 @@ impl Document {
     /// Adds a draft. Situations in the same words as earlier ones share their predicates.
     fn push(&mut self, made: Draft) {
         let mut places = Vec::new();
-        if let Some(reading) = &made.reading {
-            let key = reading.controlled.key.clone();
-            for situation in &reading.controlled.situations {
-                // A predicate of the vocabulary is identified by its name.
-                let phrase = match situation.known {
-                    true => &situation.name,
-                    false => &situation.phrase,
-                };
-                let same = |known: &Predicate| {
-                    known.phrase.eq_ignore_ascii_case(phrase) && known.key == key
-                };
-                let known = self.predicates.iter().position(same);
-                let place = known.unwrap_or_else(|| {
-                    let name = self.fresh(&situation.name);
-                    self.predicates.push(Predicate {
-                        name,
-                        phrase: phrase.clone(),
-                        key: key.clone(),
-                    });
-                    self.predicates.len() - 1
+        for (situation, key) in made.reading.iter().flat_map(|reading| {
+            let situations = reading.controlled.situations.iter();
+            situations.map(|situation| (situation, &reading.controlled.key))
+        }) {
+            // A predicate of the vocabulary is identified by its name.
+            let phrase = if situation.known {
+                &situation.name
+            } else {
+                &situation.phrase
+            };
+            let mut predicates = self.predicates.iter();
+            let known = predicates
+                .position(|known| known.phrase.eq_ignore_ascii_case(phrase) && known.key == *key);
+            places.push(known.unwrap_or(self.predicates.len()));
+            if known.is_none() {
+                self.predicates.push(Predicate {
+                    name: self.fresh(&situation.name),
+                    phrase: phrase.clone(),
+                    key: key.clone(),
                 });
-                places.push(place);
             }
         }
         self.drafts.push(made);
@@ -220,7 +214,7 @@ impl Document {
     /// The formula of a draft over the predicates of the document.
     pub(super) fn logic(&self, index: usize) -> Option<Logic> {
         let logic = &self.drafts[index].reading.as_ref()?.controlled.logic;
-        Some(logic.renamed(&|atom| self.places[index].get(atom).copied().unwrap_or(0)))
+        Some(logic.renamed(&|atom| self.places[index][atom]))
     }
 
     /// Finds duplicates and conflicts.
@@ -241,11 +235,12 @@ impl Document {
                     continue;
                 };
                 let chances = [index, other].map(|at| self.drafts[at].chance());
-                let same = earlier == logic
-                    || chances == [None; 2] && example::equivalent(earlier, logic) == Some(true);
+                let plain = chances == [None; 2];
+                let same =
+                    earlier == logic || plain && example::equivalent(earlier, logic) == Some(true);
                 if same && chances[0] == chances[1] {
-                    self.duplicates[index] = self.duplicates[index].or(Some(other));
-                } else if chances == [None; 2] {
+                    self.duplicates[index].get_or_insert(other);
+                } else if plain {
                     let responses = [earlier, logic].into_iter().filter_map(Logic::response);
                     let triggers = responses.filter_map(|(a, _)| a.atoms().first().copied());
                     let triggers: Vec<usize> = triggers.collect();
@@ -254,7 +249,7 @@ impl Document {
                         .extend(trace.map(|trace| (other, index, trace)));
                 }
             }
-            for place in &self.places[index] {
+            for place in places {
                 by_predicate[*place].push(index);
             }
         }
@@ -263,22 +258,23 @@ impl Document {
     /// Returns the earlier requirement with the same meaning.
     #[must_use]
     pub fn duplicate_of(&self, index: usize) -> Option<&Draft> {
-        let first = self.duplicates.get(index).copied().flatten();
-        first.and_then(|first| self.drafts.get(first))
+        let first = *self.duplicates.get(index)?;
+        Some(&self.drafts[first?])
     }
 
     /// Returns the requirements that contradict this one, with a trace that satisfies the earlier of the two and so violates
     /// the later.
     pub fn conflicts_of(&self, index: usize) -> impl Iterator<Item = (&Draft, &Trace)> {
-        let pairs = self.conflicts.iter();
-        let pairs = pairs.flat_map(|(a, b, trace)| [(*a, *b, trace), (*b, *a, trace)]);
-        let own = pairs.filter(move |(own, ..)| *own == index);
-        own.filter_map(|(_, other, trace)| Some((self.drafts.get(other)?, trace)))
+        let own = self
+            .conflicts
+            .iter()
+            .filter(move |(a, b, _)| [*a, *b].contains(&index));
+        own.map(move |(a, b, trace)| (&self.drafts[if *a == index { *b } else { *a }], trace))
     }
 
     /// Returns all pairs that contradict each other, the earlier first.
     pub fn conflicts(&self) -> impl Iterator<Item = (&Draft, &Draft, &Trace)> {
         let pairs = self.conflicts.iter();
-        pairs.filter_map(|(a, b, trace)| Some((self.drafts.get(*a)?, self.drafts.get(*b)?, trace)))
+        pairs.map(|(a, b, trace)| (&self.drafts[*a], &self.drafts[*b], trace))
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::words::{Logic, Ratio, Unit, Window};
-use guard_automata::{Atom, Dfa, FormulaId, Formulas, Interval, Limits, Traces, Word, compile};
+use guard_automata::{
+    Atom, Dfa, FormulaId, Formulas, Interval, Letter, Limits, Traces, Word, compile,
+};
 
 /// One step of an example: which situations hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +53,7 @@ fn quick() -> Limits {
 
 /// Compiles a formula over numbered atoms. Returns `None` if the automaton is too large, or the formula counts in a window.
 pub(super) fn machine(logic: &Logic) -> Option<Machine> {
-    let unit = shortest(logic);
+    let unit = shortest(&[logic]);
     let mut formulas = Formulas::new();
     let id = translate(logic, unit, &mut formulas)?;
     let dfa = compile(&formulas, id, &quick()).ok()?;
@@ -63,41 +65,43 @@ impl Machine {
     pub(super) fn accepted(&self, trigger: Option<usize>, names: &[String]) -> Option<Trace> {
         let triggered = || {
             let mut formulas = Formulas::new();
-            let seen = formulas.atom(trigger.and_then(atom)?);
-            let seen = formulas.eventually(Interval::ALL, seen);
+            let seen = seen(trigger?, &mut formulas)?;
             let limits = Limits::default();
             let seen = compile(&formulas, seen, &limits).ok()?;
             let both = self.dfa.and(&seen, &limits).ok()?;
             both.shortest_accepted(Traces::NonEmpty)
         };
         let word = triggered().or_else(|| self.dfa.shortest_accepted(Traces::NonEmpty))?;
-        Some(self.trace(&word, names))
+        Some(trace(&word, self.unit, names))
     }
 
     /// Returns a shortest trace that violates the formula.
     pub(super) fn rejected(&self, names: &[String]) -> Option<Trace> {
         let word = self.dfa.shortest_rejected(Traces::NonEmpty)?;
-        Some(self.trace(&word, names))
+        Some(trace(&word, self.unit, names))
     }
+}
 
-    fn trace(&self, word: &Word, names: &[String]) -> Trace {
-        let mut now = Ratio::new(0, 1);
-        word.iter()
-            .map(|letter| {
-                let holds = letter
-                    .iter()
-                    .filter(|(_, holds)| *holds)
-                    .filter_map(|(atom, _)| names.get(atom.0 as usize).cloned())
-                    .collect();
-                let at = self.unit.map(|unit| {
-                    let at = now.decimal();
-                    now = now.plus(unit);
-                    at
-                });
-                Step { at, holds }
-            })
-            .collect()
-    }
+/// The formula that an atom is true at some step.
+fn seen(index: usize, into: &mut Formulas) -> Option<FormulaId> {
+    let atom = into.atom(atom(index)?);
+    Some(into.eventually(Interval::ALL, atom))
+}
+
+fn trace(word: &Word, unit: Option<Ratio>, names: &[String]) -> Trace {
+    let mut now = Ratio::new(0, 1);
+    let step = |letter: &Letter| {
+        let held = letter.iter().filter(|(_, holds)| *holds);
+        let holds = held.filter_map(|(atom, _)| names.get(atom.0 as usize).cloned());
+        let at = unit.map(|unit| {
+            let at = now.decimal();
+            now = now.plus(unit);
+            at
+        });
+        let holds = holds.collect();
+        Step { at, holds }
+    };
+    word.iter().map(step).collect()
 }
 
 /// Returns whether two formulas over the same atoms are equivalent on non-empty traces. Returns `None` if the work does not suffice,
@@ -115,36 +119,33 @@ pub(super) fn parting(a: &Logic, b: &Logic, names: &[String]) -> Option<(Trace, 
         Some(word) => (word, false),
         None => (pair.apart(|a, b| a && !b)??, true),
     };
-    Some((pair.first.trace(&word, names), first))
+    Some((trace(&word, pair.unit, names), first))
 }
 
 /// Two formulas whose times are counted in one unit.
 struct Pair {
-    first: Machine,
-    second: Dfa,
+    both: [Dfa; 2],
+    unit: Option<Ratio>,
 }
 
 impl Pair {
     fn new(a: &Logic, b: &Logic) -> Option<Pair> {
-        let unit = shorter(shortest(a), shortest(b));
+        let unit = shortest(&[a, b]);
         let mut formulas = Formulas::new();
-        let a = translate(a, unit, &mut formulas)?;
-        let b = translate(b, unit, &mut formulas)?;
-        let limits = Limits::default();
-        let dfa = compile(&formulas, a, &limits).ok()?;
-        let second = compile(&formulas, b, &limits).ok()?;
-        Some(Pair {
-            first: Machine { dfa, unit },
-            second,
-        })
+        let (a, b) = (
+            translate(a, unit, &mut formulas)?,
+            translate(b, unit, &mut formulas)?,
+        );
+        let compiled = |id| compile(&formulas, id, &Limits::default()).ok();
+        let both = [compiled(a)?, compiled(b)?];
+        Some(Pair { both, unit })
     }
 
     /// Returns a shortest trace on whose values by both `wanted` holds. An outer `None` means that the work does not
     /// suffice.
     fn apart(&self, wanted: impl Fn(bool, bool) -> bool) -> Option<Option<Word>> {
-        self.first
-            .dfa
-            .search(&self.second, Traces::NonEmpty, wanted, &Limits::default())
+        let [a, b] = &self.both;
+        a.search(b, Traces::NonEmpty, wanted, &Limits::default())
             .ok()
     }
 }
@@ -157,29 +158,28 @@ pub(super) fn conflict(
     triggers: &[usize],
     names: &[String],
 ) -> Option<Trace> {
-    if shortest(first).is_some() || shortest(second).is_some() {
+    if shortest(&[first, second]).is_some() {
         return None;
     }
     let mut formulas = Formulas::new();
     let mut shown = translate(first, None, &mut formulas)?;
     for trigger in triggers {
-        let seen = formulas.atom(atom(*trigger)?);
-        let seen = formulas.eventually(Interval::ALL, seen);
+        let seen = seen(*trigger, &mut formulas)?;
         shown = formulas.and(shown, seen);
     }
     let second = translate(second, None, &mut formulas)?;
-    let all = formulas.and(shown, second);
-    let together = compile(&formulas, all, &quick()).ok()?;
-    if together.is_satisfiable(Traces::NonEmpty) {
-        return None;
-    }
-    let alone = compile(&formulas, shown, &quick()).ok()?;
-    let word = alone.shortest_accepted(Traces::NonEmpty)?;
-    let machine = Machine {
-        dfa: alone,
-        unit: None,
+    let together = formulas.and(shown, second);
+    let shortest = |id| {
+        Some(
+            compile(&formulas, id, &quick())
+                .ok()?
+                .shortest_accepted(Traces::NonEmpty),
+        )
     };
-    Some(machine.trace(&word, names))
+    match shortest(together)? {
+        Some(_) => None,
+        None => Some(trace(&shortest(shown)??, None, names)),
+    }
 }
 
 fn atom(index: usize) -> Option<Atom> {
@@ -187,25 +187,24 @@ fn atom(index: usize) -> Option<Atom> {
 }
 
 /// Returns the shortest bound in seconds.
-fn shortest(logic: &Logic) -> Option<Ratio> {
-    let mut least: Option<Ratio> = None;
-    logic.walk(&mut |part| {
-        let window = match part {
-            Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
-            Logic::AtMost(_, window, _) => Some(*window),
-            _ => None,
-        };
-        let own = window.filter(|it| it.unit == Unit::Seconds && it.high.to_f64() > 0.0);
-        least = shorter(least, own.map(|own| own.high));
-    });
-    least
-}
-
-fn shorter(a: Option<Ratio>, b: Option<Ratio>) -> Option<Ratio> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
-        (a, b) => a.or(b),
+fn shortest(formulas: &[&Logic]) -> Option<Ratio> {
+    let mut bounds = Vec::new();
+    for logic in formulas {
+        logic.walk(&mut |part| {
+            let window = match part {
+                Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
+                Logic::AtMost(_, window, _) => Some(*window),
+                _ => None,
+            };
+            bounds.extend(
+                window
+                    .filter(|it| it.unit == Unit::Seconds)
+                    .map(|it| it.high),
+            );
+        });
     }
+    let bounds = bounds.into_iter().filter(|bound| bound.to_f64() > 0.0);
+    bounds.min_by(|a, b| a.to_f64().total_cmp(&b.to_f64()))
 }
 
 /// Returns the window in steps, `unit` seconds each. Returns `None` if the bound is not a whole number of units, or too
@@ -222,12 +221,8 @@ fn steps(window: Option<Window>, unit: Option<Ratio>) -> Option<Interval> {
     (high <= FARTHEST).then(|| Interval::steps(low, high))
 }
 
-fn all(parts: &[Logic], unit: Option<Ratio>, into: &mut Formulas) -> Option<Vec<FormulaId>> {
-    let parts = parts.iter();
-    parts.map(|part| translate(part, unit, into)).collect()
-}
-
 fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<FormulaId> {
+    let mut of = |part: &Logic| translate(part, unit, into);
     Some(match logic {
         Logic::True => into.verum(),
         Logic::False => into.falsum(),
@@ -238,39 +233,31 @@ fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<
         }
         Logic::Atom(index) => into.atom(atom(*index)?),
         Logic::Not(inner) => {
-            let inner = translate(inner, unit, into)?;
+            let inner = of(inner)?;
             into.not(inner)
         }
         Logic::And(parts) => {
-            let parts = all(parts, unit, into)?;
-            let truth = into.verum();
-            parts
-                .into_iter()
-                .fold(truth, |all, part| into.and(all, part))
+            let parts: Option<Vec<_>> = parts.iter().map(of).collect();
+            into.all(parts?)
         }
         Logic::Or(parts) => {
-            let parts = all(parts, unit, into)?;
-            let falsum = into.falsum();
-            parts
-                .into_iter()
-                .fold(falsum, |one, part| into.or(one, part))
+            let parts: Option<Vec<_>> = parts.iter().map(of).collect();
+            into.any(parts?)
         }
         Logic::Implies(a, b) => {
-            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
+            let (a, b) = (of(a)?, of(b)?);
             into.implies(a, b)
         }
         Logic::Iff(a, b) => {
-            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
+            let (a, b) = (of(a)?, of(b)?);
             into.iff(a, b)
         }
         Logic::Unary(op, window, inner) => {
-            let inner = translate(inner, unit, into)?;
-            let window = steps(*window, unit)?;
+            let (inner, window) = (of(inner)?, steps(*window, unit)?);
             into.unary(*op, window, inner)
         }
         Logic::Binary(op, window, a, b) => {
-            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
-            let window = steps(*window, unit)?;
+            let (a, b, window) = (of(a)?, of(b)?, steps(*window, unit)?);
             into.binary(*op, a, window, b)
         }
         Logic::AtMost(..) => return None,

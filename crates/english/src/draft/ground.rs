@@ -1,12 +1,13 @@
 //! Grounding: the situations of a draft as conditions on the calls of known tools.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::compare::stem;
 use super::spec::literal;
 use super::speech::Speech;
 use crate::controlled::Vocabulary;
-use crate::words::{is_listed, words_of};
+use crate::words::{self, is_listed};
 
 /// A tool that an agent can call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,29 +143,17 @@ impl Grounding {
             return Some((tool, true));
         }
         let said = stems(phrase);
-        let fits = |tool: &&Tool| {
-            let named = stems(&tool.name);
-            !named.is_empty()
-                && named
-                    .iter()
-                    .all(|word| said.iter().any(|known| alike(known, word)))
-        };
+        let is_said = |word: &String| said.iter().any(|known| alike(known, word));
+        let named = self.tools.iter().map(|tool| (stems(&tool.name), tool));
+        let named = named.filter(|(name, _)| !name.is_empty() && name.iter().all(is_said));
+        let mut found: Vec<(usize, &Tool)> = named.map(|(name, tool)| (name.len(), tool)).collect();
         // The longest name; of several, none.
-        let mut found: Vec<&Tool> = self.tools.iter().filter(fits).collect();
-        found.sort_by_key(|tool| std::cmp::Reverse(stems(&tool.name).len()));
-        let tool = *found.first()?;
-        let length = stems(&tool.name).len();
-        if found
-            .get(1)
-            .is_some_and(|next| stems(&next.name).len() == length)
-        {
-            return None;
-        }
+        found.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+        let (length, tool) = *found.first()?;
+        let is_one = found.get(1).is_none_or(|(next, _)| *next < length);
         // One word alone, such as `think`, names a tool only if the phrase has no other.
-        if length == 1 && said.len() > 1 {
-            return None;
-        }
-        Some((tool, said.len() == length))
+        let is_plain = length > 1 || said.len() == 1;
+        (is_one && is_plain).then_some((tool, said.len() == length))
     }
 }
 
@@ -199,25 +188,16 @@ pub(super) fn is_empty(word: &str) -> bool {
 }
 
 /// Returns the words of a phrase, or of the name of a tool, that say what is called, without their endings.
-fn stems(text: &str) -> Vec<String> {
+fn stems(text: &str) -> BTreeSet<String> {
     let mut spaced = String::with_capacity(text.len() + 8);
-    let mut before = ' ';
     for char in text.chars() {
         // `sendEmail`
-        if char.is_uppercase() && before.is_lowercase() {
+        if char.is_uppercase() && spaced.ends_with(char::is_lowercase) {
             spaced.push(' ');
         }
         spaced.push(char);
-        before = char;
     }
-    let words = words_of(&spaced, "").into_iter();
-    let mut out: Vec<String> = words
-        .filter(|word| !is_empty(word))
-        .map(|word| stem(&word).to_owned())
-        .collect();
-    out.sort_unstable();
-    out.dedup();
-    out
+    words::stems(&spaced, "empty")
 }
 
 /// Whether two words without their endings are forms of one: `cancell` and `cancel`, `sent` and `send`.

@@ -4,16 +4,6 @@ use serde::Deserialize;
 
 use crate::words::{first_letter, is_listed, list, one_line, words_of};
 
-/// The purpose of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    /// It may be a requirement.
-    #[default]
-    Sentence,
-    /// A heading, a lead-in, the head of a table, or an example.
-    Context,
-}
-
 /// A line of a text: a sentence, or the context of sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
@@ -25,10 +15,12 @@ pub struct Line {
     pub line: usize,
     /// The number of the chosen proposal, from 1.
     pub reading: Option<usize>,
-    /// Its purpose.
-    pub role: Role,
-    /// The heading or lead-in that it stands under, if it is an item of a list.
-    pub head: Option<String>,
+    /// Whether it is a heading, a lead-in, the head of a table, or an example, and no requirement.
+    pub is_context: bool,
+    /// Whether it is an item of a list or a cell of a table, which its heading or lead-in may complete.
+    pub is_item: bool,
+    /// The headings and lead-ins that it stands under, the nearest last.
+    pub heads: Vec<String>,
 }
 
 impl Line {
@@ -41,38 +33,60 @@ impl Line {
         }
     }
 
-    /// Returns the sentence that a heading or lead-in and this item make together, or `None` if the item stands by itself.
+    /// Returns the headings and lead-ins that belong to its meaning: those that deny, and that of an item.
+    pub(crate) fn spoken_heads(&self) -> impl Iterator<Item = &str> {
+        let nearest = self.heads.len().checked_sub(1).filter(|_| self.is_item);
+        let heads = self.heads.iter().enumerate();
+        let spoken = heads.filter(move |(at, head)| Some(*at) == nearest || denies(head));
+        spoken.map(|(_, head)| head.as_str())
+    }
+
+    /// Returns the sentence that a heading or lead-in and this item make together, or `None` if the line stands by itself.
     ///
     /// # Errors
-    /// The heading denies, and does not say what: the reason.
+    /// A heading denies, and does not say what: the reason.
     pub(super) fn composed(&self) -> Result<Option<String>, String> {
-        let Some(head) = &self.head else {
-            return Ok(None);
-        };
-        let head = head.trim_end_matches([':', ' ', '*', '.', '!']);
-        let head = head.to_lowercase().replace('\u{2019}', "'");
-        let denial = |word: &str| is_listed("head denials", word);
         let item = first_letter(&self.text, char::to_lowercase);
         let begins_denied =
-            item.split(' ').next().is_some_and(denial) || item.starts_with("do not ");
-        let denies = words_of(&head, "'").iter().any(|word| denial(word));
-        if is_listed("forbidding headings", &head) && !begins_denied {
-            return Ok(Some(format!("Never {item}")));
+            item.split(' ').next().is_some_and(is_denial) || item.starts_with("do not ");
+        if let Some(head) = self.heads.last().filter(|_| self.is_item && !begins_denied) {
+            let head = bare(head);
+            if is_listed("forbidding headings", &head) {
+                return Ok(Some(format!("Never {item}")));
+            }
+            let ends_in = |modal: &&str| head.ends_with(&format!(" {modal}"));
+            if list("modals").iter().any(ends_in) {
+                return Ok(Some(format!("{head} {item}")));
+            }
         }
-        let ends_in = |modal: &&str| head.ends_with(&format!(" {modal}"));
-        if list("modals").iter().any(ends_in) && !begins_denied {
-            return Ok(Some(format!("{head} {item}")));
-        }
-        // An item with a duty of its own stands by itself.
+        // A line with a duty of its own stands by itself.
         let has = |modal: &&str| format!(" {item} ").contains(&format!(" {modal} "));
         let own = list("modals").iter().any(has);
-        if denies && !own {
-            return Err(format!(
-                "it stands under \u{201c}{head}\u{201d}, which denies something; write the whole sentence"
-            ));
+        match self.heads.iter().rev().find(|head| denies(head)) {
+            Some(head) if !own => Err(format!(
+                "it stands under \u{201c}{}\u{201d}, which denies something; write the whole sentence",
+                bare(head)
+            )),
+            _ => Ok(None),
         }
-        Ok(None)
     }
+}
+
+/// The words of a heading or lead-in in lower case, without marks around them.
+fn bare(head: &str) -> String {
+    let words = head.trim_matches(|c: char| !c.is_alphanumeric());
+    words.to_lowercase().replace('\u{2019}', "'")
+}
+
+fn is_denial(word: &str) -> bool {
+    is_listed("head denials", word)
+}
+
+/// Whether a heading or lead-in denies something.
+fn denies(head: &str) -> bool {
+    words_of(&bare(head), "'-")
+        .iter()
+        .any(|word| is_denial(word))
 }
 
 #[derive(Deserialize)]
@@ -95,8 +109,8 @@ pub fn lines(text: &str) -> Vec<Line> {
     let mut number = 0;
     for line in &mut found {
         line.text = plain(&line.text);
-        number += usize::from(line.role == Role::Sentence);
-        if line.id.is_empty() && line.role == Role::Sentence {
+        number += usize::from(!line.is_context);
+        if line.id.is_empty() && !line.is_context {
             line.id = format!("R{number}");
         }
     }
@@ -163,10 +177,9 @@ fn table(text: &str) -> Option<Vec<Line>> {
     Some(reader.records().flatten().map(read).collect())
 }
 
-/// Returns a line of context, which other lines depend on.
 fn context(text: &str, line: usize) -> Line {
     Line {
-        role: Role::Context,
+        is_context: true,
         ..Line::sentence("", text.trim_matches(['#', ' ', '*', '_']), line)
     }
 }
@@ -175,14 +188,17 @@ fn context(text: &str, line: usize) -> Line {
 #[derive(Default)]
 struct Prose {
     out: Vec<Line>,
-    /// The paragraph or item that is not yet at its end.
-    block: Option<Line>,
-    /// The last heading, and the lead-in of the list that is being read.
-    heading: Option<String>,
-    lead: Option<String>,
-    /// The columns of the words and of the ids of the table that is being read.
-    columns: Option<(Option<usize>, Option<usize>)>,
+    /// The paragraph or item that is not yet at its end, and its level.
+    block: Option<(Line, usize)>,
+    /// The headings and lead-ins of the next line, the nearest last. The level of a heading is the number of its signs; that of a lead-in is
+    /// its indentation, beyond all headings, and one more if it is itself an item.
+    heads: Vec<(usize, String)>,
+    /// The head of the table that is being read.
+    columns: Option<Vec<String>>,
 }
+
+/// The level of a paragraph.
+const PARAGRAPH: usize = 10;
 
 /// Prose and Markdown.
 fn prose(text: &str) -> Vec<Line> {
@@ -190,113 +206,143 @@ fn prose(text: &str) -> Vec<Line> {
     let mut fenced = false;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
-        let number = index + 1;
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
             fenced = !fenced;
             prose.close();
-            continue;
-        }
-        let rule = !trimmed.is_empty()
-            && trimmed
-                .chars()
-                .all(|c| matches!(c, '-' | '=' | '*' | '_' | '|' | ':' | ' ' | '+'));
-        if fenced || trimmed.is_empty() || trimmed.starts_with('#') || rule {
-            prose.close();
-            if trimmed.is_empty() {
-                prose.columns = None;
-            } else if fenced {
-                prose.out.push(context(trimmed, number));
-            } else if !rule {
-                let heading = context(trimmed, number);
-                prose.heading = Some(heading.text.clone());
-                prose.lead = None;
-                prose.out.push(heading);
-            }
-            continue;
-        }
-        if trimmed.starts_with('|') {
-            prose.close();
-            prose.row(trimmed, number);
-            continue;
-        }
-        let (item, rest) = list_item(trimmed);
-        let (id, rest) = labelled(rest);
-        if item || !id.is_empty() {
-            prose.close();
-        }
-        let words = rest.trim_start_matches('>').trim();
-        match &mut prose.block {
-            Some(open) => {
-                open.text.push(' ');
-                open.text.push_str(words);
-            }
-            None => {
-                if !item {
-                    prose.lead = None;
-                }
-                let head = prose.lead.as_ref().or(prose.heading.as_ref());
-                prose.block = Some(Line {
-                    head: head.filter(|_| item).cloned(),
-                    ..Line::sentence(id, words, number)
-                });
-            }
-        }
-        // A line of plain text that ends a sentence ends the requirement.
-        if trimmed.ends_with(['.', '!', '?']) {
-            prose.close();
+        } else if fenced {
+            prose.out.push(context(trimmed, index + 1));
+        } else {
+            prose.line(trimmed, line.len() - line.trim_start().len(), index + 1);
         }
     }
     prose.close();
     prose.out
 }
 
-/// Words of a lead-in at most.
+/// Words of a lead-in at most; one without a colon is shorter.
 const LEAD: usize = 12;
+const SHORT: usize = 8;
 
 impl Prose {
-    /// Ends a block. Each sentence of prose is a requirement, but a sentence of one or two words belongs to the one before it.
-    fn close(&mut self) {
-        let Some(block) = self.block.take() else {
-            return;
-        };
-        // `Never:` introduces a list.
-        if block.text.trim_end_matches(['*', '_']).ends_with(':')
-            && block.text.split_whitespace().count() <= LEAD
-        {
-            let lead = context(&plain(&block.text), block.line);
-            self.lead = Some(lead.text.clone());
-            self.out.push(lead);
-            return;
-        }
-        let first = self.out.len();
-        for part in split(&block.text) {
-            let is_first = self.out.len() == first;
-            let short = !is_first && part.split_whitespace().count() <= 2;
-            match self.out.last_mut().filter(|_| short) {
-                Some(last) => last.text = format!("{} {part}", last.text),
-                None => self.out.push(Line {
-                    head: block.head.clone(),
-                    ..Line::sentence(if is_first { &block.id } else { "" }, part, block.line)
-                }),
-            }
+    /// Reads a line outside a code block.
+    fn line(&mut self, trimmed: &str, indentation: usize, number: usize) {
+        if trimmed.is_empty() {
+            self.close();
+            self.columns = None;
+        } else if trimmed.chars().all(|c| "-=*_|:+ ".contains(c)) {
+            self.close();
+        } else if trimmed.starts_with('#') {
+            self.close();
+            let heading = context(trimmed, number);
+            let level = trimmed.len() - trimmed.trim_start_matches('#').len();
+            self.lead(level, &heading.text);
+            self.out.push(heading);
+        } else if trimmed.starts_with('|') {
+            self.close();
+            self.row(trimmed, number);
+        } else {
+            self.words(trimmed, indentation, number);
         }
     }
 
-    /// Reads a row of a Markdown table: the column of the header that is called a requirement, or the one with the most words.
+    /// Puts what follows under a heading or lead-in.
+    fn lead(&mut self, level: usize, text: &str) {
+        self.heads.retain(|(known, _)| *known < level);
+        self.heads.push((level, text.to_owned()));
+    }
+
+    fn heads(&self) -> Vec<String> {
+        self.heads.iter().map(|(_, head)| head.clone()).collect()
+    }
+
+    /// Reads a line of a paragraph or an item.
+    fn words(&mut self, trimmed: &str, indentation: usize, number: usize) {
+        let (is_item, rest) = list_item(trimmed);
+        let (id, rest) = labelled(rest);
+        if is_item || !id.is_empty() {
+            self.close();
+        }
+        let words = rest.trim_start_matches('>').trim();
+        match &mut self.block {
+            Some((open, _)) => open.text = format!("{} {words}", open.text),
+            None => {
+                let level = PARAGRAPH + if is_item { 1 + indentation } else { 0 };
+                self.heads.retain(|(known, _)| *known < level);
+                let open = Line {
+                    heads: self.heads(),
+                    is_item,
+                    ..Line::sentence(id, words, number)
+                };
+                self.block = Some((open, level));
+            }
+        }
+        // A line of plain text that ends a sentence ends the requirement.
+        if trimmed.ends_with(['.', '!', '?']) {
+            self.close();
+        }
+    }
+
+    /// Ends a block. Each sentence of prose is a requirement, but a sentence of one or two words belongs to the one before it.
+    fn close(&mut self) {
+        let Some((block, level)) = self.block.take() else {
+            return;
+        };
+        let length = |text: &str| text.split_whitespace().count();
+        // `Never:` introduces a list.
+        let colon = block.text.trim_end_matches(['*', '_']).ends_with(':');
+        let is_lead = colon && length(&block.text) <= LEAD;
+        if is_lead || is_listed("forbidding headings", &bare(&block.text)) {
+            self.out.push(context(&plain(&block.text), block.line));
+        } else {
+            let first = self.out.len();
+            let mut id = block.id.clone();
+            for part in split(&block.text) {
+                match self.out[first..].last_mut().filter(|_| length(part) <= 2) {
+                    Some(last) => last.text = format!("{} {part}", last.text),
+                    None => self.out.push(Line {
+                        id: std::mem::take(&mut id),
+                        text: part.to_owned(),
+                        ..block.clone()
+                    }),
+                }
+            }
+        }
+        let last = self
+            .out
+            .last()
+            .map_or_else(String::new, |line| plain(&line.text));
+        if colon || length(&last) <= SHORT {
+            self.lead(level, &last);
+        }
+    }
+
+    /// Reads a row of a Markdown table: the column of the header that is called a requirement, or the one with the most words; under a header
+    /// that forbids, each column.
     fn row(&mut self, line: &str, number: usize) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let Some((words, id)) = self.columns else {
-            let named = |names| column(names, cells.iter().copied());
-            self.columns = Some((named("text columns"), named("id columns")));
+        let Some(header) = self.columns.clone() else {
+            self.columns = Some(cells.iter().map(|cell| plain(cell)).collect());
             self.out.push(context(line, number));
             return;
         };
-        let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).copied();
-        let mut by_words = cells.clone();
-        by_words.sort_by_key(|cell| cell.split_whitespace().count());
-        if let Some(text) = cell(words).or(by_words.pop()) {
-            let id = cell(id).unwrap_or_default().trim_matches(['*', '`']);
-            self.out.push(Line::sentence(id, text, number));
+        let named = |names| column(names, header.iter().map(String::as_str));
+        let all = 0..cells.len();
+        let taken = match named("text columns") {
+            Some(at) => vec![at],
+            None if header.iter().any(|head| denies(head)) => all.collect(),
+            None => Vec::from_iter(all.max_by_key(|at| cells[*at].split_whitespace().count())),
+        };
+        let id = named("id columns").and_then(|at| cells.get(at).copied());
+        let mut id = id.unwrap_or_default();
+        for at in taken {
+            let Some(cell) = cells.get(at) else { continue };
+            let head = header.get(at).filter(|head| !head.is_empty());
+            self.out.push(Line {
+                is_item: true,
+                heads: self.heads().into_iter().chain(head.cloned()).collect(),
+                ..Line::sentence(id.trim_matches(['*', '`']), cell, number)
+            });
+            id = "";
         }
     }
 }

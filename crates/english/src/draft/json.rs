@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::document::Document;
 use super::reading::Reading;
 use super::result::Draft;
+use crate::words::{Unit, Window};
 
 impl Reading {
     fn to_json(&self) -> Value {
@@ -13,13 +14,23 @@ impl Reading {
             .map(|it| (it.name.clone(), it.phrase.as_str().into()))
             .collect();
         let chance = self.controlled.chance;
+        let bound = |window: Window| {
+            let value = window
+                .high
+                .whole()
+                .map_or_else(|| json!(window.high.to_f64()), Value::from);
+            match window.unit {
+                Unit::Seconds => json!({"seconds": value}),
+                Unit::Steps => json!({"steps": value}),
+            }
+        };
         json!({
             "words": self.words,
             "formula": self.formula,
             "parametric": self.parametric(),
-            "kind": self.kind,
-            "bound": self.bound,
-            "count": self.count,
+            "kind": self.kind(),
+            "bound": self.bound().map(bound),
+            "count": self.count(),
             "prob": chance.map(|chance| json!({"op": chance.op, "value": chance.value.to_f64()})),
             "atoms": atoms,
             "readback": self.readback(),

@@ -18,11 +18,10 @@ mod result;
 mod spec;
 mod speech;
 
-pub(crate) use compare::stem;
 pub use compare::{Difference, difference};
 pub use document::{Accept, Document, drafts};
 pub use example::{Step, Trace, equivalent};
 pub use ground::{Grounding, Tool};
-pub use input::{Line, Role, lines};
-pub use reading::{Bound, Kind, Reading, Telling};
+pub use input::{Line, lines};
+pub use reading::{Reading, Telling};
 pub use result::{Draft, Status, draft};

@@ -4,49 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::compare::stem;
 use super::example::{self, Trace};
 use crate::controlled::{Controlled, Fault, Situation, Vocabulary, read_exactly};
 use crate::words::formula::Binary;
-use crate::words::{
-    Logic, Unary, Unit, Window, Writer, first_letter, is_listed, one_line, sentence, words_of,
-};
-
-/// The kind of a requirement, by the form of its formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// `G (p -> q)`, also with the neighbouring step
-    Invariant,
-    /// `!F (p & q)`
-    Forbid,
-    /// `G (p -> F q)`
-    Liveness,
-    /// A deadline, a duration, a greatest age
-    Bounded,
-    /// `G (q -> O p)`
-    Precedence,
-    /// After `p`, no `q`
-    AbsenceAfter,
-    /// `F p`
-    Existence,
-    /// At most, or at least, so often
-    CountLimit,
-    /// `p W q`, `p U q`
-    Until,
-    /// `P<=p [ … ]`
-    ProbabilityBound,
-}
-
-/// A bound in steps or seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// Steps of the run.
-    Steps(serde_json::Number),
-    /// Seconds.
-    Seconds(serde_json::Number),
-}
+use crate::words::{Logic, Unary, Window, Writer, first_letter, one_line, sentence, stems};
 
 /// A reading of a requirement.
 #[derive(Clone, Debug)]
@@ -55,12 +16,6 @@ pub struct Reading {
     pub words: String,
     /// Its meaning.
     pub controlled: Controlled,
-    /// Its kind.
-    pub kind: Kind,
-    /// Its deadline, duration or greatest age.
-    pub bound: Option<Bound>,
-    /// The number of a count.
-    pub count: Option<u32>,
     /// Its formula in plain temporal logic.
     pub formula: String,
     /// A shortest trace that satisfies it, if possible one in which its trigger happens.
@@ -92,13 +47,6 @@ impl Reading {
         let trigger = (controlled.situations.len() > 1).then_some(0);
         Ok(Reading {
             words: one_line(words),
-            kind: if controlled.chance.is_some() {
-                Kind::ProbabilityBound
-            } else {
-                kind(logic)
-            },
-            bound: window(logic).and_then(bound),
-            count: count(logic),
             formula: plain(&controlled, &names),
             accepts: machine.and_then(|machine| machine.accepted(trigger, &names)),
             rejects: machine.and_then(|machine| machine.rejected(&names)),
@@ -127,8 +75,7 @@ impl Reading {
         {
             return false;
         }
-        let logic = &other.controlled.logic;
-        let renamed = logic.renamed(&|atom| paired.get(atom).copied().unwrap_or(atom));
+        let renamed = other.controlled.logic.renamed(&|atom| paired[atom]);
         renamed == self.controlled.logic
             || example::equivalent(&self.controlled.logic, &renamed) == Some(true)
     }
@@ -161,18 +108,19 @@ impl Reading {
     /// Returns a shortest trace that only one of two readings accepts, or `None` if they are equivalent or the work does not suffice.
     pub(super) fn tell(&self, other: &Reading) -> Option<Telling> {
         let mut situations = self.controlled.situations.clone();
-        let mut numbers = Vec::new();
-        for it in &other.controlled.situations {
-            let known = situations
-                .iter()
-                .position(|known| known.phrase == it.phrase);
-            numbers.push(known.unwrap_or(situations.len()));
-            if known.is_none() {
-                situations.push(it.clone());
-            }
-        }
-        let theirs = &other.controlled.logic;
-        let theirs = theirs.renamed(&|atom| numbers.get(atom).copied().unwrap_or(atom));
+        let theirs = other.controlled.situations.iter();
+        let numbers: Vec<usize> = theirs
+            .map(|it| {
+                let mut known = situations.iter();
+                known
+                    .position(|known| known.phrase == it.phrase)
+                    .unwrap_or_else(|| {
+                        situations.push(it.clone());
+                        situations.len() - 1
+                    })
+            })
+            .collect();
+        let theirs = other.controlled.logic.renamed(&|atom| numbers[atom]);
         let names = names(&situations);
         let (trace, first_accepts) = example::parting(&self.controlled.logic, &theirs, &names)?;
         Some(Telling {
@@ -180,17 +128,33 @@ impl Reading {
             first_accepts,
         })
     }
+
+    /// Returns the kind of the requirement, by the form of its formula: `invariant` is `G (p -> q)`, `forbid` `!F (p & q)`, `liveness`
+    /// `G (p -> F q)`, `bounded` a deadline, a duration or a greatest age, `precedence` `G (q -> O p)`, `absence_after` that after `p` there
+    /// is no `q`, `existence` `F p`, `count_limit` at most or at least so often, `until` `p W q` or `p U q`, and `probability_bound`
+    /// `P<=p [ … ]`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.controlled.chance {
+            Some(_) => "probability_bound",
+            None => kind(&self.controlled.logic),
+        }
+    }
+
+    /// Returns its deadline, duration or greatest age.
+    pub(super) fn bound(&self) -> Option<Window> {
+        window(&self.controlled.logic)
+    }
+
+    /// Returns the number of a count: the greatest that is allowed, or the least that is required.
+    pub(super) fn count(&self) -> Option<u32> {
+        count(&self.controlled.logic)
+    }
 }
 
 /// Whether two situations are spoken of in the same words, in any order and form.
 fn same_words(a: &Situation, b: &Situation) -> bool {
-    let words = |situation: &Situation| -> BTreeSet<String> {
-        let words = words_of(&situation.phrase, "").into_iter();
-        words
-            .filter(|word| !is_listed("same words", word))
-            .map(|word| stem(&word).to_owned())
-            .collect()
-    };
+    let words = |situation: &Situation| stems(&situation.phrase, "same words");
     a.name == b.name || words(a) == words(b)
 }
 
@@ -228,11 +192,13 @@ fn window(logic: &Logic) -> Option<Window> {
             _ => None,
         };
     }
-    match logic {
-        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+    if let Some(inner) = logic.inside(Unary::Always) {
+        return match inner {
             Logic::AtMost(_, window, _) => Some(*window),
             _ => None,
-        },
+        };
+    }
+    match logic {
         Logic::Not(inner) => window(inner),
         Logic::Unary(_, window, _) | Logic::Binary(_, window, ..) => *window,
         // A window that the end of the run may cut off.
@@ -240,53 +206,38 @@ fn window(logic: &Logic) -> Option<Window> {
     }
 }
 
-fn bound(window: Window) -> Option<Bound> {
-    let value = window.high;
-    let number = match value.whole() {
-        Some(whole) => serde_json::Number::from(whole),
-        None => serde_json::Number::from_f64(value.to_f64())?,
-    };
-    Some(match window.unit {
-        Unit::Seconds => Bound::Seconds(number),
-        _ => Bound::Steps(number),
-    })
-}
-
-/// Returns the number of a count: the greatest that is allowed, or the least that is required.
 fn count(logic: &Logic) -> Option<u32> {
     match logic {
         Logic::Not(inner) => inner.times().map(|(_, count)| count - 1),
-        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
-            Logic::AtMost(count, ..) => Some(*count),
-            _ => None,
+        logic => match logic.inside(Unary::Always) {
+            Some(Logic::AtMost(count, ..)) => Some(*count),
+            _ => logic.times().map(|(_, count)| count),
         },
-        logic => logic.times().map(|(_, count)| count),
     }
 }
 
-/// The kind of a formula by its form.
-fn kind(logic: &Logic) -> Kind {
+fn kind(logic: &Logic) -> &'static str {
     if count(logic).is_some() {
-        return Kind::CountLimit;
+        return "count_limit";
     }
     if let Some((_, then)) = logic.response() {
         return match then {
-            Logic::Unary(Unary::Eventually, None, _) => Kind::Liveness,
-            Logic::Unary(_, Some(_), _) => Kind::Bounded,
-            Logic::Unary(Unary::Once, None, _) => Kind::Precedence,
-            Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
-            then if then.unless_cut_off().is_some() => Kind::Bounded,
-            _ => Kind::Invariant,
+            Logic::Unary(Unary::Eventually, None, _) => "liveness",
+            Logic::Unary(_, Some(_), _) => "bounded",
+            Logic::Unary(Unary::Once, None, _) => "precedence",
+            Logic::Binary(Binary::Unless | Binary::Until, ..) => "until",
+            then if then.unless_cut_off().is_some() => "bounded",
+            _ => "invariant",
         };
     }
     match logic {
-        Logic::Unary(Unary::Eventually, None, _) => Kind::Existence,
-        Logic::Unary(_, Some(_), _) => Kind::Bounded,
-        Logic::Binary(Binary::Unless | Binary::Until, ..) => Kind::Until,
+        Logic::Unary(Unary::Eventually, None, _) => "existence",
+        Logic::Unary(_, Some(_), _) => "bounded",
+        Logic::Binary(Binary::Unless | Binary::Until, ..) => "until",
         Logic::Not(_) => match logic.denied() {
-            Some(bad) if !bad.is_state() => Kind::AbsenceAfter,
-            _ => Kind::Forbid,
+            Some(bad) if !bad.is_state() => "absence_after",
+            _ => "forbid",
         },
-        _ => Kind::Invariant,
+        _ => "invariant",
     }
 }

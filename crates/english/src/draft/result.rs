@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::input::{Line, Role};
+use super::input::Line;
 use super::reading::{Reading, Telling};
 use super::speech::Speech;
 use crate::controlled::{Chance, Vocabulary};
-use crate::propose::{Outcome, propose};
+use crate::propose::propose;
 
 /// The result for a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -86,11 +86,11 @@ impl Draft {
             text: line.text.clone(),
             ..Draft::default()
         };
-        if line.role == Role::Context {
+        if line.is_context {
             draft.status = Status::Context;
             return draft;
         }
-        let fault = match Reading::new(&line.text, vocabulary) {
+        let mut fault = match Reading::new(&line.text, vocabulary) {
             Ok(reading) => {
                 draft.status = Status::Formal;
                 draft.reading = Some(reading);
@@ -99,44 +99,50 @@ impl Draft {
             Err(fault) => fault,
         };
         // A sentence that quotes situations and has only a slip was meant as controlled English.
-        if line.text.contains(['`', '"']) {
-            let fault = fault.reworded(&line.text, vocabulary, true);
+        let quotes = line.text.contains(['`', '"']);
+        if quotes {
+            fault = fault.reworded(&line.text, vocabulary, true);
             if fault.is_slip {
                 draft.reason = Some(fault.to_string());
                 draft.rewordings = fault.rewordings;
                 return draft;
             }
         }
-        let composed = match line.composed() {
-            Ok(composed) => composed,
-            Err(reason) => {
-                draft.reason = Some(reason);
-                return draft;
-            }
-        };
-        let outcome = propose(composed.as_deref().unwrap_or(&line.text), &|phrase| {
+        let consents = |phrase: &str| {
             vocabulary.has_consent && Speech::of(phrase).is_some_and(|speech| speech.consents)
-        });
-        draft.composed = composed;
-        match outcome {
-            Outcome::Proposed(sentences) => draft.propose(&sentences, vocabulary),
-            Outcome::NoRequirement(reason) => {
-                draft.status = Status::NoRequirement;
-                draft.reason = Some(reason);
+        };
+        let read = |text: &str| propose(text, &consents);
+        let proposed = match line.composed() {
+            Ok(composed) => {
+                draft.composed = composed;
+                read(draft.composed.as_deref().unwrap_or(&line.text))
             }
-            Outcome::Declined(reason) => draft.reason = Some(reason),
+            // A paragraph that nothing is read from is no item of what its heading denies.
+            Err(reason) => match read(&line.text) {
+                Err(declined) if !line.is_item => Err(declined),
+                _ => Err((Status::Unclear, reason)),
+            },
+        };
+        match proposed {
+            Ok(sentences) => {
+                let readings = sentences.iter();
+                let readings = readings.flat_map(|words| Reading::new(words, vocabulary));
+                let none = "its words make no sentence of controlled English";
+                draft.reason = Some(none.to_owned());
+                draft.set_proposals(readings.collect());
+            }
+            Err((status, reason)) => {
+                let is_near = quotes && status == Status::Unclear && fault.span.start > 0;
+                let place = if is_near {
+                    format!(" Here: {fault}")
+                } else {
+                    String::new()
+                };
+                draft.status = status;
+                draft.reason = Some(reason + &place);
+            }
         }
         draft
-    }
-
-    /// Keeps the proposals that are sentences of controlled English.
-    fn propose(&mut self, sentences: &[String], vocabulary: &Vocabulary) {
-        let readings = sentences.iter();
-        let readings = readings.flat_map(|words| Reading::new(words, vocabulary));
-        self.set_proposals(readings.collect());
-        if self.proposals.is_empty() {
-            self.reason = Some("its words make no sentence of controlled English".to_owned());
-        }
     }
 
     /// Replaces the proposals by those of the readings that say something, each once.

@@ -57,10 +57,8 @@ impl Document {
         }
         out.push_str("event {\n  kind: string\n  tool: string?\n  args: json?\n");
         let readings: Vec<&Reading> = self.drafts.iter().flat_map(|it| &it.reading).collect();
-        if readings
-            .iter()
-            .any(|reading| reading.formula.contains("s] "))
-        {
+        let is_timed = |reading: &&Reading| reading.formula.contains("s] ");
+        if readings.iter().any(is_timed) {
             out.push_str("  at: time?\n");
         }
         let keys = readings.iter().flat_map(|it| &it.controlled.key);
@@ -74,17 +72,12 @@ impl Document {
 
     /// Writes the model for probability bounds: a Markov chain over their predicates, learned from traces.
     fn model(&self, out: &mut String) -> fmt::Result {
-        let likely = self.drafts.iter().enumerate();
-        let likely = likely.filter(|(index, draft)| {
-            draft.chance().is_some() && self.duplicate_of(*index).is_none()
-        });
-        let spoken: BTreeSet<usize> = likely
-            .filter_map(|(index, _)| self.logic(index))
-            .flat_map(|logic| logic.atoms())
-            .collect();
-        let predicates = spoken
-            .iter()
-            .filter_map(|place| self.predicates.get(*place));
+        let chance = |index: &usize| self.drafts[*index].chance().is_some();
+        let likely = (0..self.drafts.len()).filter(chance);
+        let likely = likely.filter(|index| self.duplicate_of(*index).is_none());
+        let logics = likely.filter_map(|index| self.logic(index));
+        let spoken: BTreeSet<usize> = logics.flat_map(|logic| logic.atoms()).collect();
+        let predicates = spoken.iter().map(|place| &self.predicates[*place]);
         let over: Vec<&str> = predicates.map(|known| known.name.as_str()).collect();
         if over.is_empty() {
             return Ok(());
@@ -105,16 +98,10 @@ impl Document {
     /// The event field of a key, which is called as no predicate is.
     fn field(&self, key: &str) -> String {
         // `at` is a time, which only bounds in time declare.
-        let name = if is_reserved(key) || key == "at" {
-            format!("{key}_id")
-        } else {
-            key.to_owned()
-        };
-        if self.predicates.iter().any(|known| known.name == name) {
-            format!("{name}_key")
-        } else {
-            name
-        }
+        let is_taken = is_reserved(key) || key == "at";
+        let name = format!("{key}{}", if is_taken { "_id" } else { "" });
+        let is_predicate = self.predicates.iter().any(|known| known.name == name);
+        name + if is_predicate { "_key" } else { "" }
     }
 
     /// Writes a line of the document: a requirement, or a comment with the result.
@@ -169,20 +156,22 @@ impl Document {
             return writeln!(out, "// {id} says what {first} says: {text}");
         }
         for (other, _) in self.conflicts_of(index) {
+            let other = &other.id;
             writeln!(
                 out,
-                "// conflicts with {}: both cannot be met once their events happen",
-                other.id
+                "// conflicts with {other}: both cannot be met once their events happen"
             )?;
         }
         let names = &self.names();
-        let chance = reading.controlled.chance;
-        let rich = chance.is_none();
-        let formula = match reading.controlled.key {
-            Some(_) => quantified(names, logic),
-            None => Writer { names, rich }.write(logic),
+        let formula = match (reading.controlled.key.as_ref(), reading.controlled.chance) {
+            (Some(_), _) => quantified(names, logic),
+            (None, chance) => Writer {
+                names,
+                rich: chance.is_none(),
+            }
+            .write(logic),
         };
-        let formula = match chance {
+        let formula = match reading.controlled.chance {
             Some(chance) => format!("{} on {MODEL}", chance.of(&formula)),
             None => formula,
         };
@@ -197,29 +186,19 @@ impl Document {
 
 /// Returns a string of the language.
 pub(super) fn literal(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for char in one_line(text).chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            char if char.is_control() => {}
-            char => out.push(char),
-        }
-    }
-    out.push('"');
-    out
+    let mut plain = one_line(text);
+    plain.retain(|char| !char.is_control());
+    format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// An id as a name of the language that no other requirement has.
 fn name(id: &str, taken: &mut BTreeSet<String>) -> String {
-    let plain: String = id
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect();
-    let name = match identifier(&plain) {
-        name if name == plain => name,
-        _ => format!("R_{plain}"),
+    let plain = id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let own = identifier(&plain);
+    let name = if own == plain {
+        own
+    } else {
+        format!("R_{plain}")
     };
     let name = fresh(&name, &|name| taken.contains(name));
     taken.insert(name.clone());

@@ -1,8 +1,7 @@
 //! Phrases about what a user says: consent, and words in quotation marks.
 
-use super::compare::stem;
 use super::ground::{alike, is_empty};
-use crate::words::{is_listed, list, words_of};
+use crate::words::{is_listed, list, stem, words_of};
 
 /// The condition of a phrase on a user's message.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::controlled::Vocabulary;
 use crate::controlled::token::{Token, small_number, tokens};
-use crate::draft::{Line, Reading, stem};
-use crate::words::{Logic, Unary, is_listed, list, one_line};
+use crate::draft::{Line, Reading, Status};
+use crate::words::{Logic, Unary, is_listed, list, one_line, stems};
 
 /// The largest answer that is read, in bytes.
 pub const ANSWER_BYTES: usize = 64 * 1024;
@@ -39,10 +39,8 @@ enum Written {
 pub(super) enum Answer {
     /// Readings, the likeliest first.
     Readings(Vec<Reading>),
-    /// It requires nothing: the reason.
-    None(String),
-    /// No run shows whether it is kept: the reason.
-    Unclear(String),
+    /// It requires nothing, or no run shows whether it is kept: the reason.
+    Declined(Status, String),
 }
 
 impl Answer {
@@ -58,13 +56,16 @@ impl Answer {
         if text.len() > ANSWER_BYTES {
             return Err(vec![format!("it is longer than {ANSWER_BYTES} bytes")]);
         }
-        let because = |reason: String| match one_line(&reason) {
+        let declined = |status, reason: String| match one_line(&reason) {
             empty if empty.is_empty() => Err(vec!["`reason` is missing".to_owned()]),
-            reason => Ok(reason.chars().take(REASON).collect()),
+            reason => Ok(Answer::Declined(
+                status,
+                reason.chars().take(REASON).collect(),
+            )),
         };
         let sentences = match parse(text).map_err(|fault| vec![fault])? {
-            Written::None { reason } => return Ok(Answer::None(because(reason)?)),
-            Written::Unclear { reason } => return Ok(Answer::Unclear(because(reason)?)),
+            Written::None { reason } => return declined(Status::NoRequirement, reason),
+            Written::Unclear { reason } => return declined(Status::Unclear, reason),
             Written::Requirement { sentences } => sentences,
         };
         let found = sentences.len();
@@ -141,24 +142,17 @@ struct Number {
     announces: bool,
 }
 
-/// Returns the numbers of a text. `1,000` is one number. `one` is not counted, as it is a pronoun as often, nor is a number in a contrast:
-/// *one reminder, not two*.
+/// Returns the numbers of a text. `one` is not counted, as it is a pronoun as often, nor is a number in a contrast: *one reminder, not
+/// two*.
 fn numbers(text: &str) -> Vec<Number> {
-    let chars: Vec<char> = text.chars().collect();
-    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
-    let between = |at: usize| {
-        chars[at] == ',' && at > 0 && digit(at - 1) && (1..4).all(|next| digit(at + next))
-    };
-    let plain = (0..chars.len()).filter(|at| !between(*at));
-    let plain: String = plain.map(|at| chars[at]).collect();
-    let words = all_words(&plain);
+    let words = all_words(text);
     let value = |word: &str| match word {
         "twice" => Some(2),
         "dozen" => Some(12),
         "one" => None,
         // A fraction counts with its digits, since it only has to be repeated.
         digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
-            digits.replace('.', "").parse().ok()
+            digits.replace(['.', ','], "").parse().ok()
         }
         word => small_number(word).map(u64::from),
     };
@@ -178,13 +172,12 @@ fn numbers(text: &str) -> Vec<Number> {
 
 impl<'l> Source<'l> {
     fn new(line: &'l Line) -> Source<'l> {
-        let whole = match &line.head {
-            Some(head) => format!("{head} {}", line.text),
-            None => line.text.clone(),
-        };
+        let heads = line.spoken_heads();
+        let whole: Vec<&str> = heads.chain([line.text.as_str()]).collect();
+        let whole = whole.join(" ");
         Source {
             line,
-            words: stems(&whole),
+            words: stems(&whole, "without content"),
             numbers: numbers(&whole),
             whole: whole.to_lowercase(),
         }
@@ -307,7 +300,7 @@ impl<'l> Source<'l> {
                     "\"{phrase}\" says how often: leave `{times}` out of the phrase and write `may happen at most`, `must happen at least` or `has happened` with the number of times"
                 ));
             }
-            let stems = stems(&phrase);
+            let stems = stems(&phrase, "without content");
             let is_foreign = |stem: &&String| !self.words.iter().any(|word| related(stem, word));
             if vocabulary.named(&phrase).is_some()
                 || is_name && self.line.text.contains(&format!("`{phrase}`"))
@@ -347,15 +340,14 @@ fn is_at_any_step(logic: &Logic) -> bool {
 fn said_times(phrase: &str) -> Option<String> {
     let words = all_words(phrase);
     let mut counts = words.iter().enumerate();
-    let found = counts.find(|(at, word)| match word.as_str() {
-        "once" => at
-            .checked_sub(1)
-            .is_some_and(|before| is_listed("comparing once", &words[before])),
-        "twice" => true,
-        "times" => at
-            .checked_sub(1)
-            .is_some_and(|before| !numbers(&words[before]).is_empty()),
-        _ => false,
+    let found = counts.find(|(at, word)| {
+        let before = at.checked_sub(1).map(|before| words[before].as_str());
+        match word.as_str() {
+            "once" => before.is_some_and(|before| is_listed("comparing once", before)),
+            "twice" => true,
+            "times" => before.is_some_and(|before| !numbers(before).is_empty()),
+            _ => false,
+        }
     });
     found.map(|(_, word)| word.clone())
 }
@@ -367,15 +359,4 @@ fn related(a: &str, b: &str) -> bool {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let shorter = a.chars().count().min(b.chars().count());
     a == b || common >= 3 && common + 1 >= shorter
-}
-
-/// Returns the content words of a text without their endings.
-fn stems(text: &str) -> BTreeSet<String> {
-    let words = all_words(text);
-    let parts = words.iter().flat_map(|word| word.split(['_', '-', '\'']));
-    parts
-        .filter(|word| word.chars().any(char::is_alphanumeric))
-        .filter(|word| !is_listed("without content", word))
-        .map(|word| stem(word).to_owned())
-        .collect()
 }

@@ -100,27 +100,31 @@ pub(crate) fn consult(
     effort: Effort,
 ) {
     let mut readings: Vec<Reading> = Vec::new();
-    let (mut nothing, mut unclear) = (None, None);
+    let mut declined = Vec::new();
     for sample in 0..effort.samples.max(1) {
-        let mut note = |found: String| draft.notes.push(format!("answer {}: {found}", sample + 1));
-        match ask(line, vocabulary, model, sample, effort.rounds) {
+        let answer = ask(line, vocabulary, model, sample, effort.rounds);
+        let note = match answer {
             Ok(Answer::Readings(found)) => {
                 for reading in found {
                     if !readings.iter().any(|known| known.says_the_same(&reading)) {
                         readings.push(reading);
                     }
                 }
+                continue;
             }
-            Ok(Answer::None(reason)) => {
-                note(format!("no requirement: {reason}"));
-                nothing = nothing.or(Some(reason));
+            Ok(Answer::Declined(status, reason)) => {
+                declined.push((status, reason.clone()));
+                let is_unclear = status == Status::Unclear;
+                let kind = if is_unclear {
+                    "unclear"
+                } else {
+                    "no requirement"
+                };
+                format!("{kind}: {reason}")
             }
-            Ok(Answer::Unclear(reason)) => {
-                note(format!("unclear: {reason}"));
-                unclear = unclear.or(Some(reason));
-            }
-            Err(reason) => note(format!("none: {reason}")),
-        }
+            Err(reason) => format!("none: {reason}"),
+        };
+        draft.notes.push(format!("answer {}: {note}", sample + 1));
     }
     if !readings.is_empty() {
         draft.by_model = true;
@@ -129,12 +133,9 @@ pub(crate) fn consult(
     }
     // A model alone does not clear a line of which a pattern of free text says that it is a requirement.
     let proposed = draft.status == Status::Proposed;
-    let verdict = match (unclear, nothing) {
-        (Some(reason), _) => Some((Status::Unclear, reason)),
-        (None, Some(reason)) if !proposed => Some((Status::NoRequirement, reason)),
-        _ => None,
-    };
-    if let Some((status, reason)) = verdict {
+    declined.retain(|(status, _)| *status == Status::Unclear || !proposed);
+    declined.sort_by_key(|(status, _)| *status != Status::Unclear);
+    if let Some((status, reason)) = declined.into_iter().next() {
         draft.by_model = true;
         draft.set_proposals(Vec::new());
         draft.status = status;

@@ -39,8 +39,8 @@ pub(super) fn question(line: &Line, vocabulary: &Vocabulary) -> String {
         .map(|(name, comment)| json!({"name": name, "comment": comment}))
         .collect();
     let mut data = json!({"requirement": line.text});
-    if let Some(head) = &line.head {
-        data["context"] = json!([head]);
+    if !line.heads.is_empty() {
+        data["context"] = json!(line.heads);
     }
     if !known.is_empty() {
         data["known"] = json!(known);

@@ -3,11 +3,8 @@
 //! The whole sentence has the form of its outermost operators (*whenever …, …*, *… must never hold*), deeper
 //! parts stand after a colon or in parentheses, so that the words are as unambiguous as the formula.
 
-use std::sync::LazyLock;
-
 use super::{Logic, Ratio, Unit, Window, first_letter};
-use crate::controlled::{Bound, grammar};
-use crate::pattern::Part;
+use crate::controlled::{phrased, spoken};
 
 /// A formula as a sentence, with its capital and full stop. `name` is how an atom is spoken of.
 ///
@@ -29,7 +26,7 @@ pub fn sentence(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
         .map(|part| {
             let speaker = Speaker { name };
             // The last row of the table takes any formula.
-            let words = crate::controlled::spoken(part, &speaker);
+            let words = spoken(part, &speaker);
             let words = words.unwrap_or_else(|| speaker.phrase(part));
             first_letter(&words, char::to_uppercase) + "."
         })
@@ -41,42 +38,6 @@ pub fn sentence(logic: &Logic, name: &dyn Fn(usize) -> String) -> String {
 pub(crate) struct Speaker<'a> {
     name: &'a dyn Fn(usize) -> String,
 }
-
-/// A row of the grammar of phrases.
-struct PhraseRow {
-    /// Whether its subject must be a phrase without parentheses.
-    is_simple: bool,
-    parts: Vec<Part>,
-    formula: Logic,
-}
-
-/// The rows of phrases with a formula of their own. One about a place in time is a row for each place.
-static PHRASES: LazyLock<Vec<PhraseRow>> = LazyLock::new(|| {
-    let mut out = Vec::new();
-    for row in grammar::rule("phrase")
-        .iter()
-        .filter(|row| row.meaning != "p")
-    {
-        let is_place = |part: &Part| matches!(part, Part::Slot('t', _));
-        let at = row.parts.iter().position(is_place);
-        let places = match at {
-            Some(_) => grammar::rule("place"),
-            None => std::slice::from_ref(row),
-        };
-        out.extend(places.iter().filter_map(|place| {
-            let mut parts = row.parts.clone();
-            if let Some(at) = at {
-                parts.splice(at..=at, place.parts.clone());
-            }
-            Some(PhraseRow {
-                is_simple: row.flag == "simple",
-                parts,
-                formula: grammar::pattern(place.meaning)?,
-            })
-        }));
-    }
-    out
-});
 
 impl Speaker<'_> {
     /// Returns the subject of a verb: an atom by its name, anything else in parentheses.
@@ -97,7 +58,7 @@ impl Speaker<'_> {
         parts.join(&format!(" {word} "))
     }
 
-    fn part(&self, logic: &Logic) -> String {
+    pub(crate) fn part(&self, logic: &Logic) -> String {
         let text = self.phrase(logic);
         if is_simple(logic) {
             text
@@ -116,41 +77,13 @@ impl Speaker<'_> {
             Logic::And(parts) => self.list(parts, "and"),
             Logic::Or(parts) => self.list(parts, "or"),
             Logic::Not(inner) if is_simple(inner) => format!("not {}", self.phrase(inner)),
-            _ => self.compound(logic),
+            _ => phrased(logic, self).unwrap_or_default(),
         }
-    }
-
-    /// A phrase in the first row of the grammar that the formula fits: those for a short part before others.
-    fn compound(&self, logic: &Logic) -> String {
-        let said = |row: &PhraseRow| {
-            let bound = Bound::of_phrase(&row.formula, logic)?;
-            if row.is_simple && !is_simple(bound.formula('p')?) {
-                return None;
-            }
-            let mut text = String::new();
-            for part in &row.parts {
-                let words = match part {
-                    Part::Words(choices) => choices.first()?.replace(" ,", ","),
-                    Part::Slot(letter, "part") => self.part(bound.formula(*letter)?),
-                    Part::Slot(letter, "phrase") => self.phrase(bound.formula(*letter)?),
-                    Part::Slot(_, rule) => bound.amount(rule)?,
-                };
-                if !text.is_empty() && !words.starts_with([',', ':']) {
-                    text.push(' ');
-                }
-                text.push_str(&words);
-            }
-            Some(text)
-        };
-        let rows = || PHRASES.iter();
-        let mut found = rows().filter(|row| row.is_simple).find_map(said);
-        found = found.or_else(|| rows().filter(|row| !row.is_simple).find_map(said));
-        found.unwrap_or_default()
     }
 }
 
 /// Whether the phrase of a formula can stand beside others without parentheses.
-fn is_simple(logic: &Logic) -> bool {
+pub(crate) fn is_simple(logic: &Logic) -> bool {
     match logic {
         Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => true,
         Logic::Not(inner) => is_simple(inner),

@@ -53,28 +53,22 @@ impl Window {
         Window { low, high, unit }
     }
 
+    /// Returns the window from now on.
+    pub fn from_now(high: Ratio, unit: Unit) -> Window {
+        let low = Ratio::new(0, 1);
+        Window { low, high, unit }
+    }
+
     /// Returns the positions at which the trace may end before this window does, or `None` if there are none.
     pub fn cut_off(self) -> Option<Window> {
         /// Times are exact to the attosecond.
         const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
         let least = match self.unit {
             Unit::Seconds => ATTOSECONDS,
-            _ => 1,
+            Unit::Steps => 1,
         };
-        (self.high.to_f64() > 0.0).then(|| Window {
-            low: Ratio::new(0, 1),
-            high: self.high.plus(Ratio::new(-1, least)),
-            unit: self.unit,
-        })
-    }
-
-    /// Returns the window from now on.
-    pub fn from_now(high: Ratio, unit: Unit) -> Window {
-        Window {
-            low: Ratio::new(0, 1),
-            high,
-            unit,
-        }
+        let high = self.high.plus(Ratio::new(-1, least));
+        (self.high.to_f64() > 0.0).then(|| Window::from_now(high, self.unit))
     }
 }
 
@@ -219,33 +213,33 @@ pub fn implies(a: Logic, b: Logic) -> Logic {
     }
 }
 
-fn unary(op: Unary, window: Option<Window>, inner: Logic) -> Logic {
-    Logic::Unary(op, window, Box::new(inner))
+fn unary(op: Unary, inner: Logic) -> Logic {
+    Logic::Unary(op, None, Box::new(inner))
 }
 
 /// `G f`
 pub fn always(inner: Logic) -> Logic {
-    unary(Unary::Always, None, inner)
+    unary(Unary::Always, inner)
 }
 
-/// `F f`, in a window where there is one
-pub fn eventually(window: Option<Window>, inner: Logic) -> Logic {
-    unary(Unary::Eventually, window, inner)
+/// `F f`
+pub fn eventually(inner: Logic) -> Logic {
+    unary(Unary::Eventually, inner)
 }
 
 /// `!F f`
 pub fn never(inner: Logic) -> Logic {
-    not(eventually(None, inner))
+    not(eventually(inner))
 }
 
 /// `X f`
 pub fn next(inner: Logic) -> Logic {
-    unary(Unary::Next, None, inner)
+    unary(Unary::Next, inner)
 }
 
 /// `Y f`
 pub fn previously(inner: Logic) -> Logic {
-    unary(Unary::Previously, None, inner)
+    unary(Unary::Previously, inner)
 }
 
 /// `a W b`
@@ -253,31 +247,24 @@ pub fn unless(a: Logic, b: Logic) -> Logic {
     Logic::Binary(Binary::Unless, None, Box::new(a), Box::new(b))
 }
 
-/// `f` at more than `count` steps from here on: `F (f & X F (f …))`.
-pub fn occurrences(count: u32, inner: &Logic) -> Logic {
-    let mut more = eventually(None, inner.clone());
-    for _ in 1..count {
-        more = eventually(None, and([inner.clone(), next(more)]));
-    }
-    more
-}
-
-/// `f` at a step with at least `count - 1` steps before it where `f` holds: `f & Y O (f & Y O …)`.
-pub fn so_often(count: u32, inner: &Logic) -> Logic {
-    let mut found = inner.clone();
-    for _ in 1..count {
-        found = and([inner.clone(), previously(unary(Unary::Once, None, found))]);
-    }
-    found
-}
-
 /// The operators of a number of times that looks ahead: the next step, and some step from there on.
 pub const AHEAD: [Unary; 2] = [Unary::Next, Unary::Eventually];
 /// The operators of a number of times that looks back.
 pub const BACK: [Unary; 2] = [Unary::Previously, Unary::Once];
 
-/// Of `f & X F (f & X F …)`, or `f & Y O (f & Y O …)`, the event and how often it is said to come.
-pub fn repeated(logic: &Logic, [step, some]: [Unary; 2]) -> Option<(Logic, u32)> {
+/// `f` at this step and at `count - 1` others: `f & X F (f & X F …)`, or `f & Y O (f & Y O …)`.
+pub fn so_often(count: u32, inner: &Logic, [step, some]: [Unary; 2]) -> Logic {
+    let more = |found| and([inner.clone(), unary(step, unary(some, found))]);
+    (1..count).fold(inner.clone(), |found, _| more(found))
+}
+
+/// `f` at so many steps from here on: `F (f & X F (f …))`.
+pub fn occurrences(count: u32, inner: &Logic) -> Logic {
+    eventually(so_often(count, inner, AHEAD))
+}
+
+/// Of a formula that [`so_often`] makes, the event and how often it is said to come.
+pub fn repeated(logic: &Logic, operators: [Unary; 2]) -> Option<(Logic, u32)> {
     if logic.is_state() {
         return Some((logic.clone(), 1));
     }
@@ -285,37 +272,29 @@ pub fn repeated(logic: &Logic, [step, some]: [Unary; 2]) -> Option<(Logic, u32)>
         return None;
     };
     let (last, first) = parts.split_last()?;
-    let Logic::Unary(op, None, other) = last else {
-        return None;
-    };
-    let Logic::Unary(inner, None, again) = other.as_ref() else {
-        return None;
-    };
-    if *op != step || *inner != some {
-        return None;
-    }
-    let (event, count) = repeated(again, [step, some])?;
+    let again = last.inside(operators[0])?.inside(operators[1])?;
+    let (event, count) = repeated(again, operators)?;
     (event == and(first.iter().cloned())).then_some((event, count + 1))
 }
 
 impl Logic {
-    /// Of `F (f & X F (f …))` the event and how often it is said to come, if that is more than once.
-    pub(crate) fn times(&self) -> Option<(Logic, u32)> {
+    /// Returns the operand of this operator without bounds.
+    pub(crate) fn inside(&self, operator: Unary) -> Option<&Logic> {
         match self {
-            Logic::Unary(Unary::Eventually, None, inner) => {
-                repeated(inner, AHEAD).filter(|(_, count)| *count > 1)
-            }
+            Logic::Unary(op, None, inner) if *op == operator => Some(inner),
             _ => None,
         }
     }
 
+    /// Of `F (f & X F (f …))` the event and how often it is said to come, if that is more than once.
+    pub(crate) fn times(&self) -> Option<(Logic, u32)> {
+        repeated(self.inside(Unary::Eventually)?, AHEAD).filter(|(_, count)| *count > 1)
+    }
+
     /// Returns `a` and `b` of `G (a -> b)`.
     pub(crate) fn response(&self) -> Option<(&Logic, &Logic)> {
-        match self {
-            Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
-                Logic::Implies(a, b) => Some((a, b)),
-                _ => None,
-            },
+        match self.inside(Unary::Always)? {
+            Logic::Implies(a, b) => Some((a, b)),
             _ => None,
         }
     }
@@ -323,10 +302,7 @@ impl Logic {
     /// Returns `a` of `!F a`.
     pub(crate) fn denied(&self) -> Option<&Logic> {
         match self {
-            Logic::Not(inner) => match inner.as_ref() {
-                Logic::Unary(Unary::Eventually, None, inner) => Some(inner),
-                _ => None,
-            },
+            Logic::Not(inner) => inner.inside(Unary::Eventually),
             _ => None,
         }
     }
@@ -392,23 +368,30 @@ impl Logic {
     /// Returns the formula with parts replaced, outermost first: a result of `change` replaces the part.
     #[must_use]
     pub fn rebuilt(&self, change: &mut dyn FnMut(&Logic) -> Option<Logic>) -> Logic {
-        if let Some(changed) = change(self) {
-            return changed;
-        }
-        let mut again = |inner: &Logic| Box::new(inner.rebuilt(change));
-        match self {
+        let whole = change(self);
+        let again = || self.with_parts(&mut |part| Some(part.rebuilt(change)));
+        whole.or_else(again).unwrap_or_else(|| self.clone())
+    }
+
+    /// Returns the same operator on other operands, or `None` if there is none for one of them.
+    pub(crate) fn with_parts(
+        &self,
+        change: &mut dyn FnMut(&Logic) -> Option<Logic>,
+    ) -> Option<Logic> {
+        let mut of = |inner: &Logic| change(inner).map(Box::new);
+        Some(match self {
             Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => {
                 self.clone()
             }
-            Logic::Not(inner) => Logic::Not(again(inner)),
-            Logic::And(parts) => Logic::And(parts.iter().map(|part| *again(part)).collect()),
-            Logic::Or(parts) => Logic::Or(parts.iter().map(|part| *again(part)).collect()),
-            Logic::Implies(a, b) => Logic::Implies(again(a), again(b)),
-            Logic::Iff(a, b) => Logic::Iff(again(a), again(b)),
-            Logic::Unary(op, window, inner) => Logic::Unary(*op, *window, again(inner)),
-            Logic::Binary(op, window, a, b) => Logic::Binary(*op, *window, again(a), again(b)),
-            Logic::AtMost(count, window, inner) => Logic::AtMost(*count, *window, again(inner)),
-        }
+            Logic::Not(inner) => not(*of(inner)?),
+            Logic::And(parts) => and(parts.iter().map(change).collect::<Option<Vec<_>>>()?),
+            Logic::Or(parts) => or(parts.iter().map(change).collect::<Option<Vec<_>>>()?),
+            Logic::Implies(a, b) => implies(*of(a)?, *of(b)?),
+            Logic::Iff(a, b) => Logic::Iff(of(a)?, of(b)?),
+            Logic::Unary(op, window, inner) => Logic::Unary(*op, *window, of(inner)?),
+            Logic::Binary(op, window, a, b) => Logic::Binary(*op, *window, of(a)?, of(b)?),
+            Logic::AtMost(count, window, inner) => Logic::AtMost(*count, *window, of(inner)?),
+        })
     }
 
     /// Whether no operator looks at another step.

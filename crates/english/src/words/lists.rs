@@ -1,18 +1,25 @@
 //! Lists of words, which are data.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let sections = include_str!("../data/words.txt").split("\n# ").skip(1);
-    let named = sections.filter_map(|section| section.split_once('\n'));
-    named
-        .map(|(name, words)| match words.contains(';') {
-            true => (name, words.split(';').map(str::trim).collect()),
-            false => (name, words.split_whitespace().collect()),
-        })
-        .collect()
-});
+/// The sections of a text, `# name` and below it the words with blanks between them, or phrases with semicolons, which may be broken into
+/// lines.
+pub(crate) fn sections(
+    text: &'static str,
+) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let named = text
+        .split("\n# ")
+        .skip(1)
+        .filter_map(|section| section.split_once('\n'));
+    named.map(|(name, words)| match words.contains(';') {
+        true => (name, words.split(';').map(str::trim).collect()),
+        false => (name, words.split_whitespace().collect()),
+    })
+}
+
+static LISTS: LazyLock<HashMap<&str, Vec<&str>>> =
+    LazyLock::new(|| sections(include_str!("../data/words.txt")).collect());
 
 /// Returns the words, or the phrases, of a list.
 pub(crate) fn list(name: &str) -> &'static [&'static str] {
@@ -43,4 +50,18 @@ pub(crate) fn words_of(text: &str, signs: &str) -> Vec<String> {
     let ends = |c: char| !c.is_alphanumeric() && !signs.contains(c);
     let words = text.split(ends).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
+}
+
+/// Returns the word without an ending of inflection: *deleted*, *deletes*.
+pub(crate) fn stem(word: &str) -> &str {
+    let endings = ["ing", "ed", "es", "s", "e", "al"];
+    let base = endings.iter().find_map(|ending| word.strip_suffix(ending));
+    base.filter(|base| base.len() > 3).unwrap_or(word)
+}
+
+/// Returns the words of a text that are not on a list, without their endings.
+pub(crate) fn stems(text: &str, without: &str) -> BTreeSet<String> {
+    let words = words_of(text, "").into_iter();
+    let words = words.filter(|word| !is_listed(without, word));
+    words.map(|word| stem(&word).to_owned()).collect()
 }

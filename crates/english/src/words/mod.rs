@@ -10,7 +10,7 @@ mod lists;
 mod measure;
 
 pub use english::sentence;
-pub(crate) use english::{Speaker, ahead, back, length, times};
+pub(crate) use english::{Speaker, ahead, back, is_simple, length, times};
 pub use formula::{Binary, Logic, Unary, Window, Writer};
-pub(crate) use lists::{first_letter, is_listed, list, one_line, words_of};
+pub(crate) use lists::{first_letter, is_listed, list, one_line, sections, stem, stems, words_of};
 pub use measure::{Ratio, Unit};
