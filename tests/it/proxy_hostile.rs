@@ -25,9 +25,13 @@ impl Judge for Rules {
         true
     }
 
-    fn request(&mut self, _: Request, event: &str) -> Result<Decision, String> {
+    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         let event: Json = serde_json::from_str(event).unwrap();
         let mut decision = Decision::new(Cause::Event);
+        if request == Request::Act {
+            decision.cause = Cause::Act;
+            decision.errors.push(format!("the text is {FORBIDDEN}"));
+        }
         let text = event.get("text").map(|text| text.as_str().unwrap_or(""));
         if event["kind"] != "call" && text.is_none_or(|text| text.contains(FORBIDDEN)) {
             decision.ruling = Ruling::Block;
@@ -67,6 +71,30 @@ fn shows(line: &str) -> bool {
         bytes.is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(FORBIDDEN))
     };
     all.concat().contains(FORBIDDEN) || all.iter().any(encoded)
+}
+
+/// A clause that keeps an answer from the server does not tell it why.
+#[test]
+fn nothing_that_is_kept_from_a_server_reaches_it() {
+    for answer in [
+        r#""result":{"action":"accept","content":{"password":"SECRET"}}"#,
+        r#""error":{"code":1,"message":"SECRET"}"#,
+        r#""result":{"SECRET":1,"SECRET":2}"#,
+    ] {
+        let mut session = Session::new("t", false, Limits::default());
+        let mut rules = Rules { denied: 0 };
+        let asks =
+            br#"{"jsonrpc":"2.0","id":"s","method":"elicitation/create","params":{"message":"?"}}"#;
+        let turn = session.from_server(&mut rules, asks);
+        let asked: Json = serde_json::from_str(&turn.on[0]).unwrap();
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, asked["id"]);
+        let turn = session.from_client(&mut rules, line.as_bytes());
+        assert_eq!(turn.on.len(), 1, "{answer}: {turn:?}");
+        assert!(
+            turn.on[0].contains("\"error\"") && !shows(&turn.on[0]),
+            "{turn:?}"
+        );
+    }
 }
 
 #[test]
