@@ -222,7 +222,7 @@ fn helix_as_the_guide_sets_it_up() {
     // The list of findings is opened; then the file is formatted and written.
     let mut session = home.command("script");
     session
-        .args(["-qec", "stty rows 40 cols 120; hx post.guard", "screen"])
+        .args(["-qfec", "stty rows 40 cols 120; hx post.guard", "screen"])
         .env("TERM", "xterm-256color")
         .env("COLORTERM", "truecolor")
         .stdin(Stdio::piped())
