@@ -179,14 +179,12 @@ fn emacs_indents_as_the_formatter_does() {
         "indent.el",
         r#"
 (let (changed)
-  (dolist (file (directory-files "." nil "\`[0-9]+\.guard\'"))
+  (dolist (file (directory-files "." nil "^[0-9]+[.]guard$"))
     (find-file file)
     (let ((before (buffer-string)) (inhibit-message t))
       (indent-region (point-min) (point-max))
       (unless (string= before (buffer-string)) (push file changed))))
-  (write-region (format "%s
-%s
-" major-mode changed) nil (getenv "OUT")))
+  (write-region (format "%s\n%s\n" major-mode changed) nil (getenv "OUT")))
 "#,
     );
     let lines = home.lines(&["--batch", "-l", "init.el", "-l", "indent.el"]);
@@ -224,7 +222,7 @@ fn helix_as_the_guide_sets_it_up() {
     // The list of findings is opened; then the file is formatted and written.
     let mut session = home.command("script");
     session
-        .args(["-qec", "stty rows 40 cols 120; hx post.guard", "screen"])
+        .args(["-qfec", "stty rows 40 cols 120; hx post.guard", "screen"])
         .env("TERM", "xterm-256color")
         .env("COLORTERM", "truecolor")
         .stdin(Stdio::piped())
