@@ -5,7 +5,7 @@ use num_rational::BigRational;
 
 use super::super::chain::{Chain, ChainBuilder};
 use super::super::scalar::{Approx, Estimate, Scalar};
-use super::{Accuracy, Factors, Problem, solve};
+use super::{Accuracy, Factors, Problem, solve, until_within};
 
 /// A linear congruential generator (Knuth) with a fixed seed.
 struct Random(u64);
@@ -321,5 +321,55 @@ fn limits_leave_bounds_that_hold() {
     let (truth, _) = solved::<f64>(&rows, 2, None, &Accuracy::default());
     for (truth, found) in truth.iter().zip(&found) {
         assert!(found.lower() <= truth.value && truth.value <= found.upper());
+    }
+}
+
+/// Values within a number of steps follow the recurrence that defines them: in rows that are stored by columns, in others
+/// between them, and where the end of the walk is certain after some steps.
+#[test]
+fn walks_within_steps_follow_the_recurrence() {
+    let mut random = Random(5);
+    let rows: Rows = (0..700u32)
+        .map(|state| {
+            let mut row = Vec::new();
+            match state {
+                0 => {}
+                1..5 => row.push((state - 1, fraction(1, 1))),
+                _ => {
+                    row.push((state - 1, fraction(1, 4)));
+                    if random.below(60) == 0 {
+                        row.push((state / 2, fraction(1, 8)));
+                    }
+                    if state < 699 {
+                        row.push((state + 1, fraction(1, 2)));
+                    }
+                }
+            }
+            row
+        })
+        .collect();
+    for steps in [0, 1, 3, 40] {
+        let mut truth = vec![fraction(0, 1); rows.len()];
+        truth[0] = fraction(1, 1);
+        for _ in 0..steps {
+            let next = |(row, own): (&Vec<(u32, BigRational)>, &BigRational)| {
+                let stays = row
+                    .iter()
+                    .fold(fraction(1, 1), |left, (_, weight)| left - weight);
+                let terms = row
+                    .iter()
+                    .map(|(target, weight)| weight * &truth[*target as usize]);
+                terms.fold(stays * own, |sum, term| sum + term)
+            };
+            truth = rows.iter().zip(&truth).map(next).collect();
+        }
+        fn found<V: Scalar>(rows: &Rows, steps: u64) -> Vec<V::Estimate> {
+            let chain = chain::<V>(rows);
+            let graph = chain.graph();
+            let before = graph.reversed();
+            until_within(&chain, &before, &graph.all(), &graph.set(0..1), steps, true)
+        }
+        assert_eq!(found::<BigRational>(&rows, steps), truth, "{steps} steps");
+        holds(&truth, &found::<f64>(&rows, steps));
     }
 }

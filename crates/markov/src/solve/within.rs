@@ -186,6 +186,11 @@ fn sure<V: Scalar>(
 /// The rows of the states whose values can change, restricted to these states; transitions to others form a constant.
 struct Sweeps<V> {
     levels: Levels,
+    /// In order of their states; none crosses the border of a block.
+    runs: Vec<Run>,
+    /// The first run of each block, and the number of all runs.
+    of_block: Vec<usize>,
+    /// Where the row of each state begins that is not in a regular run.
     rows: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<V>,
@@ -196,6 +201,54 @@ struct Sweeps<V> {
     reads: Vec<Vec<u32>>,
     /// The largest number of terms of a row.
     terms: usize,
+}
+
+/// Rows of consecutive states.
+///
+/// Chains of walks and queues have many rows that differ from the row before only in that each target is the next one. Such
+/// a run is stored by columns: the values that a column reads lie side by side, so that several rows are computed at a time.
+struct Run {
+    begin: usize,
+    end: usize,
+    /// The number of terms of each row, if the run is regular.
+    regular: Option<usize>,
+    /// Where its transitions begin.
+    first: usize,
+}
+
+/// The least number of rows of a regular run.
+const REGULAR: usize = 8;
+
+/// The rows of a block before they are stored, one after the other.
+struct BlockRows<V> {
+    ends: Vec<usize>,
+    targets: Vec<u32>,
+    weights: Vec<V>,
+}
+
+impl<V> BlockRows<V> {
+    fn row(&self, at: usize) -> std::ops::Range<usize> {
+        at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]
+    }
+
+    /// Whether each target of a row follows that of the row before.
+    fn continues(&self, at: usize) -> bool {
+        let (before, row) = (&self.targets[self.row(at - 1)], &self.targets[self.row(at)]);
+        before.len() == row.len()
+            && before
+                .iter()
+                .zip(row)
+                .all(|(before, target)| before + 1 == *target)
+    }
+
+    /// Returns the end of the longest regular run from a row on.
+    fn run(&self, begin: usize) -> usize {
+        let mut end = begin + 1;
+        while end < self.ends.len() && self.continues(end) {
+            end += 1;
+        }
+        end
+    }
 }
 
 impl<V: Scalar> Sweeps<V> {
@@ -215,6 +268,8 @@ impl<V: Scalar> Sweeps<V> {
         }
         let count = levels.states.len();
         let mut sweeps = Sweeps {
+            runs: Vec::new(),
+            of_block: Vec::with_capacity(count.div_ceil(BLOCK) + 1),
             rows: Vec::with_capacity(count + 1),
             targets: Vec::new(),
             weights: Vec::new(),
@@ -224,22 +279,27 @@ impl<V: Scalar> Sweeps<V> {
             terms: 0,
             levels,
         };
-        sweeps.rows.push(0);
+        let mut block_rows = BlockRows {
+            ends: Vec::new(),
+            targets: Vec::new(),
+            weights: Vec::new(),
+        };
         let mut seen = vec![NONE; count.div_ceil(BLOCK)];
-        for (block, states) in (0u32..).zip(sweeps.levels.states.chunks(BLOCK)) {
+        for begin in (0..count).step_by(BLOCK) {
+            let block = (begin / BLOCK) as u32;
             let mut reads = vec![block];
             seen[block as usize] = block;
-            for &state in states {
+            for at in begin..(begin + BLOCK).min(count) {
+                let state = sweeps.levels.states[at];
                 let mut constant = earned(state);
-                let begin = sweeps.targets.len();
                 for (target, weight) in chain.row(state) {
                     let at = sweeps.place[target as usize];
                     if at == NONE {
                         constant.accumulate(weight, fixed(target));
                         continue;
                     }
-                    sweeps.targets.push(at);
-                    sweeps.weights.push(weight.clone());
+                    block_rows.targets.push(at);
+                    block_rows.weights.push(weight.clone());
                     let other = at / BLOCK as u32;
                     if seen[other as usize] != block {
                         seen[other as usize] = block;
@@ -248,13 +308,62 @@ impl<V: Scalar> Sweeps<V> {
                 }
                 let own = chain.graph().successors(state).len();
                 sweeps.terms = sweeps.terms.max(own + 1);
-                debug_assert!(sweeps.targets.len() - begin <= own);
-                sweeps.rows.push(sweeps.targets.len() as u32);
+                block_rows.ends.push(block_rows.targets.len());
                 sweeps.constants.push(constant);
             }
             sweeps.reads.push(reads);
+            sweeps.store(&mut block_rows);
         }
+        sweeps.rows.push(sweeps.targets.len() as u32);
+        sweeps.of_block.push(sweeps.runs.len());
         sweeps
+    }
+
+    /// Stores the rows of the next block, as runs.
+    fn store(&mut self, rows: &mut BlockRows<V>) {
+        self.of_block.push(self.runs.len());
+        let base = self.rows.len();
+        let mut begin = 0;
+        while begin < rows.ends.len() {
+            let mut end = rows.run(begin);
+            let is_regular = end - begin >= REGULAR;
+            // Rows up to the next regular run are one run.
+            while !is_regular && end < rows.ends.len() {
+                let next = rows.run(end);
+                if next - end >= REGULAR {
+                    break;
+                }
+                end = next;
+            }
+            let terms = rows.row(begin).len();
+            let first = self.targets.len();
+            self.runs.push(Run {
+                begin: base + begin,
+                end: base + end,
+                regular: is_regular.then_some(terms),
+                first,
+            });
+            if is_regular {
+                for column in 0..terms {
+                    for at in begin..end {
+                        let from = rows.row(at).start + column;
+                        self.targets.push(rows.targets[from]);
+                        self.weights.push(rows.weights[from].clone());
+                    }
+                }
+                self.rows.extend((begin..end).map(|_| first as u32));
+            } else {
+                for at in begin..end {
+                    self.rows.push(self.targets.len() as u32);
+                    self.targets.extend_from_slice(&rows.targets[rows.row(at)]);
+                    self.weights.extend_from_slice(&rows.weights[rows.row(at)]);
+                }
+            }
+            begin = end;
+        }
+        rows.ends.clear();
+        rows.targets.clear();
+        rows.weights.clear();
     }
 
     /// Returns the values after this many steps from `start`; the states of `sure` have the value `then` from their
@@ -283,7 +392,7 @@ impl<V: Scalar> Sweeps<V> {
                 let end = (begin + BLOCK).min(active);
                 let is_new = end > before;
                 let due = is_new || self.reads[block].iter().any(|&read| changed[read as usize]);
-                *change = due && self.block(begin..end, &values, &mut next[begin..end]);
+                *change = due && self.block(block, begin..end, &values, &mut next[begin..end]);
                 any |= *change;
             }
             before = active;
@@ -296,25 +405,68 @@ impl<V: Scalar> Sweeps<V> {
         values
     }
 
-    /// Computes one step of some states; returns whether a value changed.
-    fn block(&self, range: std::ops::Range<usize>, values: &[V], next: &mut [V]) -> bool {
-        let mut changed = false;
-        for (at, into) in range.zip(next) {
+    /// Computes one step of the first states of a block; returns whether a value changed.
+    fn block(
+        &self,
+        block: usize,
+        range: std::ops::Range<usize>,
+        values: &[V],
+        next: &mut [V],
+    ) -> bool {
+        for run in &self.runs[self.of_block[block]..self.of_block[block + 1]] {
+            let end = run.end.min(range.end);
+            if end <= run.begin {
+                break;
+            }
+            let into = &mut next[run.begin - range.start..end - range.start];
+            into.clone_from_slice(&self.constants[run.begin..end]);
+            match run.regular {
+                Some(terms) => self.columns(run, terms, values, into),
+                None => self.each_row(run.begin..end, values, into),
+            }
+        }
+        *next != values[range]
+    }
+
+    /// Adds the terms of the first rows of a regular run, column by column, so that each sum has the order of its row.
+    fn columns(&self, run: &Run, terms: usize, values: &[V], into: &mut [V]) {
+        let rows = run.end - run.begin;
+        for first in (0..terms).map(|column| run.first + column * rows) {
+            let weights = &self.weights[first..first + into.len()];
+            let from = self.targets[first] as usize;
+            let read = &values[from..from + into.len()];
+            for ((into, weight), value) in into.iter_mut().zip(weights).zip(read) {
+                into.accumulate(weight, value);
+            }
+        }
+    }
+
+    /// Adds the terms of rows one by one.
+    fn each_row(&self, range: std::ops::Range<usize>, values: &[V], into: &mut [V]) {
+        for (at, sum) in range.zip(into) {
             let edges = self.rows[at] as usize..self.rows[at + 1] as usize;
-            let mut sum = self.constants[at].clone();
             for (&target, weight) in self.targets[edges.clone()].iter().zip(&self.weights[edges]) {
                 sum.accumulate(weight, &values[target as usize]);
             }
-            changed |= sum != values[at];
-            *into = sum;
         }
-        changed
     }
 
     /// Makes the value of a state a constant.
     fn settle(&mut self, at: usize, value: &V) {
-        let edges = self.rows[at] as usize..self.rows[at + 1] as usize;
-        self.weights[edges].fill(V::zero());
+        let run = self.runs.partition_point(|run| run.end <= at);
+        let run = &self.runs[run];
+        match run.regular {
+            Some(terms) => {
+                for column in 0..terms {
+                    let term = run.first + column * (run.end - run.begin) + (at - run.begin);
+                    self.weights[term] = V::zero();
+                }
+            }
+            None => {
+                let edges = self.rows[at] as usize..self.rows[at + 1] as usize;
+                self.weights[edges].fill(V::zero());
+            }
+        }
         self.constants[at] = value.clone();
     }
 
