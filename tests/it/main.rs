@@ -31,6 +31,7 @@ mod conformance;
 mod dap;
 mod deferred_texts;
 mod diff;
+mod diff_deadlines;
 mod differential;
 mod doc;
 mod docs;
