@@ -129,6 +129,7 @@ mod system_properties;
 mod text_functions;
 mod tidy;
 mod tree_sitter;
+mod view;
 mod why;
 
 use support::random;
