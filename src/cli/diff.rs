@@ -106,7 +106,7 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
             let before = diff::collect(old, &files, progress, &mut on_problem, &|| false);
             // The same data was read before, so its problems were already reported.
             let after = diff::collect(new, &files, progress, &mut |_| {}, &|| false);
-            diff::compare_runs(&before, after, &pairs)
+            diff::compare_runs(&before, &after, &pairs)
         });
         let unreadable = missing.iter().filter(|problem| problem.kind.is_error());
         runs.errors += unreadable.count() as u64;

@@ -8,6 +8,10 @@ use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::lint::{self, Difference};
 use crate::verdict::Verdict;
 
+/// The reason if the values of one event exceed the budget of their search, which grows with each term that is compared.
+const TOO_MANY_TERMS: &str = "its conditions compare too many terms to relate them exactly (more than about 12 in one step), and \
+                              no events were found on which the two differ";
+
 /// Two properties that are compared, in their specs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
@@ -169,8 +173,13 @@ fn decide(
     let (reason, difference) = match found {
         Ok(None) => return Direction::Excluded,
         Ok(Some(difference)) => (
-            "no events were found that give its conditions the values on which the two differ"
-                .to_owned(),
+            match difference.is_proposal {
+                true => TOO_MANY_TERMS,
+                false => {
+                    "no events were found that give its conditions the values on which the two differ"
+                }
+            }
+            .to_owned(),
             Some(difference),
         ),
         Err(reason) => (reason, None),

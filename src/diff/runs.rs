@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 
 use super::witness::without_models;
@@ -36,13 +37,10 @@ pub struct Judge {
 /// The result for one trace.
 #[derive(Debug)]
 struct Judged {
-    trace: SmolStr,
-    file: Arc<str>,
-    line: u64,
     /// By property: the gravest verdict of its instances, with the step.
-    verdicts: Vec<(Verdict, Option<u32>)>,
+    verdicts: Box<[(Verdict, Option<u32>)]>,
     /// By event: the ruling; empty without clauses.
-    rulings: Vec<(u32, Ruling)>,
+    rulings: Box<[(u32, Ruling)]>,
 }
 
 impl Judge {
@@ -81,7 +79,7 @@ impl Judge {
         })
     }
 
-    fn judge(&self, record: Record, wanted: &Wanted) -> Option<Judged> {
+    fn judge(&self, record: Record, wanted: &Wanted) -> Option<(Place, Judged)> {
         let rulings = self.rulings(&record);
         let report =
             self.program
@@ -100,13 +98,17 @@ impl Judge {
                 *known = own;
             }
         }
-        Some(Judged {
-            trace: report.trace,
+        let place = Place {
             file: report.file,
             line: report.line,
-            verdicts,
-            rulings,
-        })
+            trace: report.trace,
+            copy: 0,
+        };
+        let judged = Judged {
+            verdicts: verdicts.into(),
+            rulings: rulings.into(),
+        };
+        Some((place, judged))
     }
 
     /// Returns the ruling on each event, as if all of them had happened.
@@ -143,8 +145,8 @@ impl Judge {
 /// The results of one spec on recorded runs.
 #[derive(Debug, Default)]
 pub struct Collected {
-    by_place: FxHashMap<Place, Judged>,
-    order: Vec<Place>,
+    /// In the order in which they were read.
+    traces: IndexMap<Place, Judged, FxBuildHasher>,
     /// The errors in the data.
     errors: u64,
 }
@@ -160,7 +162,7 @@ pub fn collect(
 ) -> Collected {
     let mut collecting = Collecting {
         found: Collected::default(),
-        seen: FxHashMap::default(),
+        copies: FxHashMap::default(),
         progress,
         on_problem,
         stops,
@@ -175,7 +177,7 @@ pub fn collect(
 /// spec, with the name that is reported.
 pub fn compare(
     first: &Collected,
-    mut second: Collected,
+    second: &Collected,
     pairs: &[(PropertyId, PropertyId, String)],
 ) -> Runs {
     let mut runs = Runs {
@@ -184,11 +186,8 @@ pub fn compare(
     };
     let mut verdicts: BTreeMap<(usize, Change), RunChange> = BTreeMap::new();
     let mut decisions: BTreeMap<Change, RunChange> = BTreeMap::new();
-    for key in &first.order {
-        let Some(before) = first.by_place.get(key) else {
-            continue;
-        };
-        let Some(after) = second.by_place.remove(key) else {
+    for (trace, before) in &first.traces {
+        let Some(after) = second.traces.get(trace) else {
             runs.only_old += 1;
             continue;
         };
@@ -206,26 +205,30 @@ pub fn compare(
             let entry = verdicts
                 .entry((place, change))
                 .or_insert_with(|| RunChange::new(name.clone(), change));
-            entry.add(before, at, was.0.as_str(), is.0.as_str());
+            entry.add(trace, at, was.0.as_str(), is.0.as_str());
         }
         let rulings = (&before.rulings, &after.rulings);
-        let differ = rulings.0.iter().zip(rulings.1).find_map(|(was, is)| {
-            let change = match (was.1 >= Ruling::Ask, is.1 >= Ruling::Ask) {
-                (false, true) => Change::NewlyStopped,
-                (true, false) => Change::NoLongerStopped,
-                _ if was.1.denies() != is.1.denies() => Change::OtherDecision,
-                _ => return None,
-            };
-            Some((change, is.0, was.1, is.1))
-        });
+        let differ = rulings
+            .0
+            .iter()
+            .zip(rulings.1.iter())
+            .find_map(|(was, is)| {
+                let change = match (was.1 >= Ruling::Ask, is.1 >= Ruling::Ask) {
+                    (false, true) => Change::NewlyStopped,
+                    (true, false) => Change::NoLongerStopped,
+                    _ if was.1.denies() != is.1.denies() => Change::OtherDecision,
+                    _ => return None,
+                };
+                Some((change, is.0, was.1, is.1))
+            });
         if let Some((change, at, was, is)) = differ {
             let entry = decisions
                 .entry(change)
                 .or_insert_with(|| RunChange::new(String::new(), change));
-            entry.add(before, Some(at), was.as_str(), is.as_str());
+            entry.add(trace, Some(at), was.as_str(), is.as_str());
         }
     }
-    runs.only_new = second.by_place.len() as u64;
+    runs.only_new = (second.traces.len() as u64).saturating_sub(runs.traces);
     runs.verdicts = verdicts.into_values().collect();
     runs.decisions = decisions.into_values().collect();
     runs
@@ -255,13 +258,13 @@ impl RunChange {
         }
     }
 
-    fn add(&mut self, judged: &Judged, at: Option<u32>, old: &'static str, new: &'static str) {
+    fn add(&mut self, place: &Place, at: Option<u32>, old: &'static str, new: &'static str) {
         self.traces += 1;
         if self.examples.len() < EXAMPLES {
             self.examples.push(Example {
-                trace: judged.trace.to_string(),
-                file: judged.file.to_string(),
-                line: judged.line,
+                trace: place.trace.to_string(),
+                file: place.file.to_string(),
+                line: place.line,
                 at,
                 old,
                 new,
@@ -271,27 +274,34 @@ impl RunChange {
 }
 
 /// A trace: its file, its line, its name, and how many before it had the same.
-type Place = (Arc<str>, u64, SmolStr, u64);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    file: Arc<str>,
+    line: u64,
+    trace: SmolStr,
+    copy: u64,
+}
 
 struct Collecting<'a> {
     found: Collected,
-    seen: FxHashMap<(Arc<str>, u64, SmolStr), u64>,
+    /// The number of further traces with the same place.
+    copies: FxHashMap<Place, u64>,
     progress: &'a Progress,
     on_problem: &'a mut dyn FnMut(&Problem),
     stops: &'a dyn Fn() -> bool,
     properties: usize,
 }
 
-impl Listener<Judged> for Collecting<'_> {
-    fn report(&mut self, judged: Judged) {
+impl Listener<(Place, Judged)> for Collecting<'_> {
+    fn report(&mut self, (mut place, judged): (Place, Judged)) {
         let traces = &self.progress.traces;
         traces.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let key = (Arc::clone(&judged.file), judged.line, judged.trace.clone());
-        let count = self.seen.entry(key.clone()).or_default();
-        let place = (key.0, key.1, key.2, *count);
-        *count += 1;
-        self.found.order.push(place.clone());
-        self.found.by_place.insert(place, judged);
+        if self.found.traces.contains_key(&place) {
+            let copies = self.copies.entry(place.clone()).or_default();
+            *copies += 1;
+            place.copy = *copies;
+        }
+        self.found.traces.insert(place, judged);
     }
 
     fn problem(&mut self, problem: &Problem) {

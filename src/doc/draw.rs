@@ -48,8 +48,8 @@ impl Graph {
         }
     }
 
-    /// Returns the picture.
-    pub(crate) fn picture(&self) -> Picture {
+    /// Returns the picture of the automaton of a property, whose name tells it from others of a page.
+    pub(crate) fn picture(&self, name: &str) -> Picture {
         let start = Node {
             shape: Shape::Box,
             lines: vec!["start".to_owned()],
@@ -91,7 +91,12 @@ impl Graph {
             "{} states. Two circles: a trace may end here. Green: satisfied whatever follows. Red: violated for good.",
             self.states.len()
         );
-        Picture::graph("Automaton", &description, &nodes, &edges)
+        Picture::graph(
+            &format!("Automaton of {name}"),
+            &description,
+            &nodes,
+            &edges,
+        )
     }
 
     /// Returns the graph as a Mermaid flow chart.

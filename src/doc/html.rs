@@ -54,20 +54,20 @@ fn section(entry: &Entry) -> Markup {
             h2 { span { (entry.kind) " " } (entry.name) }
             (markdown(&entry.doc))
             pre { code { (entry.text) } }
-            @if let Some(facts) = &entry.facts { (facts_markup(facts)) }
+            @if let Some(facts) = &entry.facts { (facts_markup(&entry.name, facts)) }
             @for picture in &entry.pictures { (picture.figure()) }
         }
     }
 }
 
-fn facts_markup(facts: &Facts) -> Markup {
+fn facts_markup(name: &str, facts: &Facts) -> Markup {
     html! {
         div class="facts" { (markdown(&facts.words)) }
         div class="facts" {
             @if let Some(enforce) = &facts.enforce { (enforce) }
             @if let Some(states) = facts.states { ", " (states) " states" }
         }
-        @if let Some(graph) = &facts.graph { (graph.picture().figure()) }
+        @if let Some(graph) = &facts.graph { (graph.picture(name).figure()) }
     }
 }
 

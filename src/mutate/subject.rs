@@ -271,6 +271,7 @@ fn difference(
                 steps,
                 times: Vec::new(),
                 repeats_from: None,
+                is_proposal: false,
                 satisfies_first,
             }));
         }

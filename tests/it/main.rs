@@ -31,6 +31,7 @@ mod conformance;
 mod dap;
 mod deferred_texts;
 mod diff;
+mod diff_deadlines;
 mod differential;
 mod doc;
 mod docs;
@@ -129,6 +130,7 @@ mod system_properties;
 mod text_functions;
 mod tidy;
 mod tree_sitter;
+mod view;
 mod why;
 
 use support::random;

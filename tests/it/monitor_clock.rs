@@ -230,3 +230,36 @@ fn an_answer_in_time_arrives_after_the_deadline() {
     let (_, still) = observe("answer", 205, 202);
     assert_eq!(verdict(&still, "soon"), Verdict::Violated);
 }
+
+/// An event at the very deadline that does not meet it: the deadline passes all the same, without a further event.
+#[test]
+fn an_event_at_the_deadline_does_not_hide_that_it_passes() {
+    for rule in [
+        "a leads to b within 2s",
+        "a leads to b within 1s..2s",
+        "a leads to b within 2s..2s",
+        "a leads to b within 2s or end",
+        "a leads to b within 1s..2s or end",
+        "always (a -> F[0s,2s] b)",
+    ] {
+        let text = format!(
+            "event {{ a: bool  b: bool  at: time }}\nproperty p = {rule}\nenforce p {{ violated => block }}\n"
+        );
+        let checked = front("t.guard", &text, &NoFiles, check::Limits::default());
+        let mut monitor = Monitor::new(&checked.spec.expect(rule), Options::default()).unwrap();
+        let mut observe = |a: bool, at: i64| {
+            let event = json!({"trace": "t", "a": a, "b": false, "at": at}).to_string();
+            let ruling = monitor.observe(event.as_bytes(), Some(seconds(at))).ruling;
+            assert!(!ruling.denies(), "{rule}: {at}");
+        };
+        observe(true, 10);
+        observe(false, 12);
+        assert_eq!(monitor.next_deadline(), Some(seconds(12)), "{rule}");
+        assert!(monitor.tick(seconds(12)).is_empty(), "{rule}");
+        let passed = monitor.tick(Instant(seconds(12).0 + 1));
+        assert_eq!(passed.len(), 1, "{rule}: {passed:?}");
+        assert!(passed[0].ruling.denies(), "{rule}: {passed:?}");
+        assert_eq!(monitor.next_deadline(), None, "{rule}");
+        assert!(monitor.tick(seconds(99)).is_empty(), "{rule}");
+    }
+}

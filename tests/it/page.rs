@@ -1,10 +1,9 @@
 //! The pages of `guard audit --format html` and `guard view`: their content, and their behaviour in a browser.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::Read as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,9 +14,10 @@ use crate::support::cli::{Folder, SPEC};
 use crate::support::corpora::CORPORA;
 use crate::support::formats::corpora;
 use crate::support::{root, skip};
+use crate::view::{RUNS, View};
 
 /// The data of a page, and what stands before it.
-fn parts(page: &str) -> (String, Value) {
+pub(crate) fn parts(page: &str) -> (String, Value) {
     let (head, data) = page
         .split_once("<script id=\"data\" type=\"application/json\">")
         .unwrap();
@@ -209,185 +209,6 @@ fn steps_beyond_the_limit_are_left_out() {
     assert_eq!(traces.len(), 30);
 }
 
-/// `guard view`, and its address.
-struct View {
-    child: Child,
-    address: String,
-}
-
-impl View {
-    fn new(folder: &Folder, traces: &str) -> View {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
-            .current_dir(folder.path())
-            .args(["view", "a.guard", traces])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut address = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut address)
-            .unwrap();
-        View {
-            child,
-            address: address.trim().to_owned(),
-        }
-    }
-
-    fn host(&self) -> &str {
-        self.address
-            .strip_prefix("http://")
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap()
-    }
-
-    fn token(&self) -> &str {
-        self.address
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap()
-    }
-
-    /// Sends a request; gives status and body.
-    fn ask(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.host()).unwrap();
-        let mut text = format!(
-            "{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
-            body.len()
-        );
-        if !fields.iter().any(|(name, _)| *name == "Host") {
-            let _ = write!(text, "Host: {}\r\n", self.host());
-        }
-        for (name, value) in fields {
-            let _ = write!(text, "{name}: {value}\r\n");
-        }
-        write!(stream, "{text}\r\n{body}").unwrap();
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        let status = answer.split(' ').nth(1).unwrap_or("0").parse().unwrap();
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        (status, body.to_owned())
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-const RUNS: &str = r#"{"id":"late","events":[{"kind":"approval","args":{"granted":true}},{"kind":"message"},{"kind":"call","tool":"send_email"}]}
-{"id":"never","events":[{"kind":"call","tool":"send_email"}]}
-{"id":"fine","events":[{"kind":"message"}]}
-"#;
-
-#[test]
-fn the_server_answers_its_own_page_only() {
-    let folder = Folder::new(&[("a.guard", SPEC), ("t.jsonl", RUNS)]);
-    let view = View::new(&folder, "t.jsonl");
-    let (token, host) = (view.token(), view.host());
-    let at = |rest: &str| format!("/{token}/{rest}");
-    let (status, page) = view.ask("GET", &at(""), &[], "");
-    assert_eq!(status, 200);
-    let (head, data) = parts(&page);
-    assert!(head.contains("connect-src 'self'"));
-    assert_eq!(data["traces"].as_array().unwrap().len(), 3);
-    assert_eq!(data["live"]["spec"], SPEC);
-    let (status, detail) = view.ask("GET", &at("trace/1"), &[], "");
-    let detail: Value = serde_json::from_str(&detail).unwrap();
-    assert_eq!((status, detail["s"].as_array().unwrap().len()), (200, 1));
-    let origin = format!("http://{host}");
-    let own = [
-        ("Origin", origin.as_str()),
-        ("Sec-Fetch-Site", "same-origin"),
-    ];
-    let changed = SPEC.replace("Y approval", "once approval");
-    let (status, told) = view.ask("POST", &at("check"), &own, &changed);
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(status, 200, "{told}");
-    let change = &told["changes"][0];
-    assert_eq!(
-        (
-            &change["property"],
-            &change["change"],
-            &change["examples"][0]["trace"]
-        ),
-        (
-            &json!("approved"),
-            &json!("no_longer_violated"),
-            &json!("late")
-        ),
-        "{told}"
-    );
-    assert_eq!(told["changes"].as_array().unwrap().len(), 1, "{told}");
-    let (_, told) = view.ask("POST", &at("check"), &own, "property p = G nothing\n");
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert!(
-        told["diagnostics"].as_str().unwrap().contains("G0"),
-        "{told}"
-    );
-    assert_eq!(told["changes"], Value::Null);
-    // Nothing was written.
-    assert_eq!(folder.read("a.guard"), SPEC);
-    for (what, (method, path, fields, body), wanted) in [
-        (
-            "another token",
-            ("GET", "/0123456789abcdef/", vec![], ""),
-            401,
-        ),
-        ("no token", ("GET", "/", vec![], ""), 401),
-        (
-            "another name",
-            ("GET", &*at(""), vec![("Host", "evil.example")], ""),
-            403,
-        ),
-        (
-            "another port",
-            ("GET", &*at(""), vec![("Host", "127.0.0.1:1")], ""),
-            403,
-        ),
-        (
-            "another page",
-            (
-                "POST",
-                &*at("check"),
-                vec![("Origin", "http://evil.example")],
-                SPEC,
-            ),
-            403,
-        ),
-        (
-            "no origin",
-            ("POST", &*at("check"), vec![("Origin", "null")], SPEC),
-            403,
-        ),
-        (
-            "another site",
-            (
-                "GET",
-                &*at("trace/0"),
-                vec![("Sec-Fetch-Site", "cross-site")],
-                "",
-            ),
-            403,
-        ),
-        ("another method", ("POST", &*at(""), vec![], "x"), 405),
-        ("no such trace", ("GET", &*at("trace/99"), vec![], ""), 404),
-        ("another path", ("GET", &*at("../a.guard"), vec![], ""), 404),
-    ] {
-        assert_eq!(view.ask(method, path, &fields, body).0, wanted, "{what}");
-    }
-    assert_eq!(
-        view.ask("POST", &at("check"), &[], &" ".repeat((1 << 20) + 1))
-            .0,
-        413
-    );
-}
-
 /// A message with two calls: their events have one number.
 const SHARED: &str = r#"{"messages":[{"role":"user","content":"list the files"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"rm","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":""},{"role":"assistant","content":"done"}]}
 "#;
@@ -397,6 +218,7 @@ const CLOCK: &str = "\
 event { kind: string  amount: int = 0  at: time }
 track spent: int = 0 when kind == \"pay\" then spent + amount
 property limit = never (spent > 100)
+property calm = never (kind == \"wait\" and spent >= 40)
 property soon = G (kind == \"ask\" -> F[0s,1h] kind == \"pay\")
 ";
 const PAYMENTS: &str = r#"{"id":"t","events":[{"kind":"ask","at":"2026-01-01T10:00:00Z"},{"kind":"pay","amount":40,"at":"2026-01-01T10:00:30Z"},{"kind":"wait","at":"2026-01-01T10:01:30Z"},{"kind":"pay","amount":40,"at":"2026-01-01T11:30:00Z"},{"kind":"pay","amount":40,"at":"2026-01-02T10:00:00Z"}]}
@@ -485,12 +307,17 @@ fn pages_work_in_a_browser() {
         Some(data) => pages_of_corpora(&folder, &data),
         None => skip("no corpora of recorded runs: their pages are not opened"),
     }
-    let view = View::new(&folder, "t.jsonl");
+    let doc = folder.guard(&["doc", "mail.guard", "-o", "doc"]);
+    assert_eq!(doc.code, 0, "{}", doc.err);
+    let views = [
+        View::new(&folder, &["a.guard", "t.jsonl", "--write"]),
+        View::new(&folder, &["a.guard", "big.jsonl"]),
+    ];
     let output = Command::new("node")
         .arg(root().join("tests/page/run.mjs"))
         .args([&modules, &browser])
         .arg(folder.path())
-        .arg(&view.address)
+        .args(views.iter().map(|view| &view.address))
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

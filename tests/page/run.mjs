@@ -1,13 +1,13 @@
 // Opens the pages of `guard audit --format html` and `guard view` in a real browser. Called by tests/it/page.rs:
-//   node tests/page/run.mjs MODULES CHROMIUM FOLDER [ADDRESS]
-// MODULES has puppeteer-core and axe-core; FOLDER has small.html, shared.html, clock.html, hostile.html, big.html and corpus-*.html;
-// ADDRESS is that of `guard view`.
+//   node tests/page/run.mjs MODULES CHROMIUM FOLDER [ADDRESS MANY]
+// MODULES has puppeteer-core and axe-core; FOLDER has small.html, shared.html, clock.html, hostile.html, big.html, doc/ and
+// corpus-*.html; ADDRESS is that of `guard view --write` with three traces, MANY that of `guard view` with ten thousand.
 // Prints a line for each check, and screenshots into FOLDER. With UPDATE_SCREENSHOTS=1 it writes the expected ones.
 import { createRequire } from "node:module";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-const [modules, chromium, folder, address] = process.argv.slice(2);
+const [modules, chromium, folder, address, manyTraces] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(modules), "package.json"));
 const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -221,6 +221,9 @@ for (const dark of [false, true]) {
   check("they stand under their headings", place("Clock") + 1 === place("at, since the first step") && place("Tracks") + 1 === place("spent"), rows.map((row) => row[0]));
   const changed = await page.$$eval(".strip tbody tr", (nodes) => [...nodes.find((node) => node.cells[0].textContent === "spent").cells].slice(1).map((cell) => cell.classList.contains("o")));
   check("changes of the track are marked", JSON.stringify(changed) === "[false,true,false,true,true]", changed);
+  await page.evaluate(() => [...document.querySelectorAll(".chip")].find((node) => node.textContent.includes("calm")).click());
+  await settle(page);
+  check("a verdict names the step at which a track got its value", (await text(page, "#trace .beside")).includes("`spent` has been 40 since step 1"), await text(page, "#trace .beside"));
   check("no errors with a clock", page.faults.length === 0, page.faults);
   await page.close();
 }
@@ -393,6 +396,71 @@ if (address) {
   check("the live page asks its own address only", page.asked.every((asked) => asked.startsWith(new URL(address).origin)), page.asked);
   check("no errors in the live page", page.faults.length === 0, page.faults);
   await page.screenshot({ path: path.join(folder, "view.png"), fullPage: true });
+  // Save: refused while the spec has errors, then written, and the page is that of the new spec.
+  const file = path.join(folder, "a.guard"), original = readFileSync(file, "utf8");
+  const saved = async () => {
+    await page.waitForFunction(() => !document.getElementById("save").disabled);
+    await page.click("#save");
+    await page.waitForFunction(() => { const told = document.getElementById("saved"); return told && told.textContent && !told.textContent.startsWith("saving"); }, { timeout: 60_000 });
+    return text(page, "#saved");
+  };
+  await change("property approved", "property approved approved");
+  check("a wrong spec is not saved", (await saved()).includes("has errors") && readFileSync(file, "utf8") === original);
+  await change("property approved approved", "property approved");
+  writeFileSync(file, `${original}\n`);
+  check("a file that was changed is not overwritten", (await saved()).includes("changed meanwhile") && readFileSync(file, "utf8") === `${original}\n`);
+  writeFileSync(file, original);
+  const reload = page.waitForNavigation({ waitUntil: "load" });
+  await page.$eval("#spec", (node) => node.dispatchEvent(new Event("input")));
+  await page.click("#save");
+  await reload;
+  await page.waitForSelector(".strip", { timeout: 20_000 });
+  check("the file has the changed text", readFileSync(file, "utf8") === original.replace("Y approval", "once approval"));
+  check("the page shows the verdicts of the saved spec", (await page.$$eval(".row .bad", (nodes) => nodes.length)) === 1);
+  check("no more errors than refusals", page.faults.every((fault) => /4(09|22)/.test(fault)), page.faults);
+  await page.close();
+}
+
+// The live page over ten thousand traces: only parts of the list are in it.
+if (manyTraces) {
+  const page = await opened(manyTraces);
+  await page.waitForSelector(".row .name", { timeout: 20_000 });
+  await page.waitForSelector(".strip", { timeout: 20_000 });
+  check("the list of the server is shown", (await shown(page)).startsWith("10,000 of 10,000 traces"), await shown(page));
+  check("the first violating trace is open", (await text(page, "#trace")).includes("violated"));
+  await page.focus(".rows");
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => document.querySelector("#trace h2").textContent === "trace-9999", { timeout: 20_000 });
+  check("the last trace is listed", (await page.$eval(".row[aria-selected=true]", (node) => node.getAttribute("aria-posinset"))) === "10000");
+  await page.$eval(".rows", (node) => { node.scrollTop = 44 * 5_000; });
+  await page.waitForFunction(() => [...document.querySelectorAll(".row .name span")].some((node) => node.textContent === "trace-5003"), { timeout: 20_000 });
+  await page.select("select", "approved");
+  const selects = await page.$$(".filters select");
+  await selects[2].select("violated");
+  await page.waitForFunction(() => !document.querySelector(".list > p[role=status]").textContent.startsWith("10,000 of"), { timeout: 20_000 });
+  const some = await shown(page);
+  check("the server filters", /^[1-9][\d,]* of 10,000 traces/.test(some), some);
+  check("what is listed violates", await page.$$eval(".row .what", (nodes) => nodes.length > 5 && nodes.every((node) => node.textContent.includes("approved"))));
+  await page.evaluate(() => document.activeElement.blur());
+  const before = await text(page, "#trace h2");
+  await page.keyboard.press("k");
+  await page.waitForFunction((name) => document.querySelector("#trace h2").textContent !== name, { timeout: 20_000 }, before);
+  const shared = await page.evaluate(() => location.href);
+  const other = await opened(shared);
+  await other.waitForSelector(".strip", { timeout: 20_000 });
+  check("an address opens the same trace", (await text(other, "#trace h2")) === (await text(page, "#trace h2")) && (await shown(other)) === some);
+  check("it is in sight", (await other.$$(".row[aria-selected=true]")).length === 1);
+  await accessible(other, "view of many");
+  check("no errors with many traces on the server", page.faults.length + other.faults.length === 0, [page.faults, other.faults]);
+  await page.close();
+  await other.close();
+}
+
+// Pages of `guard doc`.
+for (const file of readdirSync(path.join(folder, "doc")).filter((name) => name.endsWith(".html"))) {
+  const page = await browser.newPage();
+  await page.goto(local(path.join("doc", file)));
+  await accessible(page, `guard doc: ${file}`);
   await page.close();
 }
 await browser.close();

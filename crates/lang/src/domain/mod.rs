@@ -37,6 +37,7 @@ pub(crate) use reach::Reachable;
 pub struct Work {
     left: u64,
     each: u64,
+    exceeded: bool,
     /// The tables of the previous search, emptied: most searches visit ten expressions, and allocating tables would take longer.
     tables: search::Tables,
     /// The same, for what is seen without a search.
@@ -49,9 +50,15 @@ impl Work {
         Work {
             left: total,
             each,
+            exceeded: false,
             tables: search::Tables::default(),
             met: table::Table::default(),
         }
+    }
+
+    /// Whether some search had no answer within its budget.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.exceeded
     }
 }
 
@@ -70,7 +77,10 @@ pub(crate) fn possible(
     if tracks.is_none() && free::all(spec, goals, work) {
         return Some(true);
     }
-    search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals)
+    let found =
+        search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals);
+    work.exceeded |= found.is_none();
+    found
 }
 
 #[cfg(test)]

@@ -55,6 +55,8 @@ pub struct Difference {
     pub times: Vec<i128>,
     /// Whether the trace satisfies the first formula.
     pub satisfies_first: bool,
+    /// Whether a limit was exceeded before it was known whether events can give all conditions these values.
+    pub is_proposal: bool,
 }
 
 impl Relation {
@@ -145,11 +147,15 @@ pub fn excesses(
 ) -> [Result<Option<Difference>, String>; 2] {
     let mut asking = Asking::new(spec, Semantics::Finite, limits);
     let (_, [forth, back]) = asking.both_ways(formulas, shown);
+    let is_proposal = asking.work.is_exceeded();
     [(forth, true), (back, false)].map(|(found, satisfies_first)| {
         let Some(trace) = found? else {
             return Ok(None);
         };
-        let difference = trace.difference(satisfies_first);
+        let difference = trace.difference(satisfies_first).map(|found| Difference {
+            is_proposal,
+            ..found
+        });
         let too_long = || format!("the traces that differ have more than {WRITTEN} steps");
         difference.map(Some).ok_or_else(too_long)
     })
@@ -196,6 +202,7 @@ impl Trace {
             repeats_from: self.repeats_from,
             times: self.times,
             satisfies_first,
+            is_proposal: false,
         })
     }
 }

@@ -284,9 +284,11 @@ impl Monitor {
         context.record_current_risk(&trace.chain_position, decision);
     }
 
-    /// Schedules the next deadline of a trace after a time on its clock.
-    pub(super) fn wait(&mut self, name: &str, trace: &mut Trace, after: i128) {
-        let next = self.step_cache.deadline(&mut trace.live, after);
+    /// Schedules the next deadline of a trace, at a time on its clock or later: an event at the deadline itself may leave the
+    /// obligation pending.
+    pub(super) fn wait(&mut self, name: &str, trace: &mut Trace, from: i128) {
+        let before = from.saturating_sub(1);
+        let next = self.step_cache.deadline(&mut trace.live, before);
         let next = next.map(|deadline| deadline.saturating_sub(trace.ahead));
         self.schedule(name, trace.due, next);
         trace.due = next;

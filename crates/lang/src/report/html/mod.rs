@@ -9,6 +9,8 @@
 //! Steps are compressed in blocks, which a browser decompresses when a trace is opened or contents are searched: steps of
 //! one spec repeat names and texts, so a block takes a tenth of its bytes, and the page is ready before it has read any.
 
+mod data;
+
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,25 +22,34 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
 use super::document::{document, source};
-use super::human::{instance_text, severity, why, why_final};
+use super::human::{instance_text, why, why_final};
 use super::plot::Picture;
 use super::text::{number, plural};
-use super::{Counts, Heading, Headings, Reporter, Summary};
+use super::{Heading, Headings, Reporter, Summary};
 use crate::ids::PropertyId;
 use crate::inert::inert;
 use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-const STYLE: &str = concat!(include_str!("page/page.css"), include_str!("plot/plot.css"));
-const SCRIPT: &str = include_str!("page/page.js");
+pub use data::{Files, PageData, problems, violations};
 
-/// The greatest number of problems that are listed, and of those of one trace.
-const PROBLEMS: usize = 200;
-const TRACE_PROBLEMS: usize = 20;
+const STYLE: &str = concat!(
+    include_str!("../page/page.css"),
+    include_str!("../plot/plot.css")
+);
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../page/page.js"),
+    include_str!("../page/list.js"),
+    include_str!("../page/trace.js"),
+    include_str!("../page/overview.js"),
+    include_str!("../page/live.js"),
+    include_str!("../page/controls.js"),
+    "})();\n"
+);
+
 /// The greatest number of verdicts on instances that are shown for one trace.
 const FOUND: usize = 50;
-/// The greatest number of traces in a page.
-const TRACES: usize = 100_000;
 /// Bytes of steps in a page before they are compressed: of traces that violate a property, and of all others.
 const STEPS: [usize; 2] = [24 << 20, 8 << 20];
 /// Bytes of steps that are compressed together. Larger blocks are hardly smaller for that, and take longer to open.
@@ -113,110 +124,6 @@ impl Blocks {
         self.lines.clear();
         self.n_lines = 0;
         Ok(())
-    }
-}
-
-/// The traces and problems of a page, as JSON.
-#[derive(Debug, Default)]
-pub struct PageData {
-    files: Vec<std::sync::Arc<str>>,
-    traces: Vec<Value>,
-    left_out: u64,
-    problems: Vec<Value>,
-    more_problems: u64,
-}
-
-impl PageData {
-    /// Adds a trace. `detail` is the number of the block that holds its steps, and that of the line in it.
-    pub fn trace(
-        &mut self,
-        report: &TraceReport,
-        found: Vec<Value>,
-        codes: String,
-        detail: Option<[usize; 2]>,
-    ) {
-        if self.traces.len() >= TRACES {
-            self.left_out += 1;
-            return;
-        }
-        let last = self.files.len().wrapping_sub(1);
-        let file = match self.files.last() {
-            Some(known) if *known == report.file => last,
-            _ => {
-                let known = self.files.iter().position(|file| *file == report.file);
-                known.unwrap_or_else(|| {
-                    self.files.push(report.file.clone());
-                    self.files.len() - 1
-                })
-            }
-        };
-        let problems: Vec<Value> = report
-            .problems
-            .iter()
-            .take(TRACE_PROBLEMS)
-            .map(|problem| tame(&problem.to_string()))
-            .collect();
-        let mut trace = vec![
-            tame(&report.trace),
-            json!(file),
-            json!(report.line),
-            json!(report.events),
-            json!(codes),
-            json!(found),
-        ];
-        if detail.is_some() || !problems.is_empty() {
-            trace.push(detail.map_or(json!(0), |place| json!(place)));
-        }
-        if !problems.is_empty() {
-            trace.push(json!(problems));
-        }
-        self.traces.push(Value::Array(trace));
-    }
-
-    pub fn problem(&mut self, problem: &Problem) {
-        if self.problems.len() < PROBLEMS {
-            self.problems.push(tame(&problem.to_string()));
-        } else {
-            self.more_problems += 1;
-        }
-    }
-
-    /// Returns all data of a page. `steps` is the schema of [`replay`](crate::replay), `live` the data for the page of
-    /// a server.
-    pub fn json(
-        &mut self,
-        headings: &Headings,
-        summary: &Summary,
-        steps: Option<&Value>,
-        live: Option<Value>,
-    ) -> Value {
-        let none = json!({"fields": [], "meta": [], "kind": null, "clock": null, "atoms": [], "tracks": [], "updates": []});
-        let properties: Vec<Value> = headings
-            .properties
-            .iter()
-            .enumerate()
-            .map(|(idx, heading)| property(heading, summary.properties.get(idx)))
-            .collect();
-        let files: Vec<Value> = self.files.iter().map(|file| tame(file)).collect();
-        let mut data = json!({
-            "properties": properties,
-            "files": files,
-            "traces": std::mem::take(&mut self.traces),
-            "problems": std::mem::take(&mut self.problems),
-            "more_problems": self.more_problems,
-            "schema": steps.unwrap_or(&none),
-            "redacted": steps.is_none(),
-        });
-        if self.left_out > 0 {
-            data["cut"] = json!(format!(
-                "{} more are not in this page",
-                number(self.left_out)
-            ));
-        }
-        if let Some(live) = live {
-            data["live"] = live;
-        }
-        data
     }
 }
 
@@ -368,39 +275,6 @@ fn outcome(summary: &Summary) -> (&'static str, String) {
     } else {
         ("good", format!("no violation in {traces}"))
     }
-}
-
-fn property(heading: &Heading, counts: Option<&Counts>) -> Value {
-    let counts = counts.copied().unwrap_or_default();
-    let rate = counts.rate().map(|rate| {
-        let (low, high) = counts.wilson95();
-        [rate, low, high]
-    });
-    let source: Vec<Value> = heading.source.iter().map(|line| tame(line)).collect();
-    let cites: Vec<Value> = heading.cites.iter().map(|cite| tame(cite)).collect();
-    json!({
-        "name": heading.name.as_str(),
-        "id": heading.id.as_ref().map(|id| tame(id)),
-        "severity": severity(heading.severity),
-        "catastrophic": heading.catastrophic,
-        "owner": heading.owner.as_ref().map(|owner| tame(owner)),
-        "doc": tame(&heading.doc),
-        "words": tame(&heading.words),
-        "requirement": heading.requirement.as_ref().map(|text| tame(text)),
-        "cites": cites,
-        "file": tame(&heading.file),
-        "line": heading.line,
-        "source": source,
-        "rate": rate,
-        "counts": {
-            "satisfied": counts.satisfied,
-            "violated": counts.violated,
-            "presumably_satisfied": counts.presumably_satisfied,
-            "presumably_violated": counts.presumably_violated,
-            "unknown": counts.unknown,
-            "vacuous": counts.vacuous,
-        },
-    })
 }
 
 /// Returns the verdicts on all properties, one letter each; for several instances the most severe one.
