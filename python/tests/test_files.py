@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import inspect
 import json
 import re
 from pathlib import Path
@@ -60,7 +61,7 @@ def present(value: Any) -> Any:
     if isinstance(value, list):
         return [present(item) for item in value]
     if isinstance(value, datetime.datetime):
-        return value.isoformat()
+        return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     return value
@@ -70,9 +71,9 @@ def lines(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(present(row)) + "\n" for row in rows)
 
 
-def same(folder: Path, guard_: Run, name: str, rows: list[dict[str, Any]], *more: str) -> str:
+def same(folder: Path, guard_: Run, name: str, rows: list[dict[str, Any]], *more: str, spec: str = SPEC) -> str:
     """Check that audits of the file and of the same events in JSON Lines print the same but for its name and its bytes."""
-    (folder / "spec.guard").write_text(SPEC)
+    (folder / "spec.guard").write_text(inspect.cleandoc(spec) + "\n")
     (folder / "events.jsonl").write_text(lines(rows))
     plain = guard_("audit", "spec.guard", "events.jsonl", "--format", "json", *more, cwd=folder)
     table = guard_("audit", "spec.guard", name, "--format", "json", *more, cwd=folder)
@@ -185,6 +186,119 @@ def test_rows_are_traces(tmp_path: Path, guard_: Run) -> None:
     pq.write_table(pa.Table.from_pylist(rows[1:]), tmp_path / "runs.parquet", row_group_size=7)
     found = same(tmp_path, guard_, "runs.parquet", rows[1:])
     assert found.count('"type":"trace"') == 49
+
+
+#: Layouts that read columns in different ways: each with a spec and the rows of a table.
+WAYS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "paths into structs and lists": (
+        """event { who: string? from "/args/who"  first: json? from "/args/to/0"  args: json?  kind: string }
+        property a = never (who == "mallory") message "{args}"
+        property b = never (first == "x")""",
+        events(200),
+    ),
+    "enums, and values of other types": (
+        """enum Kind { call, approval }
+        event { kind: Kind  n: float?  cost: time?  ok: json?  at: json?  took: json?  tool: json? }
+        property a = never (kind == call and n == 7) message "{cost} {at} {took} {tool} {ok}"
+        property b = never (cost > "1970-01-01T00:00:00.7Z" as time)""",
+        events(200),
+    ),
+    "problems": (
+        """event { kind: int  n: string?  cost: bool?  at: duration?  absent: string  tags: string?  ok: bool? }
+        property a = never (ok == false)
+        property b = never (n == "x" or cost == true or at > 1s or absent == "x" or tags == "x")
+        property c = F kind == 2""",
+        [*events(30), {"trace": "last", "kind": "call", "n": 1}],
+    ),
+    "ends of traces": (
+        """event { kind: string? }
+        property a = never (kind == "call")
+        property b = F kind == "never" """,
+        [
+            {"trace": "t", "kind": "call", "note": "x"},
+            {"trace": "u", "kind": "approval", "end": False},
+            {"trace": "u", "end": True, "note": "counts as a member"},
+            {"trace": "t", "end": True},
+            {"trace": "t", "kind": "another trace of this name"},
+            {"trace": "never begun", "end": True},
+        ],
+    ),
+    "names of traces": (
+        """event { kind: string? }
+        property a = never (kind == "call")""",
+        [{"trace": n, "kind": "call"} for n in (1, 2, -1, None, 1)],
+    ),
+    "facts about traces": (
+        """event { kind: string }
+        trace {
+          meta task: string? from "/task"
+          id = "{task} {line} {n}"
+        }
+        property a = never (kind == "call") message "{meta.task}" """,
+        [{**event, "task": f"task {event['n']}"} for event in events(40)],
+    ),
+    "order": (
+        """event { kind: string  n: int }
+        trace { order by n }
+        property a = G (kind == "call" -> Y kind == "approval")""",
+        events(100),
+    ),
+    "all rows are one trace": (
+        """event { kind: string  n: int }
+        trace { events from lines }
+        property a = G (kind == "call" -> Y kind == "approval")""",
+        events(100),
+    ),
+    "lists of events elsewhere": (
+        """event { kind: string  n: int }
+        trace {
+          events from "/run/steps"
+          meta task: string? from "/about/task"
+          id from "/about/id"
+        }
+        property a = G (kind == "call" -> Y kind == "approval") message "{meta.task}" """,
+        [{"about": {"id": f"r{n}", "task": "x" * n}, "run": {"steps": None if n == 3 else events(n)}} for n in range(1, 9)],
+    ),
+    "elements of events": (
+        """event { kind: string  tag: string? from each "" }
+        trace { each "/tags" }
+        property a = never (tag == "a")""",
+        events(60),
+    ),
+    "whole events": (
+        """event { all: json from ""  kind: string }
+        property a = never (all.tool == "pay") message "{all}" """,
+        events(60),
+    ),
+    "paths with many values": (
+        """event { tags: list<string?> from "$.tags[*]"  kind: string }
+        property a = never (any t in tags: t == "a")""",
+        events(60),
+    ),
+    "traces and events, and a null among events": (
+        """event { kind: string?  n: int? }
+        property a = never (kind == "call" and n == 3)""",
+        [
+            {"id": "x", "events": [{"kind": "call", "n": 3}, None, {"kind": None, "n": 1}]},
+            {"trace": "y", "kind": "call", "n": 3},
+            {"id": "z", "complete": True, "events": []},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_of_reading_columns(tmp_path: Path, guard_: Run, way: str) -> None:
+    """Whatever a spec reads, and however, is the same in tables and lines, with all problems."""
+    spec, rows = WAYS[way]
+    # The columns of a table without a schema are the members of its first row.
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in rows])
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=17)
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as out:
+        out.write_table(table, max_chunksize=13)
+    for name in ("a.parquet", "a.arrow"):
+        same(tmp_path, guard_, name, rows, spec=spec)
 
 
 def test_rows_are_texts(tmp_path: Path, guard_: Run) -> None:

@@ -101,9 +101,9 @@ impl<'p> Judge for &'p Counting {
 
     fn push(&self, open: &mut Open<'p>, event: Event) {
         let index = open.next;
-        open.next = index.saturating_add(1);
+        open.next = index.saturating_add(event.count);
         for mut step in event.steps {
-            step.index = index;
+            step.index = step.index.saturating_add(index);
             open.step(&step);
         }
         open.observer.rest();

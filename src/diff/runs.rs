@@ -127,6 +127,7 @@ impl Judge {
             origin: record.origin.clone(),
             meta: record.meta.clone(),
             steps: vec![step.clone()],
+            count: 1,
             problems: Vec::new(),
         };
         let rulings = record

@@ -97,6 +97,7 @@ impl<'a> Bench<'a> {
                 origin: record.origin.clone(),
                 meta: record.meta.clone(),
                 steps: vec![step],
+                count: 1,
                 problems: Vec::new(),
             };
             now = time.unwrap_or(now);

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::atomic::Ordering;
 
 use super::Progress;
+use crate::input::batch::{Batch, Batches};
 
 pub(super) struct CountingReader<'a, R> {
     from: R,
@@ -26,5 +27,22 @@ impl<R: Read> Read for CountingReader<'_, R> {
             .bytes
             .fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
+    }
+}
+
+impl<B: Batches> Batches for CountingReader<'_, B> {
+    fn next_batch(&mut self) -> Option<Batch> {
+        if self.progress.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let batch = self.from.next_batch()?;
+        self.progress
+            .bytes
+            .fetch_add(batch.consumed, Ordering::Relaxed);
+        Some(batch)
+    }
+
+    fn recycle(&mut self, batch: Batch) {
+        self.from.recycle(batch);
     }
 }

@@ -5,13 +5,14 @@ use std::io::Read;
 use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
+use crate::input::batch::{Batch, Batches};
 use crate::input::document::{self, Document, DocumentError, ListLines};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::{FileReport, LineOutcome};
 use crate::input::pipeline;
 use crate::input::projection::Projection;
 use crate::input::record::{FileName, Origin, RawRecord, Record, Unit};
-use crate::input::split::{Batch, Splitter, Splitting};
+use crate::input::split::{Splitter, Splitting};
 use crate::problem::{Problem, ProblemKind, count_errors};
 use crate::value::Value;
 

@@ -47,7 +47,7 @@ impl<'p> Judge for &'p Program {
             }
         }
         let index = open.next;
-        open.next = index.saturating_add(1);
+        open.next = index.saturating_add(event.count);
         open.state.note(
             event
                 .problems
@@ -62,7 +62,7 @@ impl<'p> Judge for &'p Program {
                 .collect::<Vec<_>>(),
         );
         for mut step in event.steps {
-            step.index = index;
+            step.index = step.index.saturating_add(index);
             open.state.push(&step);
         }
     }

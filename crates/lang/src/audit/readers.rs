@@ -20,7 +20,7 @@ use super::{Judge, Progress};
 use crate::hir::Spec;
 use crate::input::formats::{self, Detection, Format, FormatChoice, Granularity, Sample};
 use crate::input::limits::{FileReport, InputLimits};
-use crate::input::open::Source;
+use crate::input::open::{Opened, Source};
 use crate::input::projection::{Projection, ProjectionError};
 use crate::input::read;
 use crate::input::record::FileName;
@@ -152,16 +152,36 @@ impl Readers {
     ) -> FileReport {
         // Foreign formats are detected and read by members that the spec does not name, so columns are selected only
         // when reading by paths. Names of columns are those of fields unless a format is given.
-        let with_others = self.choice != Choice::Paths;
+        let with_others = match self.choice {
+            Choice::Paths => false,
+            Choice::Format(_) => true,
+            Choice::Detect => !self.is_native_table(source),
+        };
         let is_given = matches!(self.choice, Choice::Format(_));
         let fields = (!is_given).then_some(&self.projection);
         match source.open_columns(self.projection.limits(), fields, with_others) {
-            Ok(from) => {
+            Ok(Opened::Stream(from)) => {
                 let from = CountingReader::new(from, progress);
                 self.read_from(from, &source.name, worker, emit)
             }
+            Ok(Opened::Rows(rows)) => {
+                let rows = CountingReader::new(rows, progress);
+                read::read_batches(rows, &source.name, &self.projection, worker, emit)
+            }
             Err(error) => FileReport::unreadable(&source.name, &error),
         }
+    }
+
+    /// Whether a source is a table whose first rows have no format, so that it is read by the paths of the spec.
+    fn is_native_table(&self, source: &Source) -> bool {
+        let limits = self.projection.limits();
+        let open = || source.open_columns(limits, Some(&self.projection), true);
+        let Some(Ok(Opened::Stream(from))) = source.is_table().then(open) else {
+            return false;
+        };
+        let mut splitter = Splitter::new(from, Splitting::Documents, *limits);
+        let detected = detect(&mut splitter, limits);
+        detected.is_none_or(|detected| detected.format == Format::Native)
     }
 
     /// Reads an open stream.

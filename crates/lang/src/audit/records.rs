@@ -50,7 +50,7 @@ where
             open.problems.push(problem);
         }
         for mut step in event.steps {
-            step.index = index;
+            step.index = step.index.saturating_add(index);
             open.steps.push(step);
         }
     }

@@ -16,7 +16,7 @@ use crate::input::limits::InputLimits;
 use crate::problem::Problem;
 use crate::report::json::Lines;
 use crate::report::{Heading, Reporter, Summary};
-use crate::verdict::{PropertyVerdict, TraceReport};
+use crate::verdict::{Instance, PropertyVerdict, TraceReport, quoted};
 
 pub use crate::verdict::Verdict;
 
@@ -291,6 +291,13 @@ impl Trace {
     pub fn violations(&self) -> impl Iterator<Item = (&Heading, &PropertyVerdict)> {
         self.verdicts()
             .filter(|(_, verdict)| verdict.verdict == Verdict::Violated)
+    }
+
+    /// Returns the values of the quantified variables of a verdict as a JSON object, `None` if there are none.
+    pub fn instance_json(&self, verdict: &PropertyVerdict) -> Option<String> {
+        let values = verdict.instance.as_slice();
+        let enums = &self.spec.0.headings.enums;
+        (!values.is_empty()).then(|| quoted(&Instance { values, enums }))
     }
 
     /// Returns the full report: file, line, number of events, problems with the data.

@@ -40,4 +40,14 @@ impl Traces {
             missing: Vec::new(),
         }
     }
+
+    /// Uses a stream of Arrow IPC that this process makes: the rows of a table. It is read once, by another thread; `name` is its
+    /// file name in messages.
+    #[cfg(feature = "tables")]
+    pub fn from_table(name: &str, from: impl Read + Send + 'static) -> Traces {
+        Traces {
+            sources: vec![Source::table(name, from)],
+            missing: Vec::new(),
+        }
+    }
 }

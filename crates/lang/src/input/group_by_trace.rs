@@ -48,6 +48,7 @@ impl GroupByTrace {
             meta,
             steps,
             problems,
+            ..
         } = event;
         let open = self.traces.entry(trace.clone()).or_insert_with(|| Trace {
             record: Record {

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use super::batch::{Batch, Gap, Why};
 use super::record::FileName;
-use super::split::{Batch, Gap, Why};
 use crate::problem::{Problem, ProblemKind};
 
 /// Named limits; a record beyond one is a [`Limit`](crate::problem::ProblemKind::Limit) problem, never a crash.

@@ -20,6 +20,7 @@ pub mod read;
 pub mod split;
 
 mod archive;
+pub(crate) mod batch;
 mod cell;
 mod extract;
 mod group_by_trace;

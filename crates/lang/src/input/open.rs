@@ -16,9 +16,12 @@ use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
 
 use super::archive;
+use super::batch::Batches;
 use super::limits::InputLimits;
 use super::projection::Projection;
 use super::record::FileName;
+#[cfg(feature = "tables")]
+use super::tables::rows;
 use crate::problem::{Problem, ProblemKind};
 
 /// The file extensions that are read from a folder without `--glob`.
@@ -54,6 +57,15 @@ enum Medium {
     Stdin,
     /// A stream of the caller; empty once it was opened.
     Stream(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+    /// The same, of Arrow IPC.
+    #[cfg(feature = "tables")]
+    Table(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+}
+
+/// Takes the stream of a source that can be read once.
+fn taken(stream: &Mutex<Option<Box<dyn Read + Send>>>) -> io::Result<Box<dyn Read + Send>> {
+    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+    stream.ok_or_else(|| io::Error::other("the stream was read already"))
 }
 
 impl fmt::Debug for Medium {
@@ -62,6 +74,8 @@ impl fmt::Debug for Medium {
             Medium::File(path) => f.debug_tuple("File").field(path).finish(),
             Medium::Stdin => f.write_str("Stdin"),
             Medium::Stream(_) => f.write_str("Stream"),
+            #[cfg(feature = "tables")]
+            Medium::Table(_) => f.write_str("Table"),
         }
     }
 }
@@ -337,21 +351,35 @@ impl Source {
         }
     }
 
+    /// The same for a stream of Arrow IPC of the caller's own: its sizes are not compared with the limits before it is decoded.
+    #[cfg(feature = "tables")]
+    pub fn table(name: &str, from: impl Read + Send + 'static) -> Source {
+        Source {
+            name: FileName::given(name),
+            from: Medium::Table(Arc::new(Mutex::new(Some(Box::new(from))))),
+        }
+    }
+
     /// Opens it for reading, decompressed within the limits.
     ///
     /// # Errors
     /// What the system says; a stream that was read already.
     pub fn open(&self, limits: &InputLimits) -> io::Result<Box<dyn Read + Send>> {
-        self.open_columns(limits, None, true)
+        match self.open_columns(limits, None, true)? {
+            Opened::Stream(stream) => Ok(stream),
+            // Rows are only read by fields.
+            Opened::Rows(_) => Err(io::Error::other("a table without columns")),
+        }
     }
 
-    /// The same. Of a table, the columns that `fields` are read from; `with_others` if a format may read others.
+    /// The same. Of a table, the columns that `fields` are read from; `with_others` if a format may read others, from a stream
+    /// of JSON.
     pub(crate) fn open_columns(
         &self,
         limits: &InputLimits,
         fields: Option<&Projection>,
         with_others: bool,
-    ) -> io::Result<Box<dyn Read + Send>> {
+    ) -> io::Result<Opened> {
         match &self.from {
             Medium::File(path) => {
                 let mut file = File::open(path)?;
@@ -361,21 +389,45 @@ impl Source {
                     (&mut file).take(4).read_to_end(&mut magic)?;
                     file.rewind()?;
                     if archive::MAGIC.iter().any(|known| magic == *known) {
-                        return archive::samples(file, limits);
+                        return archive::samples(file, limits).map(Opened::Stream);
                     }
                     if is_table(&magic) {
                         return rows(path, fields, with_others, limits);
                     }
                 }
-                decompressed(file, limits)
+                decompressed(file, limits).map(Opened::Stream)
             }
-            Medium::Stdin => decompressed(io::stdin(), limits),
-            Medium::Stream(stream) => {
-                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
-                stream.ok_or_else(|| io::Error::other("the stream was read already"))
+            Medium::Stdin => decompressed(io::stdin(), limits).map(Opened::Stream),
+            Medium::Stream(stream) => taken(stream).map(Opened::Stream),
+            #[cfg(feature = "tables")]
+            Medium::Table(stream) => {
+                super::tables::stream(taken(stream)?, fields, with_others, limits)
             }
         }
     }
+
+    /// Whether it is a file with a table, by its first bytes.
+    pub(crate) fn is_table(&self) -> bool {
+        let Medium::File(path) = &self.from else {
+            return false;
+        };
+        let mut magic = Vec::with_capacity(4);
+        let file = File::open(path).and_then(|file| {
+            let is_file = file.metadata()?.is_file();
+            file.take(4).read_to_end(&mut magic)?;
+            Ok(is_file)
+        });
+        file.unwrap_or(false) && is_table(&magic)
+    }
+}
+
+/// An open source.
+pub(crate) enum Opened {
+    /// Text.
+    Stream(Box<dyn Read + Send>),
+    /// The rows of a table.
+    #[cfg_attr(not(feature = "tables"), allow(dead_code))]
+    Rows(Box<dyn Batches>),
 }
 
 /// Whether bytes begin like Parquet, Arrow IPC, or a stream of Arrow IPC.
@@ -385,25 +437,8 @@ fn is_table(magic: &[u8]) -> bool {
         .any(|known| magic.starts_with(*known))
 }
 
-/// Returns the rows of a table as lines of JSON.
-#[cfg(feature = "tables")]
-fn rows(
-    path: &Path,
-    fields: Option<&Projection>,
-    with_others: bool,
-    limits: &InputLimits,
-) -> io::Result<Box<dyn Read + Send>> {
-    let columns = fields.and_then(|fields| fields.columns(with_others));
-    super::tables::rows(path, columns.as_ref(), limits)
-}
-
 #[cfg(not(feature = "tables"))]
-fn rows(
-    _: &Path,
-    _: Option<&Projection>,
-    _: bool,
-    _: &InputLimits,
-) -> io::Result<Box<dyn Read + Send>> {
+fn rows(_: &Path, _: Option<&Projection>, _: bool, _: &InputLimits) -> io::Result<Opened> {
     Err(io::Error::other(
         "Parquet and Arrow files need a build with the feature `tables` (`cargo install --path . --features tables`, or the Python package `guard-lang`)",
     ))

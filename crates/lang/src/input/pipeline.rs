@@ -1,21 +1,20 @@
 //! Batches worked on by all threads, and handed on in the order of the file.
 
 use std::collections::VecDeque;
-use std::io::Read;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 
-use super::split::{Batch, Splitter};
+use super::batch::{Batch, Batches};
 
 /// Batches that are under way at most, however many threads there are: they bound the memory.
 const MOST: usize = 16;
 
-/// Works on the batches of a stream, several at a time, and hands on what came of them, in their order.
+/// Works on the batches of a file, several at a time, and hands on what came of them, in their order.
 ///
-/// The thread that calls reads the stream and hands on; it also helps with the work, and waits only where none is left to
+/// The thread that calls reads the file and hands on; it also helps with the work, and waits only where none is left to
 /// do. With one thread, a batch is done with before the next is read.
 pub(crate) fn ordered_map<T: Send>(
-    splitter: &mut Splitter<impl Read>,
+    batches: &mut impl Batches,
     work: impl Fn(&Batch) -> T + Sync,
     mut take: impl FnMut(&Batch, T),
 ) {
@@ -33,7 +32,7 @@ pub(crate) fn ordered_map<T: Send>(
                 Some(Ok((batch, made))) => {
                     under_way.pop_front();
                     take(&batch, made);
-                    splitter.recycle(batch);
+                    batches.recycle(batch);
                 }
                 None if ended => break,
                 // Its thread has panicked, which ends the scope.
@@ -42,7 +41,7 @@ pub(crate) fn ordered_map<T: Send>(
                     help(&mut idle);
                     continue;
                 }
-                _ => match splitter.next_batch() {
+                _ => match batches.next_batch() {
                     Some(batch) => {
                         let (done, receiver) = mpsc::sync_channel(1);
                         scope.spawn_fifo(move |_| {

@@ -4,6 +4,8 @@ use smol_str::{SmolStr, ToSmolStr};
 
 use super::document::newlines;
 use super::projection::ReadOutcome;
+#[cfg(feature = "tables")]
+use super::record::RawRecord;
 use super::record::{FileName, Origin};
 use super::record_builder::RecordBuilder;
 use crate::input_schema::OriginField;
@@ -76,6 +78,18 @@ impl<'p> ValuePlace<'p> {
             start: 0,
             line: origin.line,
             ordinal: origin.ordinal,
+        }
+    }
+
+    /// Returns the place of a record that has no text.
+    #[cfg(feature = "tables")]
+    pub(crate) fn of_row(raw: &RawRecord<'_>, file: &'p FileName) -> ValuePlace<'p> {
+        ValuePlace {
+            file,
+            text: "",
+            start: 0,
+            line: raw.line,
+            ordinal: raw.ordinal,
         }
     }
 

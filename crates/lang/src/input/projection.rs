@@ -70,9 +70,12 @@ pub struct ReadBuffers {
     keys: OpenKeys,
     key_paths: KeyPathCache,
     met: Vec<(usize, usize)>,
-    builder: RecordBuilder,
+    pub(super) builder: RecordBuilder,
     /// For strings with escapes.
-    decoded: String,
+    pub(super) decoded: String,
+    /// For values of columns.
+    #[cfg(feature = "tables")]
+    pub(super) json: Vec<u8>,
     /// Whether long texts of records are passed over.
     defer: bool,
     /// The last native line was a single event; the next one is likely to be one too.
@@ -80,6 +83,36 @@ pub struct ReadBuffers {
 }
 
 impl ReadBuffers {
+    /// Begins a record.
+    pub(super) fn begin(&mut self, plan: &Plan, limits: &InputLimits) {
+        self.keys.clear();
+        self.met.clear();
+        self.builder.begin(plan, limits);
+    }
+
+    /// Returns a walk over a text of the record from an offset on, which may be nested so deeply.
+    pub(super) fn walk<'j, 's>(
+        &'s mut self,
+        plan: &'s Plan,
+        text: &'j str,
+        at: usize,
+        depth: usize,
+    ) -> StreamExtractor<'j, 's> {
+        StreamExtractor {
+            plan,
+            scan: Scanner::new(text, at, std::mem::take(&mut self.decoded)),
+            keys: &mut self.keys,
+            key_paths: &mut self.key_paths,
+            met: &mut self.met,
+            builder: &mut self.builder,
+            depth,
+            quiet: false,
+            defer: false,
+            members: None,
+            is_record: false,
+        }
+    }
+
     /// Releases the memory of a long text.
     pub(crate) fn shrink(&mut self) {
         if self.decoded.capacity() > 1 << 20 {
@@ -167,33 +200,16 @@ impl Projection {
         self.plan.explodes
     }
 
-    /// Returns the columns of a table that fields are read from; `None` if any may be. `with_others` if a format may read
-    /// others.
+    /// Returns the plan, for the reader of rows.
     #[cfg(feature = "tables")]
-    pub(crate) fn columns(&self, with_others: bool) -> Option<super::tables::Columns> {
-        let keys = |level: &super::plan::Level| {
-            let root = level.trie.node(0);
-            let whole = level.wants_tree() || !root.slots.is_empty() || root.list;
-            let keys = || {
-                root.keys()
-                    .cloned()
-                    .collect::<std::collections::BTreeSet<_>>()
-            };
-            (!whole && !root.has_indices()).then(keys)
-        };
-        let (mut rows, event) = (keys(&self.plan.record)?, keys(&self.plan.event)?);
-        let mut events = None;
-        if self.plan.mode != Mode::At {
-            rows.extend(event.iter().cloned());
-        }
-        if self.plan.mode == Mode::Native {
-            events = Some((SmolStr::new_static("events"), event));
-        }
-        Some(super::tables::Columns {
-            rows,
-            events,
-            with_others,
-        })
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Whether no steps of whole traces are wanted.
+    #[cfg(feature = "tables")]
+    pub(super) fn takes_only_events(&self) -> bool {
+        self.only_events
     }
 
     /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.
@@ -354,26 +370,8 @@ impl Projection {
         place: &ValuePlace<'j>,
         buffers: &'s mut ReadBuffers,
     ) -> StreamExtractor<'j, 's> {
-        buffers.keys.clear();
-        buffers.met.clear();
-        buffers.builder.begin(&self.plan, &self.limits);
-        StreamExtractor {
-            plan: &self.plan,
-            scan: Scanner::new(
-                place.text,
-                place.start,
-                std::mem::take(&mut buffers.decoded),
-            ),
-            keys: &mut buffers.keys,
-            key_paths: &mut buffers.key_paths,
-            met: &mut buffers.met,
-            builder: &mut buffers.builder,
-            depth: self.limits.depth(),
-            quiet: false,
-            defer: false,
-            members: None,
-            is_record: false,
-        }
+        buffers.begin(&self.plan, &self.limits);
+        buffers.walk(&self.plan, place.text, place.start, self.limits.depth())
     }
 
     /// Reads a whole trace, or returns `None` if the record has no list of events.
@@ -392,7 +390,7 @@ impl Projection {
         Ok((self.finish_record(builder, place), end))
     }
 
-    fn finish_record(
+    pub(super) fn finish_record(
         &self,
         builder: &mut RecordBuilder,
         place: &ValuePlace<'_>,
@@ -476,7 +474,7 @@ impl Projection {
         Ok((Some(self.finish_event(builder, place, is_end)), end))
     }
 
-    fn finish_event(
+    pub(super) fn finish_event(
         &self,
         builder: &mut RecordBuilder,
         place: &ValuePlace<'_>,
@@ -530,6 +528,7 @@ impl Projection {
             origin,
             meta,
             steps: std::mem::take(&mut builder.steps),
+            count: builder.index,
             problems,
         }))
     }

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::batch::{Batch, Batches};
 use super::deferred::Deferred;
 use super::group_by_trace::GroupByTrace;
 use super::limits::{FileReport, LineOutcome};
-use super::open::Source;
+use super::open::{Opened, Source};
 use super::pipeline;
 use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
-use super::split::{Batch, Splitter, Splitting};
+use super::split::{Splitter, Splitting};
 use crate::input_schema::OriginField;
 use crate::pool::{Pool, PoolGuard};
 use crate::problem::{Problem, count_errors};
@@ -25,7 +26,8 @@ use crate::value::{Cell, Value};
 /// file and come as whole [records](Unit::Record), one per trace, in the order in which the traces began.
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
     match source.open_columns(projection.limits(), Some(projection), false) {
-        Ok(from) => read_from(from, &source.name, projection, emit),
+        Ok(Opened::Stream(from)) => read_from(from, &source.name, projection, emit),
+        Ok(Opened::Rows(rows)) => read_batches(rows, &source.name, projection, &Whole, emit),
         Err(error) => FileReport::unreadable(&source.name, &error),
     }
 }
@@ -80,6 +82,17 @@ pub(crate) fn read_through<M: UnitMapper>(
         (false, false) => Splitting::Documents,
     };
     splitter.split(splitting, *projection.limits());
+    read_batches(splitter, name, projection, make, emit)
+}
+
+/// The same for a file whose records were found.
+pub(crate) fn read_batches<M: UnitMapper>(
+    mut batches: impl Batches,
+    name: &FileName,
+    projection: &Projection,
+    make: &M,
+    emit: &mut dyn FnMut(M::Output),
+) -> FileReport {
     let buffers = Pool::new(usize::MAX);
     let mut merge = Merge {
         name,
@@ -97,7 +110,7 @@ pub(crate) fn read_through<M: UnitMapper>(
         let at_once = !one_by_one.load(Ordering::Relaxed);
         at_once.then(|| project(batch, name, projection, &buffers, make))?
     };
-    pipeline::ordered_map(&mut splitter, work, |batch, made| match made {
+    pipeline::ordered_map(&mut batches, work, |batch, made| match made {
         Some(made) if merge.shift == 0 => {
             merge.batch(batch, made, |merge, made| (merge.emit)(made));
         }
@@ -126,7 +139,8 @@ enum Found<T> {
 #[derive(Clone, Copy)]
 enum UnitKind {
     Record,
-    Event,
+    /// So many events.
+    Events(u32),
     End,
 }
 
@@ -136,7 +150,9 @@ impl<T> Found<T> {
             ReadOutcome::Unit(unit) => {
                 let (kind, errors) = match &unit {
                     Unit::Record(record) => (UnitKind::Record, count_errors(&record.problems)),
-                    Unit::Event(event) => (UnitKind::Event, count_errors(&event.problems)),
+                    Unit::Event(event) => {
+                        (UnitKind::Events(event.count), count_errors(&event.problems))
+                    }
                     Unit::End { .. } => (UnitKind::End, 0),
                 };
                 Found::Unit(kind, errors, make(unit))
@@ -180,16 +196,27 @@ fn project<M: UnitMapper>(
     let several = AtomicBool::new(false);
     let read = |buffers: &mut PoolGuard<ReadBuffers>, idx: usize| {
         let mut first = None;
-        if let Some(raw) = batch.get(idx) {
-            projection.read_each(&raw, name, buffers, M::DEFERS, &mut |outcome, texts| {
-                if first.is_some() || several.load(Ordering::Relaxed) {
+        let mut more = Vec::new();
+        batch.read_each(
+            idx,
+            projection,
+            name,
+            buffers,
+            M::DEFERS,
+            &mut |outcome, texts| {
+                if batch.is_table() && first.is_some() {
+                    more.push(Found::new(outcome, |unit| make.make(unit, texts)));
+                } else if first.is_some() || several.load(Ordering::Relaxed) {
                     several.store(true, Ordering::Relaxed);
                 } else {
                     first = Some(Found::new(outcome, |unit| make.make(unit, texts)));
                 }
-            });
+            },
+        );
+        match first {
+            Some(first) if more.is_empty() => Line::One(first),
+            first => Line::Other(first.into_iter().chain(more).collect()),
         }
-        first.map_or(Line::Other(Vec::new()), Line::One)
     };
     let made = (0..batch.len())
         .into_par_iter()
@@ -218,12 +245,10 @@ impl<M: UnitMapper> Merge<'_, M> {
     fn renumbered(&mut self, batch: &Batch) {
         let read = |buffers: &mut PoolGuard<ReadBuffers>, idx: usize| {
             let mut found = Vec::new();
-            if let Some(raw) = batch.get(idx) {
-                self.projection
-                    .read_each(&raw, self.name, buffers, false, &mut |outcome, _| {
-                        found.push(Found::new(outcome, |unit| unit));
-                    });
-            }
+            let each = &mut |outcome, _: Deferred<'_>| {
+                found.push(Found::new(outcome, |unit| unit));
+            };
+            batch.read_each(idx, self.projection, self.name, buffers, false, each);
             Line::Other(found)
         };
         let read: Vec<Line<Unit>> = (0..batch.len())
@@ -259,9 +284,17 @@ impl<M: UnitMapper> Merge<'_, M> {
             while let Some(gap) = gaps.next_if(|gap| gap.ordinal <= raw.ordinal) {
                 self.report.add_gap(gap, self.name, limits);
             }
-            self.lines(raw.lines, line.all());
+            if !matches!(&line, Line::Other(_) if batch.is_table()) {
+                self.lines(raw.lines, line.all());
+            }
             match line {
                 Line::One(found) => self.found(found, &mut take),
+                Line::Other(all) if batch.is_table() => {
+                    for found in all {
+                        self.lines(1, std::slice::from_ref(&found));
+                        self.found(found, &mut take);
+                    }
+                }
                 Line::Other(all) => {
                     let extra = (all.len() as u64).saturating_sub(1);
                     for found in all {
@@ -295,7 +328,7 @@ impl<M: UnitMapper> Merge<'_, M> {
             Found::Unit(kind, errors, unit) => {
                 match kind {
                     UnitKind::Record => counts.records += 1,
-                    UnitKind::Event => counts.events += 1,
+                    UnitKind::Events(count) => counts.events += u64::from(count),
                     UnitKind::End => counts.ends += 1,
                 }
                 counts.problems += errors;

@@ -130,7 +130,7 @@ pub struct Record {
     pub problems: Vec<Problem>,
 }
 
-/// An event of a trace that is spread over a file.
+/// An event of a trace that is spread over a file, or several that follow each other.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The trace; `None` if the file holds one trace without a name.
@@ -140,8 +140,10 @@ pub struct Event {
     /// One cell per meta field of the schema, read from the event itself. A field that must be there and is not is
     /// unknown without a problem: another event of the trace may have it.
     pub meta: Box<[Cell]>,
-    /// Its steps: one, or one per element of `each`. They share an index, which is not known here and is 0.
+    /// Its steps: one, or one per element of `each`. Their indices count from this event on.
     pub steps: Vec<Step>,
+    /// The number of events that it stands for: of a table, following rows of one trace are read together.
+    pub count: u32,
     /// Its problems.
     pub problems: Vec<Problem>,
 }

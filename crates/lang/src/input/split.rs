@@ -15,8 +15,8 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter};
 
+use super::batch::{Batch, Batches, Gap, Span, Why};
 use super::limits::InputLimits;
-use super::record::RawRecord;
 use super::scan::{FaultKind, Scanner};
 
 /// The way in which a file is split.
@@ -28,83 +28,6 @@ pub(crate) enum Splitting {
     Documents,
     /// Every line is a record.
     Lines,
-}
-
-/// Raw records that were read together.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Batch {
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-    /// Lines without a record, with the reason; in the order of the file.
-    pub gaps: Vec<Gap>,
-    /// Bytes of the file that this batch takes up.
-    pub consumed: u64,
-    /// Lines that hold only brackets and commas between records.
-    pub between: u64,
-}
-
-/// A stretch of lines that holds no record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
-    /// 1-based line.
-    pub line: u64,
-    /// Lines that are not blank.
-    pub lines: u64,
-    /// The record that would come next.
-    pub ordinal: u64,
-    /// The fault.
-    pub why: Why,
-}
-
-/// The reason why a stretch holds no record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// No JSON in a list of records.
-    Malformed(&'static str),
-    /// Longer than [`InputLimits::record_bytes`].
-    TooLong,
-    /// The file could not be read on.
-    Unreadable(String),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Span {
-    start: usize,
-    end: usize,
-    line: u64,
-    lines: u64,
-    ordinal: u64,
-}
-
-impl Batch {
-    /// Returns the records, in the order of the file.
-    pub(crate) fn records(&self) -> impl ExactSizeIterator<Item = RawRecord<'_>> {
-        self.spans.iter().map(|span| self.record(span))
-    }
-
-    /// Returns the number of records.
-    pub(crate) fn len(&self) -> usize {
-        self.spans.len()
-    }
-
-    /// Whether there are no records.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.spans.is_empty()
-    }
-
-    /// Returns a record by its place in the batch.
-    pub(crate) fn get(&self, idx: usize) -> Option<RawRecord<'_>> {
-        self.spans.get(idx).map(|span| self.record(span))
-    }
-
-    fn record(&self, span: &Span) -> RawRecord<'_> {
-        RawRecord {
-            bytes: self.bytes.get(span.start..span.end).unwrap_or_default(),
-            line: span.line,
-            ordinal: span.ordinal,
-            lines: span.lines,
-        }
-    }
 }
 
 /// Splits a stream.
@@ -185,51 +108,6 @@ impl<R: Read> Splitter<R> {
             .chain(self.from)
     }
 
-    /// Takes back a batch that is done with, for its memory.
-    pub(crate) fn recycle(&mut self, batch: Batch) {
-        const MOST: usize = 8 << 20;
-        if self.spare.len() < 2 && batch.bytes.capacity() <= MOST {
-            self.spare.push(batch.bytes);
-        }
-    }
-
-    /// Returns the next batch, or `None` at the end of the stream.
-    pub(crate) fn next_batch(&mut self) -> Option<Batch> {
-        self.batch = Batch::default();
-        loop {
-            if self.at >= self.limits.batch_bytes || self.batch.gaps.len() >= 1 << 16 {
-                break;
-            }
-            let more = if self.in_list {
-                self.item()
-            } else {
-                self.top()
-            };
-            if !more {
-                if let Some(message) = self.failed.take() {
-                    self.gap(self.line, 0, Why::Unreadable(message));
-                }
-                break;
-            }
-        }
-        let nothing = self.at == 0 && self.batch.consumed == 0 && self.batch.between == 0;
-        if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
-            return None;
-        }
-        let mut next = self.spare.pop().unwrap_or_default();
-        let rest = self.read().get(self.at..).unwrap_or_default();
-        if next.len() < rest.len() {
-            next.resize(rest.len(), 0);
-        }
-        next[..rest.len()].copy_from_slice(rest);
-        let filled = rest.len();
-        let mut batch = std::mem::take(&mut self.batch);
-        batch.bytes = std::mem::replace(&mut self.buffer, next);
-        batch.consumed += self.at as u64;
-        (self.at, self.filled) = (0, filled);
-        Some(batch)
-    }
-
     /// Returns the bytes that were read but not handed on.
     #[inline]
     fn read(&self) -> &[u8] {
@@ -259,7 +137,7 @@ impl<R: Read> Splitter<R> {
                 Ok(count) => self.filled += count.min(to - self.filled),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.failed = Some(describe(&error));
+                    self.failed = Some(Why::of(&error));
                     self.eof = true;
                     break;
                 }
@@ -577,6 +455,51 @@ impl<R: Read> Splitter<R> {
     }
 }
 
+impl<R: Read> Batches for Splitter<R> {
+    fn recycle(&mut self, batch: Batch) {
+        const MOST: usize = 8 << 20;
+        if self.spare.len() < 2 && batch.bytes.capacity() <= MOST {
+            self.spare.push(batch.bytes);
+        }
+    }
+
+    fn next_batch(&mut self) -> Option<Batch> {
+        self.batch = Batch::default();
+        loop {
+            if self.at >= self.limits.batch_bytes || self.batch.gaps.len() >= 1 << 16 {
+                break;
+            }
+            let more = if self.in_list {
+                self.item()
+            } else {
+                self.top()
+            };
+            if !more {
+                if let Some(message) = self.failed.take() {
+                    self.gap(self.line, 0, Why::Unreadable(message));
+                }
+                break;
+            }
+        }
+        let nothing = self.at == 0 && self.batch.consumed == 0 && self.batch.between == 0;
+        if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
+            return None;
+        }
+        let mut next = self.spare.pop().unwrap_or_default();
+        let rest = self.read().get(self.at..).unwrap_or_default();
+        if next.len() < rest.len() {
+            next.resize(rest.len(), 0);
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        let filled = rest.len();
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.bytes = std::mem::replace(&mut self.buffer, next);
+        batch.consumed += self.at as u64;
+        (self.at, self.filled) = (0, filled);
+        Some(batch)
+    }
+}
+
 /// Fails once, if it fails.
 struct Failed(Option<io::Error>);
 
@@ -602,11 +525,4 @@ enum Scanned {
 
 fn blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
-}
-
-fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the file is truncated".to_owned(),
-        _ => error.to_string(),
-    }
 }

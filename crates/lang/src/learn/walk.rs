@@ -217,7 +217,7 @@ impl<'s> Judge for Walker<'s> {
             }
         }
         let index = open.next;
-        open.next = index.saturating_add(1);
+        open.next = index.saturating_add(event.count);
         let trace = open.observer.name().clone();
         open.observer
             .note(event.problems.into_iter().map(|mut problem| {
@@ -226,7 +226,7 @@ impl<'s> Judge for Walker<'s> {
                 problem
             }));
         for mut step in event.steps {
-            step.index = index;
+            step.index = step.index.saturating_add(index);
             open.step(self.space, &step);
         }
         open.observer.rest();

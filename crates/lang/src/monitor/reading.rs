@@ -111,6 +111,7 @@ impl Monitor {
                     cells: cells.clone(),
                 })
                 .collect(),
+            count: 1,
             problems: why.map(|why| self.problem(why)).into_iter().collect(),
         }
     }

@@ -70,7 +70,7 @@ impl StreamExtractor<'_, '_> {
     }
 
     /// Walks the value at a place of the trie.
-    fn value(&mut self, level: LevelId, id: NodeId) -> Walked {
+    pub(crate) fn value(&mut self, level: LevelId, id: NodeId) -> Walked {
         let node = self.plan.level(level).trie.node(id);
         let peek = self.scan.peek()?;
         let start = self.scan.at();

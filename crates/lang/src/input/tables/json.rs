@@ -1,6 +1,7 @@
 //! Columns of Arrow as JSON.
 
 use std::io::{self, Write as _};
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,9 +13,11 @@ use arrow_array::types::{
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, TimeUnit};
+
+use super::text::TextColumn;
 
 /// Whether a column has texts, or codes of texts.
 pub(super) fn is_text_column(field: &Field) -> bool {
@@ -34,6 +37,12 @@ pub(super) fn begins_like_json(batch: &RecordBatch) -> Option<bool> {
         let first = text.trim_ascii_start().first()?;
         Some(matches!(first, b'{' | b'['))
     })
+}
+
+/// Whether the texts of a column are marked as JSON.
+pub(super) fn is_json(field: &Field) -> bool {
+    let marked = field.metadata().get("ARROW:extension:name");
+    marked.is_some_and(|name| name == "arrow.json")
 }
 
 fn is_text(ty: &DataType) -> bool {
@@ -83,30 +92,24 @@ pub(super) fn write_batch(
 }
 
 /// Columns of a table, or of a struct, as the members of an object.
-struct Members<'a>(Vec<(Vec<u8>, Column<'a>)>);
+pub(super) struct Members(Vec<(Vec<u8>, Column)>);
 
-impl<'a> Members<'a> {
-    fn new(
+impl Members {
+    pub(super) fn new(
         fields: &[std::sync::Arc<Field>],
-        columns: &'a [arrow_array::ArrayRef],
+        columns: &[ArrayRef],
         below: &str,
-    ) -> io::Result<Members<'a>> {
+    ) -> io::Result<Members> {
         let members = fields.iter().zip(columns).map(|(field, column)| {
-            let path = format!("{below}{}", field.name());
-            let marked = field.metadata().get("ARROW:extension:name");
-            let texts = match marked.is_some_and(|name| name == "arrow.json") {
-                true => Texts::Json,
-                false => Texts::Plain,
-            };
             let mut name = Vec::new();
             string(field.name(), &mut name);
             name.push(b':');
-            Ok((name, Column::new(column.as_ref(), texts, &path)?))
+            Ok((name, Column::member(column.as_ref(), field, below)?))
         });
         Ok(Members(members.collect::<io::Result<_>>()?))
     }
 
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
         out.push(b'{');
         let mut first = true;
         for (name, column) in &self.0 {
@@ -134,12 +137,12 @@ enum Texts {
     Rows,
 }
 
-type Write<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+type Write = Box<dyn Fn(usize, &mut Vec<u8>) + Send + Sync>;
 
 /// A column whose values are written as JSON.
-struct Column<'a> {
+pub(super) struct Column {
     nulls: Option<NullBuffer>,
-    write: Write<'a>,
+    write: Write,
 }
 
 /// A token that is not a JSON value, which the reader reports if a field reads it.
@@ -148,13 +151,13 @@ const NO_NUMBER: &[u8] = b"NaN";
 /// Half of a surrogate pair, which the reader reports as invalid Unicode.
 const NO_TEXT: &[u8] = br#""\ud800""#;
 
-impl<'a> Column<'a> {
+impl Column {
     /// Returns the column; `path` is for messages.
-    fn new(array: &'a dyn Array, texts: Texts, path: &str) -> io::Result<Column<'a>> {
-        let write: Write<'a> = match array.data_type() {
+    fn new(array: &dyn Array, texts: Texts, path: &str) -> io::Result<Column> {
+        let write: Write = match array.data_type() {
             DataType::Null => Box::new(|_, out| out.extend_from_slice(b"null")),
             DataType::Boolean => {
-                let values = array.as_boolean();
+                let values = array.as_boolean().clone();
                 Box::new(move |row, out| {
                     let text: &[u8] = if values.value(row) { b"true" } else { b"false" };
                     out.extend_from_slice(text);
@@ -175,33 +178,24 @@ impl<'a> Column<'a> {
             DataType::Decimal64(..) => decimal::<Decimal64Type>(array),
             DataType::Decimal128(..) => decimal::<Decimal128Type>(array),
             DataType::Decimal256(..) => decimal::<Decimal256Type>(array),
-            DataType::Utf8 => {
-                let values = array.as_string::<i32>();
-                text(move |row| values.value(row), texts)
-            }
-            DataType::LargeUtf8 => {
-                let values = array.as_string::<i64>();
-                text(move |row| values.value(row), texts)
-            }
-            DataType::Utf8View => {
-                let values = array.as_string_view();
-                text(move |row| values.value(row), texts)
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                text(TextColumn::new(array, path)?, texts)
             }
             DataType::Binary => {
-                let values = array.as_binary::<i32>();
-                bytes(move |row| values.value(row))
+                let values = array.as_binary::<i32>().clone();
+                Box::new(move |row, out| bytes(values.value(row), out))
             }
             DataType::LargeBinary => {
-                let values = array.as_binary::<i64>();
-                bytes(move |row| values.value(row))
+                let values = array.as_binary::<i64>().clone();
+                Box::new(move |row, out| bytes(values.value(row), out))
             }
             DataType::BinaryView => {
-                let values = array.as_binary_view();
-                bytes(move |row| values.value(row))
+                let values = array.as_binary_view().clone();
+                Box::new(move |row, out| bytes(values.value(row), out))
             }
             DataType::FixedSizeBinary(_) => {
-                let values = array.as_fixed_size_binary();
-                bytes(move |row| values.value(row))
+                let values = array.as_fixed_size_binary().clone();
+                Box::new(move |row, out| bytes(values.value(row), out))
             }
             DataType::Timestamp(unit, _) => {
                 let instant = |nanos| jiff::Timestamp::from_nanosecond(nanos).ok();
@@ -234,13 +228,13 @@ impl<'a> Column<'a> {
             },
             DataType::List(field) => {
                 let values = array.as_list::<i32>();
-                let offsets = values.value_offsets();
+                let offsets = values.offsets().clone();
                 let range = move |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
                 list(Column::of(values.values().as_ref(), field, path)?, range)
             }
             DataType::LargeList(field) => {
                 let values = array.as_list::<i64>();
-                let offsets = values.value_offsets();
+                let offsets = values.offsets().clone();
                 let range = move |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
                 list(Column::of(values.values().as_ref(), field, path)?, range)
             }
@@ -257,7 +251,7 @@ impl<'a> Column<'a> {
             }
             DataType::Map(..) => {
                 let values = array.as_map();
-                let offsets = values.value_offsets();
+                let offsets = values.offsets().clone();
                 let (keys, members) = (values.keys(), values.values());
                 if !is_text(keys.data_type()) {
                     return Err(unread(path, array.data_type()));
@@ -287,11 +281,7 @@ impl<'a> Column<'a> {
                     return Err(unread(path, array.data_type()));
                 };
                 let values = Column::new(codes.values().as_ref(), texts, path)?;
-                // Without values all rows are null.
-                let keys = match codes.values().is_empty() {
-                    true => Vec::new(),
-                    false => codes.normalized_keys(),
-                };
+                let keys = keys(codes);
                 Box::new(move |row, out| {
                     if let Some(key) = keys.get(row) {
                         values.write(*key, out);
@@ -306,7 +296,16 @@ impl<'a> Column<'a> {
         })
     }
 
-    fn of(array: &'a dyn Array, field: &Field, path: &str) -> io::Result<Column<'a>> {
+    /// Returns a column of a table, or a member of a struct at a path that ends in a dot.
+    pub(super) fn member(array: &dyn Array, field: &Field, below: &str) -> io::Result<Column> {
+        let texts = match is_json(field) {
+            true => Texts::Json,
+            false => Texts::Plain,
+        };
+        Column::new(array, texts, &format!("{below}{}", field.name()))
+    }
+
+    fn of(array: &dyn Array, field: &Field, path: &str) -> io::Result<Column> {
         Column::new(array, Texts::Plain, &format!("{path}.{}", field.name()))
     }
 
@@ -314,7 +313,7 @@ impl<'a> Column<'a> {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
         match self.is_null(row) {
             true => out.extend_from_slice(b"null"),
             false => (self.write)(row, out),
@@ -322,16 +321,24 @@ impl<'a> Column<'a> {
     }
 }
 
-fn unread(path: &str, ty: &DataType) -> io::Error {
+pub(super) fn unread(path: &str, ty: &DataType) -> io::Error {
     io::Error::other(format!(
         "column `{path}` has the type {ty}, which has no values of JSON"
     ))
 }
 
+/// Returns the places of the values of a column of codes; without values all rows are null.
+pub(super) fn keys(codes: &dyn AnyDictionaryArray) -> Vec<usize> {
+    match codes.values().is_empty() {
+        true => Vec::new(),
+        false => codes.normalized_keys(),
+    }
+}
+
 /// Nanoseconds of a microsecond, a millisecond, a second and a day.
-const K: i128 = 1_000;
-const M: i128 = 1_000_000;
-const G: i128 = 1_000_000_000;
+pub(super) const K: i128 = 1_000;
+pub(super) const M: i128 = 1_000_000;
+pub(super) const G: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * G;
 
 fn string(text: &str, out: &mut Vec<u8>) {
@@ -339,18 +346,18 @@ fn string(text: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(&mut *out, text);
 }
 
-fn shown<'a, T: ArrowPrimitiveType>(array: &'a dyn Array) -> Write<'a>
+fn shown<T: ArrowPrimitiveType>(array: &dyn Array) -> Write
 where
     T::Native: std::fmt::Display,
 {
-    let values = array.as_primitive::<T>();
+    let values = array.as_primitive::<T>().clone();
     Box::new(move |row, out| {
         let _ = write!(out, "{}", values.value(row));
     })
 }
 
-fn float<'a, T: ArrowPrimitiveType>(array: &'a dyn Array, wide: fn(T::Native) -> f64) -> Write<'a> {
-    let values = array.as_primitive::<T>();
+fn float<T: ArrowPrimitiveType>(array: &dyn Array, wide: fn(T::Native) -> f64) -> Write {
+    let values = array.as_primitive::<T>().clone();
     Box::new(move |row, out| match wide(values.value(row)) {
         value if value.is_finite() => {
             let _ = write!(out, "{value:?}");
@@ -359,16 +366,16 @@ fn float<'a, T: ArrowPrimitiveType>(array: &'a dyn Array, wide: fn(T::Native) ->
     })
 }
 
-fn decimal<'a, T: DecimalType>(array: &'a dyn Array) -> Write<'a> {
-    let values = array.as_primitive::<T>();
+fn decimal<T: DecimalType>(array: &dyn Array) -> Write {
+    let values = array.as_primitive::<T>().clone();
     Box::new(move |row, out| out.extend_from_slice(values.value_as_string(row).as_bytes()))
 }
 
 /// Writes texts. JSON is copied without its line ends. A text of a JSON column that is not JSON becomes [`NO_NUMBER`], so that it
 /// cannot change other members of its row.
-fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, texts: Texts) -> Write<'a> {
+fn text(values: TextColumn, texts: Texts) -> Write {
     let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    Box::new(move |row, out| match (texts, value(row)) {
+    Box::new(move |row, out| match (texts, values.value(row)) {
         (Texts::Plain, text) => string(text, out),
         (Texts::Json, text) if !is_json(text) => out.extend_from_slice(NO_NUMBER),
         (Texts::Json | Texts::Rows, text) => out.extend(text.bytes().map(|byte| match byte {
@@ -379,23 +386,23 @@ fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, texts: Texts) -> Write<'a> {
 }
 
 /// Writes bytes as texts if they are UTF-8: some programs that write Parquet do not mark their texts.
-fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a) -> Write<'a> {
-    Box::new(move |row, out| match std::str::from_utf8(value(row)) {
+fn bytes(value: &[u8], out: &mut Vec<u8>) {
+    match std::str::from_utf8(value) {
         Ok(text) => string(text, out),
         Err(_) => out.extend_from_slice(NO_TEXT),
-    })
+    }
 }
 
 /// Points in time, given in units of so many nanoseconds, as texts.
-fn spelt<'a, T: ArrowPrimitiveType, D: std::fmt::Display>(
-    array: &'a dyn Array,
+fn spelt<T: ArrowPrimitiveType, D: std::fmt::Display>(
+    array: &dyn Array,
     unit: i128,
-    spell: impl Fn(i128) -> Option<D> + 'a,
-) -> Write<'a>
+    spell: impl Fn(i128) -> Option<D> + Send + Sync + 'static,
+) -> Write
 where
     T::Native: Into<i64>,
 {
-    let values = array.as_primitive::<T>();
+    let values = array.as_primitive::<T>().clone();
     Box::new(move |row, out| {
         let value: i64 = values.value(row).into();
         match spell(i128::from(value) * unit) {
@@ -417,8 +424,8 @@ fn time_of_day(nanos: i128) -> Option<jiff::civil::Time> {
     Some(jiff::tz::Offset::UTC.to_datetime(time).time())
 }
 
-fn seconds<'a, T: ArrowPrimitiveType<Native = i64>>(array: &'a dyn Array, unit: i128) -> Write<'a> {
-    let values = array.as_primitive::<T>();
+fn seconds<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, unit: i128) -> Write {
+    let values = array.as_primitive::<T>().clone();
     Box::new(move |row, out| {
         let nanos = i128::from(values.value(row)) * unit;
         let sign = if nanos < 0 { "-" } else { "" };
@@ -427,7 +434,7 @@ fn seconds<'a, T: ArrowPrimitiveType<Native = i64>>(array: &'a dyn Array, unit: 
     })
 }
 
-fn list<'a>(values: Column<'a>, range: impl Fn(usize) -> std::ops::Range<usize> + 'a) -> Write<'a> {
+fn list(values: Column, range: impl Fn(usize) -> Range<usize> + Send + Sync + 'static) -> Write {
     Box::new(move |row, out| {
         out.push(b'[');
         for (number, place) in range(row).enumerate() {
