@@ -97,7 +97,7 @@ pub(crate) fn read_through<M: UnitMapper>(
         let at_once = !one_by_one.load(Ordering::Relaxed);
         at_once.then(|| project(batch, name, projection, &buffers, make))?
     };
-    pipeline::ordered_map(&mut splitter, work, |batch, made| match made {
+    pipeline::batches(&mut splitter, work, |batch, made| match made {
         Some(made) if merge.shift == 0 => {
             merge.batch(batch, made, |merge, made| (merge.emit)(made));
         }

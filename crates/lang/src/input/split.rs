@@ -185,6 +185,11 @@ impl<R: Read> Splitter<R> {
             .chain(self.from)
     }
 
+    /// Whether all of the stream was handed out.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.eof && self.read().is_empty() && self.failed.is_none()
+    }
+
     /// Takes back a batch that is done with, for its memory.
     pub(crate) fn recycle(&mut self, batch: Batch) {
         const MOST: usize = 8 << 20;
