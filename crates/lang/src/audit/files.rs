@@ -24,13 +24,13 @@ pub(super) fn together(sources: &[Source]) -> usize {
     sources.iter().take_while(small).count().max(1)
 }
 
-/// What a listener is told of one file.
+/// The results of one file, in order.
 struct Recorded<R> {
-    told: Vec<Told<R>>,
+    calls: Vec<Call<R>>,
     wanted: Arc<Wanted>,
 }
 
-enum Told<R> {
+enum Call<R> {
     Report(R),
     Problem(Problem),
     Input(Accounting),
@@ -38,15 +38,15 @@ enum Told<R> {
 
 impl<R> Listener<R> for Recorded<R> {
     fn report(&mut self, report: R) {
-        self.told.push(Told::Report(report));
+        self.calls.push(Call::Report(report));
     }
 
     fn problem(&mut self, problem: &Problem) {
-        self.told.push(Told::Problem(problem.clone()));
+        self.calls.push(Call::Problem(problem.clone()));
     }
 
     fn input(&mut self, accounting: &Accounting) {
-        self.told.push(Told::Input(*accounting));
+        self.calls.push(Call::Input(*accounting));
     }
 
     fn wanted(&self) -> Wanted {
@@ -65,8 +65,8 @@ pub(super) fn visit<J: Judge>(
     let wanted = RwLock::new(Arc::new(listener.wanted()));
     let read = |source: &&Source| {
         let wanted = Arc::clone(&wanted.read().unwrap_or_else(PoisonError::into_inner));
-        let told = Vec::new();
-        let mut recorded = Recorded { told, wanted };
+        let calls = Vec::new();
+        let mut recorded = Recorded { calls, wanted };
         file(
             judge,
             &mut recorded,
@@ -74,22 +74,22 @@ pub(super) fn visit<J: Judge>(
             readers,
             |worker, emit| readers.read(source, progress, worker, emit),
         );
-        recorded.told
+        recorded.calls
     };
     let mut files = sources.iter();
     pipeline::ordered_map(
         &mut (listener, &mut files),
         |(listener, files)| files.next().filter(|_| !listener.stopped()),
         read,
-        |(listener, _), _, told| {
-            for told in told {
+        |(listener, _), _, calls| {
+            for call in calls {
                 if listener.stopped() {
                     return;
                 }
-                match told {
-                    Told::Report(report) => listener.report(report),
-                    Told::Problem(problem) => listener.problem(&problem),
-                    Told::Input(accounting) => listener.input(&accounting),
+                match call {
+                    Call::Report(report) => listener.report(report),
+                    Call::Problem(problem) => listener.problem(&problem),
+                    Call::Input(accounting) => listener.input(&accounting),
                 }
             }
             if listener.wants_other() {

@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
     }
 }
 
-/// Returns the value of a text in which nothing is wrong.
+/// Returns the value of a text without faults.
 fn sound(text: &str) -> Option<Value> {
     let mut scanner = Scanner::new(text, 0, String::new());
     let mut trees = TreeBuilder::new(usize::MAX);
@@ -35,7 +35,7 @@ fn sound(text: &str) -> Option<Value> {
     (trees.notes.is_empty() && scanner.at_end()).then_some(value)
 }
 
-/// Reads a text with the parser that describes what is wrong.
+/// Reads a text with the parser that describes faults.
 fn described(text: &str) -> Result<Value, Refusal> {
     let mut parser = Jiter::new(text.as_bytes());
     let peek = parser.peek().map_err(malformed)?;
