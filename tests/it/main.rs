@@ -106,6 +106,7 @@ mod query_models;
 mod random_search;
 mod recipe_english;
 mod recipes;
+mod recordings;
 mod redact;
 mod reference_conformance;
 mod reference_expressions;

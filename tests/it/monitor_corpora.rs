@@ -97,6 +97,7 @@ fn events_of(record: &Record) -> Vec<Event> {
         origin: record.origin.clone(),
         meta: record.meta.clone(),
         steps: steps.to_vec(),
+        count: 1,
         problems: Vec::new(),
     };
     let same = |one: &Step, other: &Step| one.index == other.index;

@@ -42,6 +42,10 @@ impl<B: Batches> Batches for CountingReader<'_, B> {
         Some(batch)
     }
 
+    fn is_exhausted(&self) -> bool {
+        self.from.is_exhausted()
+    }
+
     fn recycle(&mut self, batch: Batch) {
         self.from.recycle(batch);
     }

@@ -1,11 +1,15 @@
 //! Recordings in other formats: files are converted to canonical traces, and those to records.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
+use super::worker::{WorkItem, Worker};
+use super::{Judge, Judged};
 use crate::input::batch::{Batch, Batches};
+use crate::input::deferred::Deferred;
 use crate::input::document::{self, Document, DocumentError, ListLines};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::{FileReport, LineOutcome};
@@ -24,48 +28,79 @@ pub(super) struct ForeignReader<'a> {
     pub(super) file: &'a FileName,
 }
 
-/// A parsed document.
-struct ParsedDocument {
+/// A document that was read.
+struct ReadDocument<R> {
     lines: u64,
-    records: Vec<Record>,
+    records: Found<R>,
     problems: Vec<Problem>,
+}
+
+/// The records of a document.
+enum Found<R> {
+    /// Its only record, judged by the thread that read it, with the number of errors that the reader found.
+    Judged(u64, Judged<R>),
+    Records(Vec<Record>),
+}
+
+impl<R> Found<R> {
+    fn is_empty(&self) -> bool {
+        matches!(self, Found::Records(records) if records.is_empty())
+    }
 }
 
 impl ForeignReader<'_> {
     /// Reads the whole file. Documents are read in batches; lines that belong together, and texts, are read at once.
-    pub(super) fn read(
+    pub(super) fn read<J: Judge>(
         &self,
         splitter: Splitter<impl Read>,
-        emit: &mut dyn FnMut(Unit),
+        worker: &Worker<'_, J>,
+        emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
         let mut report = FileReport::default();
+        let mut unit = |unit| emit(WorkItem::Unit(unit));
         match self.granularity {
-            Granularity::Text => self.text(splitter.into_stream(), &mut report, emit),
-            Granularity::Document => self.documents(splitter, &mut report, emit),
-            Granularity::Lines => self.lines(splitter, &mut report, emit),
+            Granularity::Text => self.text(splitter.into_stream(), &mut report, &mut unit),
+            Granularity::Lines => self.lines(splitter, &mut report, &mut unit),
+            Granularity::Document => self.documents(splitter, worker, &mut report, emit),
         }
         report
     }
 
-    fn documents(
+    fn documents<J: Judge>(
         &self,
         mut splitter: Splitter<impl Read>,
+        worker: &Worker<'_, J>,
         report: &mut FileReport,
-        emit: &mut dyn FnMut(Unit),
+        emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) {
         splitter.split(Splitting::Documents, *self.projection.limits());
-        pipeline::ordered_map(
+        // As long as every document is one record, its number is known before those in front of it are read.
+        let one_each = AtomicBool::new(true);
+        pipeline::batches(
             &mut splitter,
-            |batch| self.batch(batch),
+            |batch| self.batch(batch, worker, &one_each),
             |batch, read| {
                 self.add_batch(batch, report);
-                for one in read {
+                for (raw, mut one) in batch.records().zip(read) {
+                    let number = report.accounting.records;
+                    if matches!(one.records, Found::Judged(..)) && raw.ordinal != number {
+                        one = self.document::<J>(&raw, None);
+                    }
                     self.count(one.lines, !one.records.is_empty(), &one.problems, report);
-                    for mut record in one.records {
-                        record.origin.ordinal = report.accounting.records;
-                        report.accounting.records += 1;
-                        report.accounting.problems += count_errors(&record.problems);
-                        emit(Unit::Record(record));
+                    match one.records {
+                        Found::Judged(errors, judged) => {
+                            report.accounting.records += 1;
+                            report.accounting.problems += errors;
+                            emit(WorkItem::Judged(errors, judged));
+                        }
+                        Found::Records(records) => {
+                            for mut record in records {
+                                record.origin.ordinal = report.accounting.records;
+                                report.accounting.records += 1;
+                                report.accounting.problems += count_errors(&record.problems);
+                                emit(WorkItem::Unit(Unit::Record(record)));
+                            }
+                        }
                     }
                     self.add_problems(one.problems, report);
                 }
@@ -73,17 +108,27 @@ impl ForeignReader<'_> {
         );
     }
 
-    fn batch(&self, batch: &Batch) -> Vec<ParsedDocument> {
+    fn batch<J: Judge>(
+        &self,
+        batch: &Batch,
+        worker: &Worker<'_, J>,
+        one_each: &AtomicBool,
+    ) -> Vec<ReadDocument<J::Report>> {
         (0..batch.len())
             .into_par_iter()
             .filter_map(|idx| batch.get(idx))
-            .map(|raw| self.document(&raw))
+            .map(|raw| self.document(&raw, Some((worker, one_each))))
             .collect()
     }
 
-    fn document(&self, raw: &RawRecord<'_>) -> ParsedDocument {
+    /// Reads a document. Its record is judged at once where it is the only one, as those of all documents so far are.
+    fn document<J: Judge>(
+        &self,
+        raw: &RawRecord<'_>,
+        judging: Option<(&Worker<'_, J>, &AtomicBool)>,
+    ) -> ReadDocument<J::Report> {
         let mut problems = Vec::new();
-        let records = match document::parse(raw.bytes, self.projection.limits()) {
+        let mut records = match document::parse(raw.bytes, self.projection.limits()) {
             Ok(document) => {
                 problems.extend(self.duplicate_keys(&document, raw.line));
                 let input = Input::Document {
@@ -102,9 +147,21 @@ impl ForeignReader<'_> {
                 Vec::new()
             }
         };
-        ParsedDocument {
+        let mut found = None;
+        if let Some((worker, one_each)) = judging {
+            if records.len() != 1 {
+                one_each.store(false, Ordering::Relaxed);
+            }
+            let only = records.pop_if(|_| one_each.load(Ordering::Relaxed));
+            found = only.map(|mut record| {
+                record.origin.ordinal = raw.ordinal;
+                let (errors, judged) = worker.judge(record, Deferred::NONE);
+                Found::Judged(errors, judged)
+            });
+        }
+        ReadDocument {
             lines: raw.lines,
-            records,
+            records: found.unwrap_or(Found::Records(records)),
             problems,
         }
     }

@@ -16,6 +16,7 @@
 
 mod batch;
 mod counting_reader;
+mod files;
 mod foreign_reader;
 mod program;
 mod readers;
@@ -168,7 +169,7 @@ pub fn audit_rendered<J: Judge<Report = Rendered>>(
     written
 }
 
-/// Reads sources, one after the other, and reports the results of their traces.
+/// Reads sources, small files several at a time, and reports the results of their traces in order.
 pub fn visit<J: Judge>(
     judge: &J,
     sources: &[Source],
@@ -176,13 +177,16 @@ pub fn visit<J: Judge>(
     progress: &Progress,
     listener: &mut impl Listener<J::Report>,
 ) {
-    for source in sources {
-        if listener.stopped() {
-            return;
+    let mut rest = sources;
+    while !rest.is_empty() && !listener.stopped() {
+        let (now, later) = rest.split_at(files::together(rest));
+        match now {
+            [source] => file(judge, listener, &source.name, readers, |worker, emit| {
+                readers.read(source, progress, worker, emit)
+            }),
+            several => files::visit(judge, several, readers, progress, listener),
         }
-        file(judge, listener, &source.name, readers, |worker, emit| {
-            readers.read(source, progress, worker, emit)
-        });
+        rest = later;
     }
 }
 

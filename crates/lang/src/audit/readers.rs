@@ -197,7 +197,11 @@ impl Readers {
         if self.choice == Choice::Paths {
             return read::read_through(splitter, file, &self.projection, worker, emit);
         }
-        let detected = detect(&mut splitter, &limits);
+        let settled = matches!(self.choice, Choice::Format(format) if format.has_one_granularity());
+        let detected = match settled {
+            true => None,
+            false => detect(&mut splitter, &limits),
+        };
         let foreign = |format, granularity| ForeignReader {
             format,
             granularity,
@@ -208,8 +212,7 @@ impl Readers {
             let detected = detected.filter(|detected| detected.format == format);
             let granularity =
                 detected.map_or(format.granularity(), |detected| detected.granularity);
-            return foreign(format, granularity)
-                .read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
+            return foreign(format, granularity).read(splitter, worker, emit);
         }
         match detected.filter(|detected| detected.format != Format::Native) {
             None => read::read_through(splitter, file, &self.projection, worker, emit),
@@ -219,7 +222,7 @@ impl Readers {
                 why,
             }) => {
                 let foreign = foreign(format, granularity);
-                let mut report = foreign.read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
+                let mut report = foreign.read(splitter, worker, emit);
                 // The number of matching documents differs from file to file; without it the notes are equal.
                 let why = why.split(" (").next().unwrap_or(&why);
                 let note = format!("read as `{format}`: {why}");

@@ -6,7 +6,7 @@ use super::{Judge, Judged};
 use crate::eval::Wanted;
 use crate::input::deferred::Deferred;
 use crate::input::read::UnitMapper;
-use crate::input::record::Unit;
+use crate::input::record::{Record, Unit};
 use crate::problem::count_errors;
 
 /// The output of the readers.
@@ -31,6 +31,19 @@ impl<'j, J: Judge> Worker<'j, J> {
         }
     }
 
+    /// Judges a whole record. Returns the number of errors that its reader found, and the result.
+    pub(super) fn judge(&self, record: Record, texts: Deferred<'_>) -> (u64, Judged<J::Report>) {
+        // The lock is not held while a record is judged, so writers do not wait for it.
+        let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
+        let errors = count_errors(&record.problems);
+        let origin = record.origin.clone();
+        let judged = match self.judge.judge(record, texts, &wanted) {
+            Some(report) => Judged::Report(report),
+            None => Judged::LeftOut(origin),
+        };
+        (errors, judged)
+    }
+
     /// Sets the explanations that later records need.
     pub(super) fn want(&self, wanted: Wanted) {
         *self.wanted.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(wanted);
@@ -45,14 +58,7 @@ impl<J: Judge> UnitMapper for Worker<'_, J> {
         let Unit::Record(record) = unit else {
             return WorkItem::Unit(unit);
         };
-        // The lock is not held while a record is judged, so writers do not wait for it.
-        let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
-        let errors = count_errors(&record.problems);
-        let origin = record.origin.clone();
-        let judged = match self.judge.judge(record, texts, &wanted) {
-            Some(report) => Judged::Report(report),
-            None => Judged::LeftOut(origin),
-        };
+        let (errors, judged) = self.judge(record, texts);
         WorkItem::Judged(errors, judged)
     }
 }

@@ -13,6 +13,11 @@ pub(crate) trait Batches {
     /// Returns the next batch, or `None` at the end.
     fn next_batch(&mut self) -> Option<Batch>;
 
+    /// Whether nothing is left for a next batch, as far as that is known.
+    fn is_exhausted(&self) -> bool {
+        false
+    }
+
     /// Takes back a batch that is done with, for its memory.
     fn recycle(&mut self, _: Batch) {}
 }
@@ -20,6 +25,10 @@ pub(crate) trait Batches {
 impl<B: Batches + ?Sized> Batches for Box<B> {
     fn next_batch(&mut self) -> Option<Batch> {
         (**self).next_batch()
+    }
+
+    fn is_exhausted(&self) -> bool {
+        (**self).is_exhausted()
     }
 
     fn recycle(&mut self, batch: Batch) {

@@ -302,6 +302,9 @@ pub(crate) struct TreeBuilder {
     pub(crate) notes: Vec<Note>,
     /// Bytes that further values may take.
     pub(crate) left: usize,
+    /// Members and items of the objects and lists that are open, so that each gets a place of its size at once.
+    members: Vec<(SmolStr, Value)>,
+    items: Vec<Value>,
 }
 
 impl TreeBuilder {
@@ -312,6 +315,8 @@ impl TreeBuilder {
         TreeBuilder {
             notes: Vec::new(),
             left,
+            members: Vec::new(),
+            items: Vec::new(),
         }
     }
 
@@ -339,25 +344,28 @@ impl TreeBuilder {
             Peek::Object => {
                 let inner = depth.checked_sub(1).ok_or(too_deep)?;
                 self.spend(Self::COUNTS + size_of::<Object>(), start)?;
-                let mut members = Vec::new();
+                let first = self.members.len();
                 let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
                 while let Some(name) = next {
                     self.spend(size_of::<SmolStr>(), start)?;
-                    members.push((name, self.value(scanner, inner)?));
+                    let value = self.value(scanner, inner)?;
+                    self.members.push((name, value));
                     next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
                 }
+                let members = self.members.drain(first..).collect();
                 self.object(members, start)
             }
             Peek::Array => {
                 let inner = depth.checked_sub(1).ok_or(too_deep)?;
                 self.spend(Self::COUNTS, start)?;
-                let mut items = Vec::new();
+                let first = self.items.len();
                 let mut next = scanner.first_item()?;
                 while next.is_some() {
-                    items.push(self.value(scanner, inner)?);
+                    let value = self.value(scanner, inner)?;
+                    self.items.push(value);
                     next = scanner.next_item()?;
                 }
-                Ok(Value::list(items))
+                Ok(Value::List(self.items.drain(first..).collect()))
             }
             _ => match scanner.scalar(peek).map(scalar) {
                 Ok(Ok(value)) => Ok(value),

@@ -360,6 +360,15 @@ impl Source {
         }
     }
 
+    /// Returns the size of a regular file, as it lies on the disk.
+    pub(crate) fn file_size(&self) -> Option<u64> {
+        let Medium::File(path) = &self.from else {
+            return None;
+        };
+        let facts = std::fs::metadata(path).ok()?;
+        facts.is_file().then_some(facts.len())
+    }
+
     /// Opens it for reading, decompressed within the limits.
     ///
     /// # Errors

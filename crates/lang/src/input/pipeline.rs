@@ -1,4 +1,4 @@
-//! Batches worked on by all threads, and handed on in the order of the file.
+//! Batches and small files, worked on by all threads and handed on in order.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -6,17 +6,43 @@ use std::time::Duration;
 
 use super::batch::{Batch, Batches};
 
-/// Batches that are under way at most, however many threads there are: they bound the memory.
+/// Pieces that are under way at most, however many threads there are: they bound the memory.
 const MOST: usize = 16;
 
-/// Works on the batches of a file, several at a time, and hands on what came of them, in their order.
-///
-/// The thread that calls reads the file and hands on; it also helps with the work, and waits only where none is left to
-/// do. With one thread, a batch is done with before the next is read.
-pub(crate) fn ordered_map<T: Send>(
+/// Works on the batches of a file, several at a time, and hands on what came of them, in their order. A file of one
+/// batch is worked on at once: there are many small files.
+pub(crate) fn batches<T: Send>(
     batches: &mut impl Batches,
     work: impl Fn(&Batch) -> T + Sync,
     mut take: impl FnMut(&Batch, T),
+) {
+    let mut first = batches.next_batch();
+    if batches.is_exhausted()
+        && let Some(only) = first.take()
+    {
+        take(&only, work(&only));
+        return;
+    }
+    ordered_map(
+        batches,
+        |batches| first.take().or_else(|| batches.next_batch()),
+        work,
+        |batches, batch, made| {
+            take(&batch, made);
+            batches.recycle(batch);
+        },
+    );
+}
+
+/// Works on what `next` takes from a source, several at a time, and hands on what came of each, in their order.
+///
+/// The thread that calls takes and hands on; it also helps with the work, and waits only where none is left to do. With one
+/// thread, a piece is done with before the next is taken.
+pub(crate) fn ordered_map<S, B: Send, T: Send>(
+    source: &mut S,
+    mut next: impl FnMut(&mut S) -> Option<B>,
+    work: impl Fn(&B) -> T + Sync,
+    mut take: impl FnMut(&mut S, B, T),
 ) {
     let ahead = match rayon::current_num_threads() {
         0 | 1 => 1,
@@ -24,15 +50,14 @@ pub(crate) fn ordered_map<T: Send>(
     };
     let work = &work;
     rayon::in_place_scope_fifo(|scope| {
-        let mut under_way: VecDeque<Receiver<(Batch, T)>> = VecDeque::new();
+        let mut under_way: VecDeque<Receiver<(B, T)>> = VecDeque::new();
         let mut ended = false;
         let mut idle = 0;
         loop {
             match under_way.front().map(Receiver::try_recv) {
-                Some(Ok((batch, made))) => {
+                Some(Ok((piece, made))) => {
                     under_way.pop_front();
-                    take(&batch, made);
-                    batches.recycle(batch);
+                    take(source, piece, made);
                 }
                 None if ended => break,
                 // Its thread has panicked, which ends the scope.
@@ -41,13 +66,13 @@ pub(crate) fn ordered_map<T: Send>(
                     help(&mut idle);
                     continue;
                 }
-                _ => match batches.next_batch() {
-                    Some(batch) => {
+                _ => match next(source) {
+                    Some(piece) => {
                         let (done, receiver) = mpsc::sync_channel(1);
                         scope.spawn_fifo(move |_| {
-                            let made = work(&batch);
+                            let made = work(&piece);
                             // Nobody takes it where another thread has panicked.
-                            let _ = done.send((batch, made));
+                            let _ = done.send((piece, made));
                         });
                         under_way.push_back(receiver);
                     }

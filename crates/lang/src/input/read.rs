@@ -110,7 +110,7 @@ pub(crate) fn read_batches<M: UnitMapper>(
         let at_once = !one_by_one.load(Ordering::Relaxed);
         at_once.then(|| project(batch, name, projection, &buffers, make))?
     };
-    pipeline::ordered_map(&mut batches, work, |batch, made| match made {
+    pipeline::batches(&mut batches, work, |batch, made| match made {
         Some(made) if merge.shift == 0 => {
             merge.batch(batch, made, |merge, made| (merge.emit)(made));
         }

@@ -456,6 +456,10 @@ impl<R: Read> Splitter<R> {
 }
 
 impl<R: Read> Batches for Splitter<R> {
+    fn is_exhausted(&self) -> bool {
+        self.eof && self.read().is_empty() && self.failed.is_none()
+    }
+
     fn recycle(&mut self, batch: Batch) {
         const MOST: usize = 8 << 20;
         if self.spare.len() < 2 && batch.bytes.capacity() <= MOST {

@@ -78,8 +78,42 @@ pub enum Cell {
 
 /// A JSON object: members in the order of the text, keys distinct.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Members")]
 pub struct Object {
     members: Vec<(SmolStr, Value)>,
+    /// A bit for each key ([`bit`]): readers of recordings ask for many keys that are not there, most of which have another.
+    #[serde(skip)]
+    keys: u64,
+}
+
+/// An object as it is stored.
+#[derive(serde::Deserialize)]
+struct Members {
+    members: Vec<(SmolStr, Value)>,
+}
+
+impl From<Members> for Object {
+    fn from(stored: Members) -> Object {
+        let keys = stored
+            .members
+            .iter()
+            .fold(0, |keys, (key, _)| keys | bit(key));
+        Object {
+            members: stored.members,
+            keys,
+        }
+    }
+}
+
+/// Returns the bit of a key: one of 64, by its length and its ends.
+#[inline]
+fn bit(key: &str) -> u64 {
+    let ends = match key.as_bytes() {
+        [] => 0,
+        [first, .., last] => u64::from(*first) * 5 + u64::from(*last) * 11,
+        [only] => u64::from(*only) * 16,
+    };
+    1 << ((ends + key.len() as u64 * 7) % 64)
 }
 
 impl Object {
@@ -88,11 +122,14 @@ impl Object {
     /// # Errors
     /// Returns the first duplicate key.
     pub fn new(members: Vec<(SmolStr, Value)>) -> Result<Object, SmolStr> {
-        if members.len() <= 16 {
+        let mut keys = 0;
+        if members.len() <= 64 {
             for (idx, (key, _)) in members.iter().enumerate() {
-                if members[..idx].iter().any(|(earlier, _)| earlier == key) {
+                let bit = bit(key);
+                if keys & bit != 0 && members[..idx].iter().any(|(earlier, _)| earlier == key) {
                     return Err(key.clone());
                 }
+                keys |= bit;
             }
         } else {
             let mut seen = std::collections::HashSet::with_capacity(members.len());
@@ -100,13 +137,18 @@ impl Object {
                 if !seen.insert(key) {
                     return Err(key.clone());
                 }
+                keys |= bit(key);
             }
         }
-        Ok(Object { members })
+        Ok(Object { members, keys })
     }
 
     /// Returns the member of this name.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Value> {
+        if self.keys & bit(key) == 0 {
+            return None;
+        }
         self.members
             .iter()
             .find(|(name, _)| name == key)

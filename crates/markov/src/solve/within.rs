@@ -190,7 +190,7 @@ struct Sweeps<V> {
     runs: Vec<Run>,
     /// The first run of each block, and the number of all runs.
     of_block: Vec<usize>,
-    /// Where the row of each state begins that is not in a regular run.
+    /// The first transition of each state that is not in a regular run.
     rows: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<V>,
@@ -212,7 +212,7 @@ struct Run {
     end: usize,
     /// The number of terms of each row, if the run is regular.
     regular: Option<usize>,
-    /// Where its transitions begin.
+    /// The index of its first transition.
     first: usize,
 }
 

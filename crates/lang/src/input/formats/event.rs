@@ -172,12 +172,11 @@ impl Draft {
             Some(self.raw),
             Some(item.clone()),
         ];
-        let members = MEMBERS.into_iter().zip(values);
-        object(
-            members
-                .filter_map(|(name, value)| Some((SmolStr::new_static(name), value?)))
-                .collect(),
-        )
+        let mut members = Vec::with_capacity(MEMBERS.len());
+        for (name, value) in MEMBERS.into_iter().zip(values) {
+            members.extend(value.map(|value| (SmolStr::new_static(name), value)));
+        }
+        object(members)
     }
 }
 

@@ -3,6 +3,8 @@
 use jiter::{Jiter, JiterError, Peek};
 use smol_str::SmolStr;
 
+use crate::input::document::TreeBuilder;
+use crate::input::scan::Scanner;
 use crate::problem::ProblemKind;
 use crate::value::{Number, Object, Value};
 
@@ -19,6 +21,22 @@ pub(super) struct Refusal {
 /// Reads a text that is one JSON value. Numbers are exact; an object with a key twice is refused, since readers differ
 /// on which one counts.
 pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
+    match sound(text) {
+        Some(value) => Ok(value),
+        None => described(text),
+    }
+}
+
+/// Returns the value of a text without faults.
+fn sound(text: &str) -> Option<Value> {
+    let mut scanner = Scanner::new(text, 0, String::new());
+    let mut trees = TreeBuilder::new(usize::MAX);
+    let value = trees.value(&mut scanner, MAX_DEPTH).ok()?;
+    (trees.notes.is_empty() && scanner.at_end()).then_some(value)
+}
+
+/// Reads a text with the parser that describes faults.
+fn described(text: &str) -> Result<Value, Refusal> {
     let mut parser = Jiter::new(text.as_bytes());
     let peek = parser.peek().map_err(malformed)?;
     let value = value(&mut parser, peek, 0)?;

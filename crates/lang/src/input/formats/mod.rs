@@ -326,6 +326,28 @@ impl Format {
             Format::Csv => Granularity::Text,
         }
     }
+
+    /// Whether every file of this format has [`Format::granularity`], whatever [`detect()`] would find in it.
+    pub(crate) fn has_one_granularity(self) -> bool {
+        match self {
+            Format::AnthropicManaged
+            | Format::ClaudeCode
+            | Format::ClaudeCodeLines
+            | Format::Otel
+            | Format::Codex
+            | Format::Inspect
+            | Format::Atif
+            | Format::Csv => true,
+            Format::Native
+            | Format::OpenAiChat
+            | Format::OpenAiResponses
+            | Format::Anthropic
+            | Format::LangChain
+            | Format::Mcp
+            | Format::Swe
+            | Format::Gemini => false,
+        }
+    }
 }
 
 impl fmt::Display for Format {
