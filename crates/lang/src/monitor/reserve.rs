@@ -198,7 +198,9 @@ impl Monitor {
     ) -> Decision {
         self.expire(now);
         let asked = |proposal: &Proposal| proposal.asked;
-        if self.is_bound() && self.proposals.get(&proposal).is_some_and(asked) {
+        if self.is_bound()
+            && (self.proposals.get(&proposal).is_some_and(asked) || self.asks(&event, now))
+        {
             return forbidden("only an approver may commit what a person was asked about");
         }
         let proposal = self.release(proposal);
@@ -225,6 +227,15 @@ impl Monitor {
             }
             _ => done,
         }
+    }
+
+    /// Returns whether a person must be asked about an action, whichever proposal its sender names for it.
+    fn asks(&mut self, event: &Event, now: Option<Instant>) -> bool {
+        let decision = self.proposal(event.clone(), now);
+        if let Some(number) = decision.proposal {
+            self.release(number);
+        }
+        decision.ruling == Ruling::Ask
     }
 
     /// Ends a proposal that will not happen: it is no longer reserved.
