@@ -8,7 +8,8 @@ use guard_cli::integrations::Judge;
 use guard_cli::integrations::hook::{Call, Memory, Scope};
 use guard_cli::integrations::http::Received;
 use guard_lang::hir::Spec;
-use guard_lang::monitor::lenient::{Intake, Outline, UNREAD};
+use guard_lang::monitor::damaged::Intake;
+use guard_lang::monitor::lenient::{Outline, UNREAD};
 use guard_lang::monitor::{Decision, Monitor, Options, Request};
 
 const SPEC: &str = "event { trace: string?  kind: string  tool: string? = unknown  text: string? = unknown  n: float? = unknown }

@@ -76,6 +76,14 @@ impl Witness {
             .then(|| since_boot().saturating_sub(since))
     }
 
+    /// Returns the time that has passed since by the system clock, if the machine was restarted: nothing else tells it.
+    pub(super) fn elapsed_across_restart(&self) -> Option<Duration> {
+        let then = u64::try_from(self.origin + i128::from(self.since_boot)).ok()?;
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        let elapsed = wall.checked_sub(Duration::from_nanos(then))?;
+        (!self.is_of_this_boot()).then_some(elapsed)
+    }
+
     fn now(&self) -> Option<i128> {
         self.is_of_this_boot()
             .then(|| self.origin * NANOSECOND + attoseconds(since_boot()))
@@ -169,5 +177,10 @@ mod tests {
         witness.boot.push('x');
         let time = Time::start(Clock::Wall, None, Some(&witness));
         assert!(behind(&time).abs() < Instant::SECOND && witness.elapsed().is_none());
+        let elapsed = witness
+            .elapsed_across_restart()
+            .map(|elapsed| elapsed.as_secs());
+        assert!(elapsed.is_some_and(|elapsed| (3600..3660).contains(&elapsed)));
+        assert!(read.elapsed_across_restart().is_none());
     }
 }

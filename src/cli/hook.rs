@@ -17,10 +17,12 @@ use std::time::Duration;
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
+use serde_json::{Value as Json, json};
 
 use super::clock::Witness;
+use super::durable_files::{Replacement, replace};
 use super::durable_monitor::{DurableMonitor, Setup};
-use super::durable_state::{Files, Replacement, Sync, replace};
+use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
@@ -28,7 +30,8 @@ use super::lines;
 use super::models::ModelArgs;
 use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
-use crate::monitor::lenient::{Intake, Outline};
+use crate::monitor::damaged::Intake;
+use crate::monitor::lenient::Outline;
 
 /// The variable that holds the folder of the project. The current folder of a hook is the agent's, which the agent changes.
 const PROJECT: &str = "CLAUDE_PROJECT_DIR";
@@ -224,6 +227,15 @@ fn start(args: &Args) -> std::io::Result<Option<Judge>> {
 
 /// Judges the call of the standard input within the limits, and ends the process.
 fn judge(args: Args) -> ! {
+    // It may wait, for a lock or its input, when the first process is gone.
+    let most = Duration::from_secs(args.timeout.saturating_add(1));
+    let bounded = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(most);
+        end(code::HOOK_DENIES)
+    });
+    if let Err(error) = bounded {
+        end(Failure::Usage(format!("cannot start a thread: {error}")).report());
+    }
     let judge = std::thread::Builder::new().stack_size(STACK);
     // The thread ends the process: to wake the first one for that takes longer. Not by way of a program that contains this one,
     // which would end as itself.
@@ -381,7 +393,7 @@ fn watch(seconds: u64, before_end: impl FnOnce() + Send + 'static) -> std::io::R
 }
 
 /// Limits the memory of the process that judges, lets it write no core, and ends it if it goes on without the first process, which
-/// otherwise ends it in time.
+/// otherwise ends it in time; [`judge`] limits the time that it waits.
 fn limit(args: &Args) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = |resource: Resource, most: u64| {
@@ -476,7 +488,7 @@ fn denied(hook: Option<&str>, reason: &str) -> Failure {
     })
 }
 
-fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String> {
+fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     let mut session = Session::of(args.state.as_deref(), call)?;
     // Whatever becomes of this process, an outcome is not forgotten: the next call puts on record what is marked.
     let mark = call
@@ -567,7 +579,33 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
             serde_json::from_slice::<Kept>(calls).ok()?.clock
         });
     }
-    Ok(answer.json)
+    let restarted = before
+        .clock
+        .as_ref()
+        .and_then(Witness::elapsed_across_restart);
+    Ok(match restarted.filter(|_| call.hook() != "SessionEnd") {
+        Some(elapsed) => Some(with_note(answer.json, &restart_note(elapsed))),
+        None => answer.json,
+    })
+}
+
+/// Returns what a person is told of the first call after a restart of the machine: a system clock that is wrong empties windows.
+fn restart_note(elapsed: Duration) -> String {
+    format!(
+        "guard: the machine was restarted; by its clock, the last call of this session was {} s ago, and limits in time go by that",
+        elapsed.as_secs()
+    )
+}
+
+/// Adds a message for the user to an answer.
+fn with_note(answer: Option<Json>, note: &str) -> Json {
+    let mut answer = answer.unwrap_or_else(|| json!({}));
+    if let Some(members) = answer.as_object_mut() {
+        let said = members.get("systemMessage").and_then(Json::as_str);
+        let said = said.map_or_else(|| note.to_owned(), |said| format!("{said}; {note}"));
+        members.insert("systemMessage".to_owned(), Json::from(said));
+    }
+    answer
 }
 
 /// A person may answer late: an asked call counts until its outcome or the end of the turn.

@@ -25,6 +25,7 @@ mod draft_command;
 mod draft_http;
 mod draft_model;
 mod draft_traces;
+mod durable_files;
 mod durable_monitor;
 mod durable_state;
 pub mod embedded;

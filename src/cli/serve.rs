@@ -24,7 +24,8 @@ use super::models::ModelArgs;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::integrations::http::{RequestHead, Response};
-use crate::monitor::lenient::{Intake, Outline};
+use crate::monitor::damaged::Intake;
+use crate::monitor::lenient::Outline;
 use crate::monitor::{Approval, Envelope, EnvelopeFields, Speaker};
 
 /// The stack size in bytes of the thread that judges: input may be nested up to the limits.

@@ -579,6 +579,15 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
         "{\"stdout\":\"\u{1}\"}",
         r#"{"stdout":"\q"}"#,
         cut,
+        // A key is what a tool chooses, and so are numbers.
+        r#"{"\ud83d":"x"}"#,
+        "{\"\u{1}\":\"x\"}",
+        r#"{"\q":"x"}"#,
+        r#"{"stdout":"x",}"#,
+        r#"{stdout:'x'}"#,
+        "/* x */1",
+        "NaN",
+        r#"{"stdout":"x","n":1e999}"#,
     ];
     for response in cases {
         let session = tainted(&[]);
@@ -593,10 +602,28 @@ fn an_outcome_that_cannot_be_read_is_not_harmless() {
             "{response}"
         );
     }
+    // What stands around the object, or twice in it, hides nothing of it.
+    let whole = String::from_utf8(outcome(r#"{"stdout":"PRIVATE KEY"}"#)).unwrap();
+    let session_twice = whole.replacen('{', r#"{"session_id":"s1","#, 1);
+    for input in [
+        format!("\u{feff}{whole}"),
+        format!("\0{whole}"),
+        format!("{whole}x"),
+        format!("{whole}{whole}"),
+        session_twice,
+        whole.replacen('{', r#"{"hook_event_name":"PostToolUse","#, 1),
+        whole.replacen('{', r#"{"\ud83d":1,"#, 1),
+        whole.replacen('{', r#"{"hook_event_name":"\ud83d","#, 1),
+    ] {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        let (_, _, err) = session.raw(input.as_bytes());
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny", "{input}: {err}");
+    }
     // All the text of these is known.
     for (response, denied) in [
         (deep.as_str(), false),
-        (r#"{"stdout":"x","n":1e999}"#, false),
         (r#"{"type":"text","file":{"content":"PRIVATE KEY"}}"#, true),
         (
             r#"{"content":[{"type":"text","text":"PRIVATE KEY"}]}"#,
@@ -812,6 +839,104 @@ fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
     assert_eq!(decision(&mail).0, "deny");
     let marks = std::fs::read_dir(session.file("open")).unwrap().count();
     assert_eq!(marks, 0);
+}
+
+/// What the server of a tool chooses is text, also keys and numbers.
+#[test]
+fn keys_and_numbers_of_servers_are_text() {
+    for (tool, response, denied) in [
+        ("mcp__x__y", r#"{"PRIVATE":"KEY"}"#, false),
+        ("mcp__x__y", r#"{"PRIVATE KEY":1}"#, true),
+        ("mcp__x__y", r#"{"structuredContent":{"SECRET":1}}"#, true),
+        (
+            "mcp__x__y",
+            r#"{"structuredContent":{"a":4111111111111111}}"#,
+            true,
+        ),
+        ("mcp__x__y", r#"[{"type":"text","text":"fine"}]"#, false),
+        ("Read", r#"{"SECRET":1}"#, false),
+    ] {
+        let session = tainted(&[]);
+        let spec = std::fs::read_to_string(&session.spec).unwrap();
+        let more = "predicate odd = kind == \"result\" and text matches /SECRET|4{1}1{15}/\n\
+            property no_mail = never (kind == \"call\" and tool == \"mail\" and once odd)\n\
+            enforce no_mail { violated => block \"odd\" }\n";
+        std::fs::write(&session.spec, spec + more).unwrap();
+        let input = json!({"session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": {}, "tool_use_id": "r"});
+        let input = input
+            .to_string()
+            .replacen('{', &format!("{{\"tool_response\":{response},"), 1);
+        session.raw(input.as_bytes());
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(mail != Json::Null, denied, "{tool} {response}: {mail}");
+    }
+}
+
+/// The process that judges does not wait for a lock when the first one is gone.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_judge_is_left_behind() {
+    let session = tainted(&["--timeout", "1"]);
+    session.before("r", "Read", json!({}));
+    let held = std::fs::File::open(session.file("lock")).unwrap();
+    held.lock().unwrap();
+    let mut first = std::process::Command::new(assert_cmd::cargo::cargo_bin("guard"))
+        .args(["hook", "--timeout", "1", "--state"])
+        .arg(session.state())
+        .arg(&session.spec)
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let call = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "mail", "tool_input": {}});
+    let mut to = first.stdin.take().unwrap();
+    std::io::Write::write_all(&mut to, call.to_string().as_bytes()).unwrap();
+    drop(to);
+    let children = format!("/proc/{0}/task/{0}/children", first.id());
+    let judge = loop {
+        let children = std::fs::read_to_string(&children).unwrap_or_default();
+        if let Some(child) = children.split_whitespace().next() {
+            break format!("/proc/{child}/stat");
+        }
+    };
+    // It waits for the lock: a process that sleeps takes no processor time.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let is_there = || {
+        let stat = std::fs::read_to_string(&judge).unwrap_or_default();
+        stat.rsplit(") ")
+            .next()
+            .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+    };
+    assert!(is_there());
+    let started = std::time::Instant::now();
+    while is_there() {
+        assert!(started.elapsed().as_secs() < 30);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    held.unlock().unwrap();
+}
+
+/// A system clock that is wrong after a restart cannot be noticed, so a person is told what it says.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_restart_of_the_machine_is_told() {
+    let session = tainted(&[]);
+    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    let calls = session.file("calls");
+    let mut kept: Json = serde_json::from_slice(&std::fs::read(&calls).unwrap()).unwrap();
+    kept["clock"]["boot"] = json!("another");
+    let origin: i128 = kept["clock"]["origin"].as_str().unwrap().parse().unwrap();
+    kept["clock"]["origin"] = json!((origin - 7_200_000_000_000).to_string());
+    std::fs::write(&calls, kept.to_string()).unwrap();
+    let told = session.before("b", "Read", json!({}));
+    let message = told["systemMessage"].as_str().unwrap();
+    assert!(
+        message.contains("restarted") && message.contains("720"),
+        "{message}"
+    );
+    assert_eq!(session.before("c", "Read", json!({})), Json::Null);
 }
 
 /// Nor is one that no process came to judge: it has no memory, its input is still arriving, or there is no room for a mark.

@@ -166,7 +166,7 @@ fn files_that_cannot_be_continued_are_refused_by_name() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{why}");
         assert!(run.err.contains(why), "{}", run.err);
     };
-    refused("a state without its journal", &|folder| {
+    refused("the journal of the state `s` is missing", &|folder| {
         for file in ["j", "l"] {
             std::fs::remove_file(folder.join(file)).unwrap();
         }

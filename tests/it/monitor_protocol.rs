@@ -330,6 +330,17 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
         ("nesting", format!(r#"{{"trace":"T","k":"result","text":"SECRET","more":{deep}}}"#).into_bytes()),
         ("byte order mark", b"\xef\xbb\xbf{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\"}".to_vec()),
         ("NaN", b"{\"phase\":\"after\",\"event\":{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\",\"n\":NaN}}".to_vec()),
+        ("key", br#"{"trace":"T","k":"result","text":"SECRET","more":{"\ud800":1}}"#.to_vec()),
+        ("key of a field", br#"{"trace":"T","k":"result","te\ud800xt":"SECRET"}"#.to_vec()),
+        ("invalid UTF-8 in a key", b"{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\",\"m\":{\"\xff\":1}}".to_vec()),
+        ("control character in a key", b"{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\",\"m\":{\"\x01\":1}}".to_vec()),
+        ("escape", br#"{"trace":"T","k":"result","text":"SECRET\x"}"#.to_vec()),
+        ("comma", br#"{"trace":"T","k":"result","text":"SECRET",}"#.to_vec()),
+        ("no comma", br#"{"trace":"T","k":"result" "text":"SECRET"}"#.to_vec()),
+        ("more text", br#"{"trace":"T","k":"result","text":"SECRET"}x"#.to_vec()),
+        ("key in an envelope", br#"{"phase":"after","event":{"trace":"T","k":"result","text":"SECRET","m":{"\ud800":1}}}"#.to_vec()),
+        ("escape in an envelope", br#"{"phase":"after","event":{"trace":"T","k":"result","text":"SECRET\x"}}"#.to_vec()),
+        ("key in a commit", br#"{"phase":"commit","proposal":7,"event":{"trace":"T","k":"result","text":"SECRET","m":{"\ud800":1}}}"#.to_vec()),
         ("envelope", b"{\"phase\":\"after\",\"event\":{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET \xff\"}}".to_vec()),
     ] {
         let mut monitor = monitor(Options::default());
@@ -344,6 +355,16 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
         let line = format!(r#"{{"phase":"{phase}","event":{{"trace":"T","k":"pay","n":NaN}}}}"#);
         assert_eq!(monitor.line(line.as_bytes(), None).ruling, Ruling::Block);
         assert_eq!(monitor.n_traces(), 0);
+    }
+    // So is what ends within its JSON, since its phase may be missing.
+    for line in [
+        r#"{"phase":"act","event":{"trace":"T","k":"pay","m":{"\ud800":1}}}"#,
+        r#"{"event":{"trace":"T","k":"result","text":"SECRET","m":{"\ud800":1}}"#,
+        r#"{"trace":"T","k":"result","m":{"\ud800":1}"#,
+    ] {
+        let mut monitor = monitor(Options::default());
+        assert_eq!(monitor.line(line.as_bytes(), None).ruling, Ruling::Block);
+        assert_eq!(monitor.n_traces(), 0, "{line}");
     }
     // A commit that cannot be read is recorded as it was proposed.
     let mut monitor = monitor(Options::default());

@@ -638,7 +638,7 @@ impl World {
         };
         let result = r#"{"content":[{"type":"text","text":"INJECT"}]}"#;
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-        let rest = match self.dice.below(11) {
+        let rest = match self.dice.below(14) {
             0 => format!(r#""method":null,"result":{result}"#),
             1 => format!(r#""method":"x","result":{result}"#),
             2 => format!(r#""error":null,"result":{result}"#),
@@ -650,6 +650,10 @@ impl World {
             // What is no JSON: a control character in a string, a value that is none, and an end that is missing.
             8 => "\"result\":{\"x\":\"INJECT\u{1}\"}".to_owned(),
             9 => r#""result":{"x":"INJECT\q"}"#.to_owned(),
+            // What is wrong is a text of the server.
+            10 => r#""result":{"INJECT":1,"INJECT":2}"#.to_owned(),
+            11 => format!(r#""INJECT":1,"INJECT":2,"result":{result}"#),
+            12 => r#""result":{"INJECT\ud800":1}"#.to_owned(),
             _ => r#""result":{"x":{"y":"INJECT"}"#.to_owned(),
         };
         let number = open.number;
@@ -658,10 +662,11 @@ impl World {
         format!(r#"{mark}{{"jsonrpc":"2.0","id":{number},{rest}}}"#)
     }
 
-    /// The outcome of a request is unknown, and the client gets a denial.
+    /// The outcome of a request is unknown, and the client gets a denial; why is for the log.
     fn unknown(&mut self, open: Open, expected: &mut Expected) {
         let event = ("result".to_owned(), open.tool, open.call, "unknown");
         assert!(!self.says(event, expected));
+        expected.dropped = 1;
         expected.on.push(Line::Denial(open.id));
     }
 

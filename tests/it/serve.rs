@@ -405,6 +405,35 @@ fn only_approvers_approve() {
     );
     let (_, approved) = say(APPROVER, r#"{"trace":"a","kind":"approval"}"#);
     assert!(approved.contains("\"decision\":\"allow\",") && !approved.contains("errors"));
+    // What a person must decide has no other number than that of its proposal, and none once that is too old.
+    let answered = daemon_of(
+        "use std.agent\nenforce when kind == \"call\" and tool == \"wire\" => ask \"sure?\"\n",
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--token-file",
+            "DIR/token",
+            "--approver-token-file",
+            "DIR/approver",
+        ],
+    );
+    let to = |token: &str, phase: &str, tool: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(&answered.at).unwrap();
+        let body = format!(r#"{{{phase},"event":{{"trace":"a","kind":"call","tool":"{tool}"}}}}"#);
+        ask(stream, "POST", "/v1/decide", &header, &body).1
+    };
+    let other = to(TOKEN, r#""phase":"before""#, "read");
+    assert!(other.contains("\"proposal\":1"), "{other}");
+    for number in [0, 1, 999] {
+        let phase = format!(r#""phase":"commit","proposal":{number}"#);
+        let answer = to(TOKEN, &phase, "wire");
+        assert!(answer.contains("only an approver may commit"), "{answer}");
+    }
+    let answer = to(TOKEN, r#""phase":"commit","proposal":1"#, "read");
+    assert!(answer.contains("\"decision\":\"allow\""), "{answer}");
+    let answer = to(APPROVER, r#""phase":"commit","proposal":7"#, "wire");
+    assert!(!answer.contains("only an approver"), "{answer}");
     // What was refused is refused again when the journal is replayed, whoever replays it.
     let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
     assert_eq!(journal.matches(" refused ").count(), 7, "{journal}");

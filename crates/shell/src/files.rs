@@ -39,7 +39,9 @@ impl Walk<'_> {
         for (path, is_script) in self.ran.get(from..).unwrap_or_default().to_vec() {
             let name = path.rsplit('/').next().unwrap_or(&path);
             let installed = ["/usr/", "/bin/", "/sbin/", "/opt/"];
-            let any = self.any_file && !installed.iter().any(|folder| path.starts_with(folder));
+            let any = self.any_file
+                && path.contains('/')
+                && !installed.iter().any(|folder| path.starts_with(folder));
             if any || self.may_have_written(name, is_script)? {
                 let what = "the content of a file that the line may write";
                 return Err(ShellError::undetermined(what, &path));
@@ -83,9 +85,12 @@ impl Walk<'_> {
         let trimmed = path.trim_end_matches('/');
         let name = base(trimmed);
         let is_own = listed(GIT_FILES, name)
+            // a subcommand
+            || name.starts_with("git-") && !name.contains('.')
             || name == ".git"
-            || name == "config" && self.moves
-            || [".git/hooks", ".git/config", "/git/config"]
+            || name == "config" && (self.moves || trimmed.contains('/'))
+            || path.contains("--git-path")
+            || [".git/hooks", ".git/config"]
                 .iter()
                 .any(|part| path.contains(part));
         if is_own {

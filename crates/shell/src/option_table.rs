@@ -183,6 +183,9 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
 pub(super) const GIT_SOURCES: &str =
     "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir";
 
+/// Settings of `git` whose value is a folder with programs that it runs.
+pub(super) const GIT_FOLDERS: &str = "core.hookspath";
+
 /// Options of `git` itself that have a value, here or in the next word.
 pub(super) const GIT_VALUES: &str =
     "-c -C --git-dir --work-tree --namespace --super-prefix --attr-source --config-env --exec-path";

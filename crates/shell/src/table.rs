@@ -117,6 +117,22 @@ pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack
 /// Programs that delete their operands: a word of another program with such a name is listed as a command, too.
 pub(super) const DELETING: &str = "rm unlink shred srm";
 
+/// Programs that send data: a word of another program with such a name, and an option or address behind it, is listed as a command.
+pub(super) const SENDING: &str =
+    "curl wget scp rsync sftp ftp lftp telnet nc ncat netcat socat aria2c mail mailx sendmail";
+
+/// Words before the names of packages.
+pub(super) const PACKAGE_VERBS: &str = "install add remove purge uninstall upgrade update reinstall info show search list -S -Sy -Syu -R -Q";
+
+/// Programs that run commands in containers with `exec` or `run`: words before these, and the options of both without a value.
+pub(super) const CONTAINERS: &[(&str, &str, &str, &str)] = &[(
+    "docker podman nerdctl docker-compose podman-compose",
+    "container compose",
+    "dtiPTq",
+    "detach tty interactive rm init privileged read-only publish-all no-healthcheck sig-proxy oom-kill-disable quiet latest \
+     build no-deps service-ports use-aliases quiet-pull no-TTY remove-orphans replace",
+)];
+
 /// Programs with a subcommand `rm` of their own.
 pub(super) const DELETING_SUBCOMMANDS: &str = "git svn hg jj dvc fossil bzr gsutil s3cmd s5cmd mc aws gcloud ipfs az docker \
     docker-compose podman podman-compose nerdctl buildah lxc incus multipass npm pnpm yarn bun cargo brew gh glab heroku fly flyctl \

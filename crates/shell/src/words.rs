@@ -108,6 +108,9 @@ impl Field {
     }
 }
 
+/// The work that a copied [`Atom`] counts as, in bytes of text.
+const ATOM: usize = 16;
+
 #[derive(Clone, Debug)]
 enum Atom {
     Char(char, Class),
@@ -257,12 +260,16 @@ impl Walk<'_> {
                             if nth > 0 {
                                 atoms.push(Atom::Break);
                             }
+                            self.charge(word.len() * ATOM)?;
                             value(word, *quoted, scope, &mut atoms);
                         }
                         continue;
                     }
                     match parameter(name, scope, self) {
-                        Value::Known(text) => value(&text, *quoted, scope, &mut atoms),
+                        Value::Known(text) => {
+                            self.charge(text.len() * ATOM)?;
+                            value(&text, *quoted, scope, &mut atoms);
+                        }
                         found => {
                             let partial = scope.partial.get(name);
                             let environment = matches!(found, Value::Environment);
@@ -292,6 +299,7 @@ impl Walk<'_> {
                     written,
                 } => match self.output(script, scope, &super::walk::Feed::Nothing)? {
                     Some(text) => {
+                        self.charge(text.len() * ATOM)?;
                         value(text.trim_end_matches('\n'), *quoted, scope, &mut atoms);
                     }
                     None => atoms.push(Atom::Hole {
@@ -344,7 +352,8 @@ impl Walk<'_> {
                 let mut next = atoms.get(..at).unwrap_or_default().to_vec();
                 next.extend(alternative);
                 next.extend_from_slice(atoms.get(end + 1..).unwrap_or_default());
-                self.charge(next.len())?;
+                // a character of a word takes some fifty bytes
+                self.charge(next.len() * ATOM)?;
                 open.push((next, at));
             }
         }

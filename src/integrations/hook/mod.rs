@@ -20,6 +20,7 @@
 //!
 //! Source: the types of the Claude Agent SDK for Python. A permission decision must be inside `hookSpecificOutput`.
 
+mod events;
 mod memory;
 mod names;
 
@@ -27,13 +28,12 @@ use serde_json::{Value as Json, json};
 
 use super::event::Event;
 use super::{Judge, reason_of};
-use crate::monitor::lenient::{Outline, UNREAD, write_text};
+use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Cause, Decision, Ruling};
-use crate::texts::is_exact_name;
 pub use memory::Memory;
 use memory::{Asked, Known, OpenCall};
 pub use names::{decides, may_report};
-use names::{hook_name, is_outcome, matters, reports};
+use names::{hook_name, matters, reports};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -88,12 +88,23 @@ impl Call {
     /// # Errors
     /// Those of [`Call::read`].
     pub fn of(outline: Outline, scope: Scope) -> Result<Call, String> {
+        // A key that stands twice with one value is read alike by all.
+        let differs = |key: &str| {
+            let mut values = outline.iter().filter(|(name, _)| *name == key);
+            let first = values.next();
+            values.any(|other| Some(other) != first)
+        };
         let needed = |key: &str| match outline.text(key) {
-            _ if outline.is_ambiguous(key) => Err(format!("duplicate key `{key}`")),
+            _ if differs(key) => Err(format!("duplicate key `{key}`")),
             Some(text) => Ok(text),
             None => Err(format!("missing `{key}` in the input")),
         };
-        let hook = hook_name(needed("hook_event_name")?, |key| outline.raw(key).is_some())?;
+        let has = |key: &str| outline.raw(key).is_some();
+        let hook = match needed("hook_event_name").and_then(|name| hook_name(name, has)) {
+            // Whatever its name is, only an outcome has one.
+            Err(_) if has("tool_response") => hook_name("PostToolUse".to_owned(), has)?,
+            other => other?,
+        };
         let session = needed("session_id")?;
         let agent = match outline.raw("agent_id") {
             None | Some("null" | "\"\"") => None,
@@ -540,43 +551,6 @@ impl Call {
         Ok(())
     }
 
-    /// Returns the event of the call; if not `whole`, the parts that the monitor could not read are unknown.
-    fn call<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
-        let size = self.known("tool_input").len() + 256;
-        let mut event = Event::new(trace, "call", "assistant", size);
-        event.null(&["text", "result", "error"]);
-        self.tool(judge, &mut event, whole);
-        self.beside(judge, event, whole).line()
-    }
-
-    /// Returns the event of the outcome; `whole` as in [`Call::call`].
-    fn result<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
-        let size = self.outline.as_text().len() + 256;
-        let mut event = Event::new(trace, "result", "tool", size);
-        self.tool(judge, &mut event, whole);
-        let failed = self.hook == "PostToolUseFailure";
-        let outcome = self.known(if failed { "error" } else { "tool_response" });
-        let others: Vec<&str> = (self.outline.iter())
-            .map(|(key, _)| key)
-            .filter(|key| is_outcome(key, failed))
-            .map(|key| self.known(key))
-            .collect();
-        if judge.reads("result") {
-            event.raw("result", if whole { outcome } else { UNREAD });
-        }
-        if judge.reads("text") {
-            match &others[..] {
-                [] => event.with("text", |line| write_text(outcome, line)),
-                others => {
-                    let all = format!("[{outcome},{}]", others.join(","));
-                    event.with("text", |line| write_text(&all, line))
-                }
-            };
-        }
-        event.raw("error", if failed { "true" } else { "false" });
-        self.beside(judge, event, whole).line()
-    }
-
     /// Returns the identity of a call: a hash of the session and of its id, or of its content if it has no id.
     fn key(&self) -> String {
         // An outcome that is recorded later contains the identity of its call.
@@ -616,67 +590,6 @@ impl Call {
     fn needed(&self, key: &str) -> Result<&str, String> {
         let member = self.outline.raw(key);
         member.ok_or_else(|| format!("missing `{key}` in the input"))
-    }
-
-    /// Returns a member of an outcome, or the unknown value if it is missing or ambiguous.
-    fn known(&self, key: &str) -> &str {
-        match self.outline.raw(key) {
-            Some(value) if !self.outline.is_ambiguous(key) => value,
-            _ => UNREAD,
-        }
-    }
-
-    /// Whether all readers of the call take its tool for the same one.
-    fn has_exact_tool(&self) -> bool {
-        let tool = self.outline.text("tool_name");
-        tool.is_none_or(|tool| is_exact_name(&tool))
-    }
-
-    fn tool(&self, judge: &impl Judge, event: &mut Event, whole: bool) {
-        // A call always has a tool, so a null name is unknown.
-        let tool = match self.known("tool_name") {
-            "null" => UNREAD,
-            _ if !self.has_exact_tool() => UNREAD,
-            tool => tool,
-        };
-        event.raw("tool", tool);
-        if judge.reads("args") {
-            let args = if whole {
-                self.known("tool_input")
-            } else {
-                UNREAD
-            };
-            event.raw("args", args);
-        }
-        event.raw(
-            "call",
-            match self.outline.raw("tool_use_id") {
-                Some(_) => self.known("tool_use_id"),
-                None => "null",
-            },
-        );
-    }
-
-    /// Adds the agent, the raw input, and the other members of the input, as far as the spec reads them.
-    fn beside(&self, judge: &impl Judge, mut event: Event, whole: bool) -> Event {
-        let agent = self
-            .agent
-            .as_deref()
-            .map(|agent| Json::from(agent).to_string());
-        event.raw("agent", agent.as_deref().unwrap_or("null"));
-        if judge.reads("raw") {
-            event.raw(
-                "raw",
-                if whole {
-                    self.outline.as_text()
-                } else {
-                    UNREAD
-                },
-            );
-        }
-        let members = self.outline.iter().filter(|(key, _)| judge.reads(key));
-        event.beside(members.map(|(key, _)| (key, if whole { self.known(key) } else { UNREAD })));
-        event
     }
 }
 

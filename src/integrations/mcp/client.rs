@@ -36,6 +36,8 @@ impl Session {
         }
         // If the message may be an answer, the server is waiting for it.
         if let Some(asked) = closed(&mut self.from_server, malformed.id) {
+            // The reason may quote the answer, which nothing has judged.
+            let reason = "the answer of the client is malformed";
             turn.on.push(message::error(&asked.id, DENIED, reason));
         }
         turn.dropped.push(reason.clone());

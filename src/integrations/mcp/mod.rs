@@ -43,6 +43,7 @@ pub use bounded::Limits;
 use message::{Malformed, Object, Outcome};
 use request::{About, Asked, Call, Question};
 use text::Text;
+pub(super) use text::write_text;
 
 /// From this protocol version on, every result states its type, and may request input.
 const TYPED_RESULTS: &str = "2026-07-28";

@@ -13,6 +13,9 @@ use super::{
     said_by_server,
 };
 
+/// What is said of an answer that is not forwarded.
+const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";
+
 impl Session {
     pub(super) fn server_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
         match Message::read(text, Case::Free) {
@@ -47,13 +50,12 @@ impl Session {
         if !malformed.answers {
             return turn.dropped.push(malformed.reason.clone());
         }
-        let reason = format!(
-            "the answer of the server was not checked: {}",
-            malformed.reason
-        );
+        // The reason may quote the server, which nothing has judged: it is for the log alone.
+        turn.dropped
+            .push(format!("{UNCHECKED_ANSWER}: {}", malformed.reason));
         let number = malformed.number;
         let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
-            return turn.dropped.push(reason);
+            return;
         };
         // Its text and its result are omitted, so they are unknown.
         let event = self.event(judge, ("result", "tool"), asked.call.about(), None, "null");
@@ -61,6 +63,7 @@ impl Session {
             Ok(decision) => turn.decisions.push(decision),
             Err(reason) => turn.dropped.push(reason),
         }
+        let reason = format!("{UNCHECKED_ANSWER}: it is malformed");
         turn.on.push(asked.denial(&reason));
     }
 

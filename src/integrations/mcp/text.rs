@@ -6,9 +6,10 @@
 //! [`crate::monitor::joined`].
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use crate::monitor::joined::{self, Data};
+use crate::monitor::encoded::{self, Data};
+use crate::monitor::joined::{self, Place, Strings, WHOLE};
+use crate::monitor::lenient::{UNREAD, is_finite};
 
 /// The members that the protocol defines: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -70,103 +71,41 @@ const WORDS: [(&str, &[&str]); 3] = [
 /// The largest size of a word of the protocol or a defined key, in bytes and in any escaped notation.
 const LONGEST_WORD: usize = 128;
 
-/// The text of a value, as a reference: results are large, so their parts are copied only when needed.
+/// The text of a value, as a reference: results are large, so their strings are copied only when needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'j> {
     json: &'j str,
-    n_parts: usize,
-    /// The size in bytes of the parts, as written.
-    size: usize,
-    /// Number and size of the parts in text blocks alone, which clients show consecutively, whatever is between them.
-    n_shown: usize,
-    shown_size: usize,
-    /// Whether decoders differ on what some long part of it says.
-    is_unclear: bool,
+    found: joined::Text,
 }
 
 impl<'j> Text<'j> {
     /// Finds all the text of a valid JSON value, in linear time and without recursion.
     pub(super) fn of(json: &'j str) -> Text<'j> {
-        let mut parts = Parts::new(None, "");
-        parts.read(json);
-        Text {
-            json,
-            n_parts: parts.n_parts,
-            size: parts.size,
-            n_shown: parts.n_shown,
-            shown_size: parts.shown_size,
-            is_unclear: parts.is_unclear,
-        }
-    }
-
-    /// Returns whether the parts in text blocks are also joined separately.
-    fn joins_shown(&self) -> bool {
-        self.n_shown > 1 && self.n_shown < self.n_parts
+        let found = joined::Text::of(json.len(), |all| read(json, all));
+        Text { json, found }
     }
 
     /// Returns whether there is no text.
     pub(super) fn is_empty(&self) -> bool {
-        self.n_parts == 0 || self.n_parts == 1 && self.size == 0
+        self.found.is_empty()
     }
 
     /// Returns whether the text is unknown, if texts of up to `whole` bytes are written twice as a whole.
     pub(super) fn is_unknown(&self, whole: usize) -> bool {
-        self.is_unclear
-            || joined::is_unknown(self.n_parts, self.size, whole)
-            || joined::is_inflated(self.size, self.json.len(), whole)
+        self.found.is_unknown(whole)
     }
 
     /// Returns approximately how many bytes [`Text::push_to`] appends.
     pub(super) fn estimate(&self, whole: usize) -> usize {
-        let shown = match self.joins_shown() {
-            true => joined::estimate(self.n_shown, self.shown_size, whole) - self.shown_size,
-            false => 0,
-        };
-        joined::estimate(self.n_parts, self.size, whole) + shown
+        self.found.estimate(whole)
     }
 
     /// Appends the text to a line as a JSON string.
     pub(super) fn push_to(&self, line: &mut String, whole: usize) {
-        line.push('"');
-        Parts::new(Some(line), "\\n").read(self.json);
-        if self.n_parts > 1 {
-            line.push_str("\\n");
-            let mut again = Parts::new(Some(line), "");
-            again.near = joined::near(self.n_parts, self.size, whole);
-            again.read(self.json);
-        }
-        if self.joins_shown() {
-            line.push_str("\\n");
-            let mut shown = Parts::new(Some(line), "");
-            shown.near = joined::near(self.n_shown, self.shown_size, whole);
-            shown.only_shown = true;
-            shown.read(self.json);
-        }
-        line.push('"');
+        let text = self.found;
+        text.push_to(line, whole, |all| read(self.json, all));
     }
 }
-
-/// The parts of a text, joined in the order in which they are found, escaped as written.
-struct Parts<'o> {
-    /// The output; `None` if only their number and size are wanted.
-    out: Option<&'o mut String>,
-    separator: &'static str,
-    n_parts: usize,
-    /// The size of the parts in bytes, without separators.
-    size: usize,
-    /// The number and size of the parts in text blocks.
-    n_shown: usize,
-    shown_size: usize,
-    /// The number of bytes to write from both ends of long parts; `None` for all.
-    near: Option<usize>,
-    /// Whether only the parts in text blocks are written.
-    only_shown: bool,
-    /// See [`Text::is_unclear`].
-    is_unclear: bool,
-}
-
-/// The range of a part in the output, and its size.
-type Part = (Range<usize>, usize);
 
 /// An array or object that is being read.
 struct Level {
@@ -180,7 +119,7 @@ struct Level {
     /// Whether it is an `image` or `audio` block.
     media: bool,
     /// The part with its `data`, if that is encoded binary.
-    encoded: Option<Part>,
+    encoded: Option<Place>,
 }
 
 /// The key of a value.
@@ -193,125 +132,78 @@ enum Key {
     Other,
 }
 
-impl<'o> Parts<'o> {
-    fn new(out: Option<&'o mut String>, separator: &'static str) -> Parts<'o> {
-        Parts {
-            out,
-            separator,
-            n_parts: 0,
-            size: 0,
-            n_shown: 0,
-            shown_size: 0,
-            near: None,
-            only_shown: false,
-            is_unclear: false,
+/// Adds all the text in a JSON value of an MCP server to a line, as a JSON string; `null` if there is none, and [`UNREAD`] if some of it
+/// is unknown.
+pub(in crate::integrations) fn write_text(value: &str, line: &mut String) {
+    let text = Text::of(value);
+    match (text.is_unknown(WHOLE), text.is_empty()) {
+        (true, _) => line.push_str(UNREAD),
+        (_, true) => line.push_str("null"),
+        _ => {
+            line.reserve(text.estimate(WHOLE));
+            text.push_to(line, WHOLE);
         }
     }
+}
 
-    /// Adds the text of a block.
-    fn push_shown(&mut self, part: &str) {
-        self.n_shown += 1;
-        self.shown_size += part.len();
-        let only_shown = std::mem::take(&mut self.only_shown);
-        self.push(part);
-        self.only_shown = only_shown;
-    }
-
-    /// Adds a part, escaped as in a JSON string.
-    fn push(&mut self, part: &str) -> Part {
-        let mut place = 0..0;
-        if self.only_shown {
-            return (place, 0);
-        }
-        if let Some(out) = &mut self.out {
-            place.start = out.len();
-            if self.n_parts > 0 {
-                out.push_str(self.separator);
+/// Finds the strings of a valid JSON value.
+fn read(json: &str, all: &mut Strings<'_>) {
+    let mut levels: Vec<Level> = Vec::new();
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'{' | b'[' => {
+                let data = levels.last().is_some_and(Level::is_data_below);
+                levels.push(Level {
+                    is_object: byte == b'{',
+                    data,
+                    at_key: byte == b'{',
+                    key: Key::None,
+                    media: false,
+                    encoded: None,
+                });
             }
-            joined::push(out, part, self.near);
-            place.end = out.len();
-        }
-        self.n_parts += 1;
-        self.size += part.len();
-        (place, part.len())
-    }
-
-    /// Adds a text as it is decoded, and returns what it is decoded from, if it is encoded.
-    fn push_decoded(
-        &mut self,
-        decode: impl FnOnce(&mut dyn FnMut(&str)) -> Option<Data>,
-    ) -> Option<Data> {
-        let separator = if self.n_parts > 0 { self.separator } else { "" };
-        let mut part = joined::Part::new(self.out.as_deref_mut(), separator, self.near);
-        let data = decode(&mut |piece| part.push(piece));
-        let size = part.end();
-        self.n_parts += usize::from(size > 0);
-        self.size += size;
-        self.is_unclear |= data == Some(Data::Unknown);
-        data
-    }
-
-    /// Removes a part of the innermost object; only parts of that object follow it in the output.
-    fn remove(&mut self, (place, size): Part) {
-        self.n_parts -= 1;
-        self.size -= size;
-        if let Some(out) = &mut self.out {
-            out.replace_range(place, "");
-        }
-    }
-
-    fn read(&mut self, json: &str) {
-        let mut levels: Vec<Level> = Vec::new();
-        let bytes = json.as_bytes();
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let start = at;
-            at += 1;
-            match byte {
-                b'{' | b'[' => {
-                    let data = levels.last().is_some_and(Level::is_data_below);
-                    levels.push(Level {
-                        is_object: byte == b'{',
-                        data,
-                        at_key: byte == b'{',
-                        key: Key::None,
-                        media: false,
-                        encoded: None,
-                    });
+            b'}' | b']' => {
+                if let Some(level) = levels.pop()
+                    && let (true, Some(part)) = (level.media, level.encoded)
+                {
+                    all.remove(part);
                 }
-                b'}' | b']' => {
-                    if let Some(level) = levels.pop()
-                        && let (true, Some(part)) = (level.media, level.encoded)
-                    {
-                        self.remove(part);
-                    }
-                }
-                b',' => {
-                    if let Some(level) = levels.last_mut() {
-                        level.at_key = level.is_object;
-                    }
-                }
-                b'"' => {
-                    at = end_of_string(bytes, at);
-                    let written = json.get(start + 1..at - 1).unwrap_or_default();
-                    match levels.last_mut() {
-                        Some(level) => level.take(written, self),
-                        None => drop(self.push(written)),
-                    }
-                }
-                b'-' | b'0'..=b'9' => {
-                    let rest = bytes.iter().skip(at);
-                    at += rest
-                        .take_while(|byte| {
-                            matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
-                        })
-                        .count();
-                    if levels.last().is_some_and(Level::is_data_below) {
-                        self.push(&json[start..at]);
-                    }
-                }
-                _ => {}
             }
+            b',' => {
+                if let Some(level) = levels.last_mut() {
+                    level.at_key = level.is_object;
+                }
+            }
+            b'"' => {
+                at = encoded::end_of_string(bytes, at);
+                let written = json.get(start + 1..at - 1).unwrap_or_default();
+                match levels.last_mut() {
+                    Some(level) => level.take(written, all),
+                    None => drop(all.push(written)),
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let rest = bytes.iter().skip(at);
+                at += rest
+                    .take_while(|byte| {
+                        matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
+                    })
+                    .count();
+                // A number that other readers take for another one may stand for anything.
+                if !is_finite(&json[start..at]) {
+                    all.unclear();
+                }
+                if levels.last().is_some_and(Level::is_data_below) {
+                    all.push(&json[start..at]);
+                }
+            }
+            // `NaN` and `Infinity`
+            b'N' | b'I' => all.unclear(),
+            _ => {}
         }
     }
 }
@@ -327,9 +219,9 @@ impl Level {
     }
 
     /// Handles the content of a string, as written.
-    fn take(&mut self, written: &str, parts: &mut Parts<'_>) {
+    fn take(&mut self, written: &str, all: &mut Strings<'_>) {
         let word = match written.len() <= LONGEST_WORD {
-            true => joined::decoded(written),
+            true => encoded::decoded(written),
             false => Cow::Borrowed(""),
         };
         if self.at_key {
@@ -337,7 +229,7 @@ impl Level {
             let named = NAMED.iter().find(|name| **name == word);
             self.key = named.map_or(Key::Other, |name| Key::Named(name));
             if self.data || named.is_none() {
-                parts.push(written);
+                all.push(written);
             }
             return;
         }
@@ -351,52 +243,41 @@ impl Level {
             self.media |= matches!(word.as_ref(), "image" | "audio");
             return;
         }
-        if parts.only_shown {
-            if key == "text" {
-                parts.push_shown(written);
-            }
-            return;
-        }
         match key {
-            "text" => parts.push_shown(written),
+            "text" => all.push_shown(written),
             "blob" => {
                 // Readers differ on whether this is valid base64, so both readings count.
-                if !joined::is_strict(written) {
-                    parts.push(written);
+                if !encoded::is_strict(written) {
+                    all.push(written);
                 }
-                parts.push_decoded(|sink| Some(joined::in_bytes(written, sink)));
+                all.push_decoded(|sink| Some(encoded::in_bytes(written, sink)));
             }
             "data" => {
-                let data = parts.push_decoded(|sink| Some(joined::in_media(written, sink)));
-                let part = parts.push(written);
+                let data = all.push_decoded(|sink| Some(encoded::in_media(written, sink)));
+                let part = all.push(written);
                 let is_binary = data == Some(Data::Binary);
                 self.encoded = is_binary.then_some(part).or(self.encoded.take());
             }
-            _ => drop(parts.push(written)),
+            _ => drop(all.push(written)),
         }
-        parts.push_decoded(|sink| joined::in_data_address(written, sink));
+        all.push_decoded(|sink| encoded::in_data_address(written, sink));
     }
-}
-
-/// Returns the position after the closing quote of the string whose content begins at `at`.
-fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(found) = bytes
-        .get(at..)
-        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
-    {
-        at += found;
-        if bytes.get(at) == Some(&b'"') {
-            return at + 1;
-        }
-        at += 2;
-    }
-    bytes.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::Text;
     use crate::monitor::joined::WHOLE;
+    use crate::monitor::lenient::UNREAD;
+
+    #[test]
+    fn numbers_that_readers_differ_on_are_unknown() {
+        for json in ["NaN", "[-Infinity]", "{\"a\":1e999}"] {
+            let mut line = String::new();
+            super::write_text(json, &mut line);
+            assert_eq!(line, UNREAD, "{json}");
+        }
+    }
 
     fn of(json: &str) -> String {
         let text = Text::of(json);
@@ -522,7 +403,7 @@ mod tests {
         text.push_to(&mut line, WHOLE);
         assert_eq!(line.matches("0123456789").count(), 400_000);
         // With too many parts, a small second copy would contain too little of each.
-        assert!(!text.is_unknown(WHOLE) && text.is_unknown(text.size - 1));
+        assert!(!text.is_unknown(WHOLE) && text.is_unknown(text.found.size() - 1));
         assert!(text.estimate(WHOLE) >= line.len());
     }
 }

@@ -105,6 +105,9 @@ impl Cause {
     }
 }
 
+/// The reason why a clause acts on an outcome that it could not judge.
+const NOT_DECIDED: &str = "a part of it is unknown";
+
 /// An arm that acts, as part of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
@@ -207,19 +210,26 @@ impl Decision {
     /// value.
     pub fn reason(&self) -> String {
         let proposed = matches!(self.cause, Cause::Proposal | Cause::Act);
+        // An error names the values of the event, too.
+        let happened = self.cause == Cause::Event;
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // If an event could not be judged, the message also states what is forbidden, not only that the call was
         // unclear.
         let tell = |fired: &Fired| match (&fired.why, fired.values().filter(|_| proposed)) {
             (Some(why), _) if !self.errors.is_empty() => {
+                let why = if happened { NOT_DECIDED } else { why };
                 format!("{} ({why})", inert::inert(&fired.message))
             }
             (_, Some(values)) => format!("{} ({values})", inert::inert(&fired.message)),
             _ => inert::inert(&fired.message).into_owned(),
         };
         let errors = self.errors.iter().filter(|_| self.clauses.is_empty());
+        let errors = errors.map(|error| match happened {
+            true => NOT_DECIDED.to_owned(),
+            false => error.clone(),
+        });
         let fired = self.clauses.iter().filter(decides).map(tell);
-        let said: Vec<String> = fired.chain(errors.cloned()).collect();
+        let said: Vec<String> = fired.chain(errors).collect();
         said.join("; ")
     }
 

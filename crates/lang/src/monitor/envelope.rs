@@ -70,6 +70,11 @@ impl EnvelopeFields {
             event: reads("event"),
         }
     }
+
+    /// Returns whether there are any.
+    pub(super) fn any(self) -> bool {
+        self.phase || self.event
+    }
 }
 
 impl<'l> Envelope<'l> {

@@ -41,7 +41,9 @@
 //! measures the time between them, so that recorded runs can be replayed.
 
 mod arms;
+pub mod damaged;
 mod decision;
+pub mod encoded;
 mod envelope;
 pub mod joined;
 pub mod journal;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::input::document::explain;
+use crate::input::document::{brief, explain};
 use crate::input::limits::InputLimits;
 use crate::input::scan::{Fault, Lexeme, Scanner};
 
@@ -172,7 +172,7 @@ impl UniqueKeys {
         };
         let known = self.hashes.get(base..).unwrap_or_default();
         if known.len() < PAIRS && known.contains(&hash) {
-            return Ok(Err(self.twice(&format!("key `{}`", key.text))));
+            return Ok(Err(self.twice(&format!("key `{}`", brief(key.text)))));
         }
         self.hashes.push(hash);
         scan.peek().map(|value| Ok(Some(value)))

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::damaged;
 use super::decision::Decision;
 use super::envelope::{Envelope, Request};
+use super::lenient::UNREAD;
 use super::live::Monitor;
 use super::repair::repaired;
 use super::reserve::Proposal;
 use crate::input::projection::ReadOutcome;
 use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
+use crate::input_schema::{FieldSource, Path};
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant};
 
@@ -25,11 +28,11 @@ impl Monitor {
     ) -> Decision {
         let depth = self.options.input.depth().saturating_add(1);
         let Some(texts) = repaired(line, depth) else {
-            return self.unreadable(why);
+            return self.salvaged_line(line, why, now);
         };
         let [first, second] = texts.each_ref().map(|text| Envelope::read(text, self.own));
         let (Ok(first), Ok(second)) = (first, second) else {
-            return self.unreadable(why);
+            return self.salvaged_line(line, why, now);
         };
         if !first.request.states() || first.request != second.request {
             return self.unreadable(why);
@@ -41,8 +44,65 @@ impl Monitor {
             (Request::Commit(number), Ok(Unit::Event(event))) => self.committed(number, event, now),
             (_, Ok(Unit::Event(event))) => self.event(event, now, &[]),
             (_, Ok(_)) => self.whole_trace(),
-            (_, Err(why)) => self.unreadable(why),
+            (_, Err(why)) => self.salvaged_line(line, why, now),
         }
+    }
+
+    /// Returns the decision on a line that is not JSON, whatever is replaced in it: a key may be wrong, or a comma. If members can
+    /// be told apart that say that an event happened, the event is recorded with those of its own.
+    fn salvaged_line(&mut self, line: &[u8], why: String, now: Option<Instant>) -> Decision {
+        let members = damaged::pieces(line).unwrap_or_default();
+        let only = |key: &str| {
+            let mut of_key = members.iter().filter(|(name, _)| name == key);
+            of_key.next().filter(|_| of_key.next().is_none())
+        };
+        let value = |key: &str| only(key).map(|(_, value)| value.as_str());
+        let number = value("proposal").and_then(|number| number.parse().ok());
+        let event = match (value("phase"), value("event")) {
+            _ if self.own.any() => None,
+            (Some("\"after\"" | "\"commit\""), Some(event)) => Some(event.as_bytes()),
+            _ => None,
+        };
+        let commits = value("phase") == Some("\"commit\"");
+        let salvaged = event.and_then(|event| self.salvaged(event, &why));
+        match (salvaged, number) {
+            (Some(event), Some(number)) if commits => self.committed(number, event, now),
+            (Some(event), _) if !commits => self.event(event, now, &[]),
+            _ => self.unreadable(why),
+        }
+    }
+
+    /// Returns the event in a damaged object that ends. Its members that are no JSON, and fields that none of its members has, are
+    /// unknown: any of these may be in the damaged part.
+    fn salvaged(&mut self, bytes: &[u8], why: &str) -> Option<Event> {
+        let mut members = damaged::pieces(bytes)?;
+        for (_, value) in &mut members {
+            if !damaged::is_value(value) {
+                UNREAD.clone_into(value);
+            }
+        }
+        let schema = &self.program.spec().schema;
+        for field in schema.fields.iter().chain(&schema.meta) {
+            match &field.source {
+                FieldSource::Event(Path::Pointer(tokens)) => {
+                    let first = tokens.first()?;
+                    if members.iter().all(|(key, _)| first != key.as_str()) {
+                        members.push((first.to_string(), UNREAD.to_owned()));
+                    }
+                }
+                FieldSource::Event(Path::JsonPath(_)) | FieldSource::Each(_) => return None,
+                FieldSource::Origin(_) => {}
+            }
+        }
+        let members = members
+            .iter()
+            .map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key.as_str())));
+        let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let Ok(Unit::Event(mut event)) = self.read(text.as_bytes()) else {
+            return None;
+        };
+        event.problems.push(self.problem(why.to_owned()));
+        Some(event)
     }
 
     /// Reads an event that happened. Unreadable parts are unknown.
@@ -51,10 +111,14 @@ impl Monitor {
             Ok(unit) => return Ok(unit),
             Err(why) => why,
         };
-        match repaired(bytes, self.options.input.depth()) {
+        let read = match repaired(bytes, self.options.input.depth()) {
             Some([first, second]) => self.read_both([&first, &second], why),
             None => Err(why),
-        }
+        };
+        read.or_else(|why| match self.salvaged(bytes, &why) {
+            Some(event) => Ok(Unit::Event(event)),
+            None => Err(why),
+        })
     }
 
     /// Reads two texts of one event that differ only in the replacements for unreadable parts; `why` describes these.

@@ -198,25 +198,19 @@ impl Monitor {
     ) -> Decision {
         self.expire(now);
         let asked = |proposal: &Proposal| proposal.asked;
-        if self.is_bound() && self.proposals.get(&proposal).is_some_and(asked) {
+        // Whichever proposal its sender names: one of another action, one that has expired, or none.
+        if self.is_bound()
+            && (self.proposals.get(&proposal).is_some_and(asked)
+                || self.judged_anew(event.clone(), now).ruling == Ruling::Ask)
+        {
             return forbidden("only an approver may commit what a person was asked about");
         }
         let proposal = self.release(proposal);
         let name = event.trace.clone().unwrap_or_default();
-        // A proposal that has expired, or never was, may be one about which a person was asked.
-        let may_be_asked = self.is_bound() && proposal.is_none();
         let same = proposal.filter(|proposal| proposal.trace == name);
         let acted = same.map(|proposal| proposal.acted).unwrap_or_default();
         let is_among_others = self.reserved.contains_key(&name);
-        let among_others = (may_be_asked || is_among_others).then(|| {
-            match self.judge_proposal(event.clone(), now) {
-                Ok((_, _, decision)) | Err(decision) => decision,
-            }
-        });
-        let asks = |judged: &Decision| judged.ruling == Ruling::Ask;
-        if may_be_asked && among_others.as_ref().is_some_and(asks) {
-            return forbidden("a person is asked about it, and no proposal of this number is open");
-        }
+        let among_others = is_among_others.then(|| self.judged_anew(event.clone(), now));
         let done = self.event(event, now, &acted);
         match among_others {
             Some(stricter) if stricter.ruling.denies() && stricter.ruling > done.ruling => {
@@ -229,6 +223,13 @@ impl Monitor {
                 }
             }
             _ => done,
+        }
+    }
+
+    /// Judges an action as if it were proposed now, without reserving it.
+    fn judged_anew(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        match self.judge_proposal(event, now) {
+            Ok((_, _, decision)) | Err(decision) => decision,
         }
     }
 

@@ -14,7 +14,14 @@ pub fn normalize(text: &str) -> String {
 
 /// Returns whether a name is one name to all readers: some end it at a NUL, cut white space off it, or skip what is not seen.
 pub fn is_exact_name(name: &str) -> bool {
-    let odd = |c: char| c.is_control() || is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    // line ends, a pattern of no dots, and marks of annotations
+    let unseen = |c: char| {
+        matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{2800}' | '\u{FFF9}'..='\u{FFFB}'
+        )
+    };
+    let odd = |c: char| c.is_control() || is_ignorable(c) || unseen(c);
     name.trim() == name && !name.contains(odd)
 }
 

@@ -9,9 +9,13 @@ use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 
-/// Whether a path may refer to an open file descriptor.
+/// Whether a path may refer to an open file descriptor, from whichever folder: `../dev/stdin`, `fd/0`.
 pub(super) fn is_descriptor(path: &str) -> bool {
-    path.contains("/fd/") || path.starts_with("/dev/") || path.starts_with("/proc/")
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_number = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
+    let climbs = path.contains("../") && (path.contains("/dev/") || path.contains("/proc/"));
+    let starts = path.starts_with("/dev/") || path.starts_with("/proc/");
+    name == "stdin" || is_number || climbs || starts || path.contains("/fd/")
 }
 
 /// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.
@@ -175,6 +179,12 @@ pub(super) fn check_deletion(
 }
 
 impl Walk<'_> {
+    /// Whether a word begins with a tilde that stands for another folder than the user's, or for what a variable of the line holds:
+    /// `~`, `~+`, `~1`.
+    pub(super) fn is_open_tilde(&self, field: &Field) -> bool {
+        field.tilde && !(field.text.starts_with("~/") && !self.assigned.contains("HOME"))
+    }
+
     /// Whether a word is a path below a folder that a known program prints: `$(npm bin)/x`.
     pub(super) fn prints_folder(&self, field: &Field) -> bool {
         let Some((printed, rest)) = field.text.split_once(")/") else {

@@ -3,7 +3,7 @@
 use super::options::{line_of, split_value, take};
 use super::others::lines_of_options;
 use super::{Place, Result, Run, listed, refuse};
-use crate::option_table::{GIT_CONFIG_VALUES, GIT_LINES, GIT_SOURCES, GIT_VALUES};
+use crate::option_table::{GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES};
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 
@@ -86,7 +86,8 @@ impl Walk<'_> {
         };
         let is_remote =
             key.starts_with("url.") && (key.contains("ext::") || text.contains("ext::"));
-        if is_setting(GIT_SOURCES, &key) || is_remote {
+        let is_open = value.hole != Hole::None && !(value.tail && !value.may_split());
+        if is_setting(GIT_SOURCES, &key) || is_remote || is_setting(GIT_FOLDERS, &key) && is_open {
             return refuse("a setting of `git`", value);
         }
         let line = match key.strip_prefix("alias.") {
@@ -160,12 +161,21 @@ impl Walk<'_> {
         if subcommand == "clone" {
             for (nth, word) in rest.iter().enumerate() {
                 let setting = match split_value(&word.text) {
-                    ("-c" | "--config", None) => rest.get(nth + 1).map(|next| next.text.as_str()),
-                    ("--config", inside) => inside,
+                    ("-c" | "--config", None) => rest.get(nth + 1).cloned(),
+                    ("--config", Some(inside)) => Some(Field {
+                        text: inside.to_owned(),
+                        ..word.clone()
+                    }),
                     _ => None,
                 };
-                if let Some((key, line)) = setting.and_then(|setting| setting.split_once('=')) {
-                    runs.push(self.git_setting(key, &Field::known(line))?);
+                if let Some(setting) = setting
+                    && let Some((key, line)) = setting.text.split_once('=')
+                {
+                    let line = Field {
+                        text: line.to_owned(),
+                        ..setting.clone()
+                    };
+                    runs.push(self.git_setting(key, &line)?);
                 }
             }
         }

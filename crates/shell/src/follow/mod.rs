@@ -2,6 +2,7 @@
 
 mod checks;
 mod git;
+mod interpreters;
 mod options;
 mod others;
 mod programs;
@@ -21,7 +22,7 @@ use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 use checks::{check_deletion, check_names};
 use options::{Sorted, after_assignments, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
-use programs::{callback, env, interpreter, switch_group, switch_user, trap, watch};
+use programs::{callback, env, switch_group, switch_user, trap, watch};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -269,6 +270,9 @@ impl Walk<'_> {
         if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
             return refuse("the program", first);
         }
+        if self.is_open_tilde(first) {
+            return refuse("the program", first);
+        }
         // `/proc/self/exe` is the shell that reads the line, whichever it is
         if first.text.starts_with("/proc/") || first.text.starts_with("/dev/") {
             return refuse("the program", first);
@@ -307,7 +311,7 @@ impl Walk<'_> {
         if first.text.contains('/') || self.assigned.contains("PATH") {
             let from = self.ran.len();
             self.ran.push((first.text.clone(), false));
-            if first.text.contains('/') && !self.unordered {
+            if !self.unordered {
                 self.check_ran(from)?;
             }
         }
@@ -492,8 +496,9 @@ impl Walk<'_> {
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
             return self.shell(plain, rest);
         }
+        self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
-            return interpreter(rest, feed);
+            return Ok(Run::Nothing);
         }
         match program {
             "eval" if self.sets_up(rest) => return Ok(Run::Nothing),

@@ -5,8 +5,9 @@ use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::option_table::OPTIONED;
 use crate::table::{
-    COMMAND_MARKS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS,
-    LINE_OPTIONS, OWN_WORDS, RUNNING_WORDS, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
+    COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS, LANGUAGE_OPTIONS,
+    LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, RUNNING_WORDS, SENDING, SHELLS,
+    SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
 };
 use crate::walk::Feed;
 use crate::words::{Field, Hole};
@@ -20,6 +21,7 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     {
         return refuse("a subcommand", first);
     }
+    check_container(program, words)?;
     let mut runs = lines_of_options(program, words)?;
     let shell = |word: &Field| matches!(word.text.as_str(), "--" | "==");
     if program == "capsh"
@@ -49,6 +51,7 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     }
     if !listed(OWN_WORDS, program) {
         runs.extend(among(program, words, feed).map(Run::Words));
+        runs.extend(sender_among(words).map(Run::Words));
         runs.extend(within(words).map(Run::Words));
     }
     Ok(Run::All(runs))
@@ -86,6 +89,72 @@ fn among(program: &str, words: &[Field], feed: &Feed) -> Option<Vec<Field>> {
         before = &word.text;
     }
     None
+}
+
+/// Returns the first program among the words of another one that sends data, with an option or an address behind it: `torify curl -d
+/// @f`. The name of a package to be installed has none.
+fn sender_among(words: &[Field]) -> Option<Vec<Field>> {
+    let adds = |word: &&Field| listed(PACKAGE_VERBS, &word.text);
+    let until = words.iter().position(|word| adds(&word));
+    let words = words.get(..until.unwrap_or(words.len()))?;
+    let at = words.windows(2).position(|pair| {
+        let [program, next] = pair else { return false };
+        let is_sent = next.hole != Hole::None
+            || next.text.starts_with('-')
+            || next.text.contains([':', '@', '/', '.']);
+        program.is_known() && listed(SENDING, base(&program.text)) && is_sent
+    })?;
+    words.get(at..).map(<[Field]>::to_vec)
+}
+
+/// Refuses a command in a container whose program the text does not determine: `docker exec c $x`.
+fn check_container(program: &str, words: &[Field]) -> Result<()> {
+    let Some((_, group, flags, long_flags)) =
+        CONTAINERS.iter().find(|(names, ..)| listed(names, program))
+    else {
+        return Ok(());
+    };
+    let mut rest = words;
+    while let [first, more @ ..] = rest
+        && listed(group, &first.text)
+    {
+        rest = more;
+    }
+    let [verb, rest @ ..] = rest else {
+        return Ok(());
+    };
+    // the name of an image that comes from a variable may stand behind options that do
+    let is_run = verb.text == "run";
+    if !is_run && verb.text != "exec" {
+        return Ok(());
+    }
+    let mut operands = Vec::new();
+    let mut at = 0;
+    while let Some(word) = rest.get(at) {
+        at += 1;
+        let text = word.text.as_str();
+        if !text.starts_with('-') || word.hole == Hole::Start {
+            operands.push(word);
+            if operands.len() == 2 {
+                break;
+            }
+            continue;
+        }
+        let takes = match text.strip_prefix("--") {
+            Some("") => false,
+            Some(long) => !long.contains('=') && !listed(long_flags, long),
+            None => !text.chars().skip(1).all(|letter| flags.contains(letter)) && text.len() == 2,
+        };
+        at += usize::from(takes);
+    }
+    match operands.as_slice() {
+        [image, command]
+            if command.hole == Hole::Start && !(is_run && image.hole != Hole::None) =>
+        {
+            refuse("the program", command)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Separators of the words of a line or of a list: `-wrapper rm,x`.
@@ -262,7 +331,7 @@ fn letters_with_values(program: &str) -> &'static str {
 
 /// Returns the option of a table that a word is or holds, its value in the same word, and whether it is an abbreviation. Options
 /// with one dash are letters with the value behind them, or whole words (`-exec`).
-fn option_of<'w>(
+pub(super) fn option_of<'w>(
     options: &'static str,
     values: &str,
     word: &'w str,

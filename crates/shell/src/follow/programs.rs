@@ -5,6 +5,7 @@ use super::{Place, Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
+use crate::table::SHELLS;
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole, Leading};
 use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
@@ -75,10 +76,15 @@ impl Walk<'_> {
             let program = command.first().map(|word| base(&word.text));
             let wraps = |name| WRAPPERS.iter().any(|one| listed(one.names, name));
             let mut of_this = Vec::new();
-            if outside.is_empty() || program.is_some_and(wraps) {
+            let gives_line =
+                |word: &Field| word.text.starts_with('-') && word.text.contains(['c', 'n']);
+            // a script that is found is not that of a starting point
+            let is_script = program.is_some_and(|program| SHELLS.contains(&program))
+                && !command.iter().any(gives_line);
+            if outside.is_empty() || is_script || program.is_some_and(wraps) {
                 of_this.push(Run::Words(command.to_vec()));
             }
-            for start in &outside {
+            for start in outside.iter().filter(|_| !is_script) {
                 let words = command.iter().map(|word| match word.text.as_str() {
                     "{}" => (*start).clone(),
                     _ => word.clone(),
@@ -480,30 +486,4 @@ pub(super) fn watch(words: &[Field]) -> Result<Run> {
         return Ok(Run::Words(sorted.rest.to_vec()));
     }
     line_of(sorted.rest)
-}
-
-/// Follows an interpreter: rejects it if it reads unknown code. Known code is not a shell text and is not analysed.
-pub(super) fn interpreter(words: &[Field], feed: &Feed) -> Result<Run> {
-    let gives_code = |word: &Field| {
-        let letters = word.text.strip_prefix('-').unwrap_or_default();
-        !letters.starts_with('-') && letters.contains(['m', 'c', 'e', 'E', 'p', 'r', 'n'])
-    };
-    let operand = words
-        .iter()
-        .find(|word| !word.text.starts_with('-') || word.silent);
-    let reads = operand.is_none() && !words.iter().any(gives_code)
-        || words
-            .iter()
-            .any(|word| matches!(word.text.as_str(), "-" | "/dev/stdin"));
-    if reads && matches!(feed, Feed::Unknown) {
-        let what = "the code that an interpreter reads from its standard input";
-        return Err(ShellError::undetermined(what, ""));
-    }
-    if let Some(word) = operand
-        && word.process.is_some()
-        && !words.iter().any(gives_code)
-    {
-        return refuse("the code that an interpreter reads", word);
-    }
-    Ok(Run::Nothing)
 }

@@ -152,13 +152,15 @@ impl Walk<'_> {
         self.check_ran(from)
     }
 
-    fn check_startup(&self, file: &Field) -> Result<()> {
+    fn check_startup(&mut self, file: &Field) -> Result<()> {
         let open = file.process.is_some() || file.hole == Hole::Start && !file.environment;
         let null = file.text == "/dev/null";
         if open || is_descriptor(&file.text) && !null || self.writes_file(base(&file.text)) {
             return refuse("the content of a file that a shell reads", file);
         }
-        Ok(())
+        let from = self.ran.len();
+        self.ran.push((file.text.clone(), true));
+        self.check_ran(from)
     }
 
     /// A script that a shell reads from a file.
@@ -177,8 +179,9 @@ impl Walk<'_> {
             return Ok(Run::Input);
         }
         let determined = file.hole == Hole::None || (file.tail && !file.may_split());
-        let odd = is_descriptor(&file.text);
-        if !determined || file.pattern || odd {
+        // a file that `find` found is any file below a folder
+        let odd = is_descriptor(&file.text) || file.text.contains("{}");
+        if !determined || file.pattern || odd || self.is_open_tilde(file) {
             return refuse(what, file);
         }
         let from = self.ran.len();

@@ -11,7 +11,7 @@ mod simple;
 
 use std::collections::{HashMap, HashSet};
 
-use super::variables::{loads_code, runs_values_of};
+use super::variables::{INTEGERS, loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
 pub(crate) use simple::{MOVING, is_noted};
@@ -171,6 +171,7 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn assign(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
+        self.arithmetic |= INTEGERS.contains(&name);
     }
 
     /// Records that a variable gets a value that the text does not contain: by `read`, `for`, `printf -v`.

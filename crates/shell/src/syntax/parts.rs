@@ -3,7 +3,6 @@
 use super::cursor::{Parser, Result};
 use super::{Assign, Dialect, Kind, Part, Script, Word, literal};
 use crate::table::PRINTS_NUMBERS;
-use crate::variables::INTEGERS;
 use crate::words::plants;
 use crate::{ShellError, quoting};
 
@@ -56,7 +55,6 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.names.assign(&name);
-        self.names.arithmetic |= INTEGERS.contains(&name.as_str());
         if self.peek() == Some('(') {
             let array = self.array()?;
             if matches!(&array, Part::Opaque { scripts, .. } if !scripts.is_empty()) {

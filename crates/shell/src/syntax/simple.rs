@@ -122,6 +122,11 @@ impl Parser<'_> {
                 descriptor.push(c);
                 self.bump();
             }
+            // other words with braces are expanded
+            if !is_descriptor_name(&descriptor) {
+                self.pos = start;
+                return Ok(None);
+            }
         } else {
             while let Some(c) = self.peek().filter(char::is_ascii_digit) {
                 descriptor.push(c);
@@ -427,4 +432,19 @@ fn is_subscripted(word: &str) -> bool {
     let name = word.strip_prefix('{').and_then(|word| word.split_once('['));
     let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     name.is_some_and(|(name, _)| !name.is_empty() && name.chars().all(part))
+}
+
+/// Whether a word before a redirection names a variable for the descriptor: `{fd}` and `{fd[1]}`.
+fn is_descriptor_name(word: &str) -> bool {
+    let inner = word
+        .strip_prefix('{')
+        .and_then(|word| word.strip_suffix('}'));
+    let Some(inner) = inner else { return false };
+    let name = match inner.split_once('[') {
+        Some((name, rest)) if rest.ends_with(']') => name,
+        Some(_) => return false,
+        None => inner,
+    };
+    let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    !name.is_empty() && name.chars().all(part)
 }

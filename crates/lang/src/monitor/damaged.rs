@@ -1,0 +1,421 @@
+//! Reads JSON objects that are too long, cut off or damaged, and keeps what can be told apart.
+//!
+//! Others can influence what a tool returns. If a damaged part kept an outcome out of the trace, a tool could hide its result.
+
+use super::encoded::{self, Unescaped};
+use super::lenient::{DEEPEST, MOST_MEMBERS, Outline, UNREAD};
+use crate::input::scan::Scanner;
+
+/// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
+/// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
+/// one field of an event within an envelope is lost. Memory is bounded by the limit.
+#[derive(Debug)]
+pub struct Intake {
+    out: Vec<u8>,
+    limit: usize,
+    depth: usize,
+    string: Option<InString>,
+    /// The objects whose members are tracked: the outermost one and one in it.
+    levels: [Followed; 2],
+    /// The level whose current value is being skipped.
+    skips: Option<usize>,
+    changed: bool,
+}
+
+/// An object whose members are tracked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Followed {
+    /// Whether the level is open and is an object.
+    is_open: bool,
+    /// The start of the value being read.
+    value: Option<usize>,
+    /// The end of the level's last member.
+    end: usize,
+}
+
+/// The state of the scan within a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InString {
+    Plain,
+    /// After a backslash at this offset of the output.
+    Escape(usize),
+    /// This many hexadecimal digits of the escape at this offset are still missing.
+    Hex(usize, u8),
+}
+
+impl Intake {
+    /// Creates an intake that keeps at most about this many bytes.
+    pub fn new(limit: usize) -> Intake {
+        Intake {
+            out: Vec::new(),
+            limit,
+            depth: 0,
+            string: None,
+            levels: [Followed::default(); 2],
+            skips: None,
+            changed: false,
+        }
+    }
+
+    /// Takes the next bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.byte(*byte);
+            if self.out.len() > self.limit && self.skips.is_none() {
+                let [outer, inner] = self.levels;
+                match (inner.value, outer.value) {
+                    (Some(start), _) => self.give_up(1, start),
+                    (None, Some(start)) => self.give_up(0, start),
+                    // The keys alone exceed the limit, which no valid document of a peer does.
+                    (None, None) => self.out.truncate(self.limit),
+                }
+            }
+        }
+    }
+
+    /// Returns the object that was kept.
+    ///
+    /// # Errors
+    /// The input contains no object.
+    pub fn finish(self) -> Result<Outline, String> {
+        let (text, changed) = self.text();
+        Outline::of(text, changed).or_else(|(text, why)| {
+            let salvaged = salvaged(&text).ok_or(why)?;
+            Outline::of(salvaged, true).map_err(|(_, why)| why)
+        })
+    }
+
+    /// Returns the text that was kept, and whether it is less than the input.
+    fn text(mut self) -> (String, bool) {
+        if self.depth > 0 {
+            if self.skips.is_none() {
+                let [outer, inner] = self.levels;
+                match (inner.is_open, inner.value, outer.value) {
+                    (true, Some(start), _) => self.give_up(1, start),
+                    (true, None, _) => self.out.truncate(inner.end),
+                    (false, _, Some(start)) => self.give_up(0, start),
+                    (false, _, None) => self.out.truncate(outer.end),
+                }
+            }
+            if self.out.is_empty() {
+                self.out.push(b'{');
+            }
+            if self.levels[1].is_open && self.skips != Some(0) {
+                self.out.push(b'}');
+            }
+            self.out.push(b'}');
+            self.changed = true;
+        }
+        self.lossy()
+    }
+
+    /// Returns the output as it is, without invalid bytes.
+    fn lossy(self) -> (String, bool) {
+        let bytes = match String::from_utf8(self.out) {
+            Ok(text) => return (text, self.changed),
+            Err(error) => error.into_bytes(),
+        };
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push_str("\\ud800");
+            }
+        }
+        (text, true)
+    }
+
+    /// Starts skipping the value of a level that began at `start`.
+    fn give_up(&mut self, level: usize, start: usize) {
+        self.out.truncate(start);
+        self.out.extend_from_slice(UNREAD.as_bytes());
+        self.skips = Some(level);
+        self.changed = true;
+    }
+
+    fn put(&mut self, byte: u8) {
+        if self.skips.is_none() {
+            self.out.push(byte);
+        }
+    }
+
+    /// Replaces the output from this offset by an escape that makes the string unknown.
+    fn damaged(&mut self, from: usize) {
+        if self.skips.is_none() {
+            self.out.truncate(from);
+            self.out.extend_from_slice(b"\\ud800");
+        }
+        self.changed = true;
+    }
+
+    fn byte(&mut self, byte: u8) {
+        let here = self.out.len();
+        match self.string {
+            Some(InString::Plain) => match byte {
+                b'"' => {
+                    self.string = None;
+                    self.put(byte);
+                }
+                b'\\' => {
+                    self.string = Some(InString::Escape(here));
+                    self.put(byte);
+                }
+                0..=0x1f => self.damaged(here),
+                _ => self.put(byte),
+            },
+            Some(InString::Escape(at)) => match byte {
+                b'u' => {
+                    self.string = Some(InString::Hex(at, 4));
+                    self.put(byte);
+                }
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
+                    self.string = Some(InString::Plain);
+                    self.put(byte);
+                }
+                _ => {
+                    self.string = Some(InString::Plain);
+                    self.damaged(at);
+                }
+            },
+            Some(InString::Hex(at, due)) => {
+                if byte.is_ascii_hexdigit() {
+                    self.string = Some(match due {
+                        1 => InString::Plain,
+                        _ => InString::Hex(at, due - 1),
+                    });
+                    self.put(byte);
+                } else {
+                    self.string = Some(InString::Plain);
+                    self.damaged(at);
+                    self.byte(byte);
+                }
+            }
+            None => self.outside(byte),
+        }
+    }
+
+    fn outside(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.string = Some(InString::Plain),
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.put(byte);
+                if let Some(level) = self.levels.get_mut(self.depth - 1) {
+                    *level = Followed {
+                        is_open: byte == b'{',
+                        value: None,
+                        end: self.out.len(),
+                    };
+                }
+                return;
+            }
+            b'}' | b']' => {
+                self.ended();
+                if let Some(level) = self.levels.get_mut(self.depth.saturating_sub(1)) {
+                    level.is_open = false;
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b',' => self.ended(),
+            b':' => {
+                self.put(byte);
+                let here = self.out.len();
+                if let Some(level) = self.level().filter(|level| level.is_open) {
+                    level.value = Some(here);
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.put(byte);
+    }
+
+    /// Returns the level of the innermost open array or object, if it is tracked.
+    fn level(&mut self) -> Option<&mut Followed> {
+        self.levels.get_mut(self.depth.checked_sub(1)?)
+    }
+
+    /// Records the end of a member, if it belongs to a tracked level.
+    fn ended(&mut self) {
+        if self.skips.is_some_and(|level| level + 1 == self.depth) {
+            self.skips = None;
+        }
+        let here = self.out.len();
+        if let Some(level) = self.level() {
+            level.value = None;
+            level.end = here;
+        }
+    }
+}
+
+/// Returns the members that can be told apart in a text that is not JSON, as an object: values that are not JSON are
+/// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
+/// members is left out. `None` if no object begins in the text.
+fn salvaged(text: &str) -> Option<String> {
+    let (members, _) = split(text)?;
+    let members = members.iter().map(|(key, value)| {
+        let value = if is_value(value) { value } else { UNREAD };
+        format!("{}:{value}", serde_json::Value::from(key.as_str()))
+    });
+    Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+}
+
+/// Returns the members of a damaged object, by key, with their values as they stand; invalid bytes, control characters and escapes
+/// in strings are half a surrogate pair, which makes a string unknown. `None` if no object begins and ends in the text.
+pub fn pieces(bytes: &[u8]) -> Option<Vec<(String, String)>> {
+    let mut intake = Intake::new(usize::MAX);
+    intake.take(bytes);
+    if intake.string.is_some() {
+        return None;
+    }
+    let text = intake.lossy().0;
+    let (members, is_closed) = split(&text)?;
+    let owned = |(key, value): (String, &str)| (key, value.to_owned());
+    is_closed.then(|| members.into_iter().map(owned).collect())
+}
+
+/// The members of an object, by key, with their values as they stand, and whether it is closed.
+type Split<'t> = (Vec<(String, &'t str)>, bool);
+
+/// Splits an object at the colons, commas and closing brackets between its members.
+fn split(text: &str) -> Option<Split<'_>> {
+    let bytes = text.as_bytes();
+    let mut at = memchr::memchr(b'{', bytes)? + 1;
+    let mut members = Vec::new();
+    let mut depth = 0usize;
+    // the last string, which may be a key, and the member whose value is passed over
+    let mut before = None;
+    let mut open: Option<(String, usize)> = None;
+    loop {
+        let byte = bytes.get(at).copied();
+        let ends = depth == 0 && matches!(byte, Some(b',' | b'}')) || byte.is_none();
+        if ends
+            && let Some((key, start)) = open.take()
+            && members.len() < MOST_MEMBERS
+        {
+            let value = text.get(start..at).unwrap_or_default();
+            members.push((key, value.trim_matches(is_space)));
+        }
+        match byte {
+            None => return Some((members, false)),
+            Some(b'}') if depth == 0 => return Some((members, true)),
+            Some(b'"') => {
+                let end = encoded::end_of_string(bytes, at + 1);
+                before = text.get(at + 1..end.saturating_sub(1));
+                at = end;
+                continue;
+            }
+            Some(b':') if depth == 0 && open.is_none() => {
+                let key = before.take().map(|key| Unescaped::new(key).collect());
+                open = key.map(|key| (key, at + 1));
+            }
+            Some(b'{' | b'[') => depth += 1,
+            Some(b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Whether a character is white space of JSON.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+/// Whether a text is a JSON value.
+pub fn is_value(text: &str) -> bool {
+    let mut scan = Scanner::new(text, 0, String::new());
+    let read = scan.peek().and_then(|_| scan.skip(None, DEEPEST));
+    read.is_ok() && scan.at_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(text: &[u8], limit: usize) -> (String, bool) {
+        let mut intake = Intake::new(limit);
+        // In chunks, as data arrives.
+        text.chunks(3).for_each(|piece| intake.take(piece));
+        intake.text()
+    }
+
+    #[test]
+    fn what_is_sound_stays_as_it_is() {
+        let text = r#" {"a": "x\"\\\u00e9é", "b": [1, {"c": null}], "d": ""} "#;
+        assert_eq!(taken(text.as_bytes(), 1000), (text.to_owned(), false));
+    }
+
+    #[test]
+    fn what_is_damaged_or_cut_off_leaves_the_rest() {
+        let cases: [(&[u8], &str); 11] = [
+            (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\\u12\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":1,\"b\":[1,2", "{\"a\":1,\"b\":\"\\ud800\"}"),
+            (b"{\"a\":1,\"b", "{\"a\":1}"),
+            (b"{\"a\":1,\"b\":\"x", "{\"a\":1,\"b\":\"\\ud800\"}"),
+            (
+                b"{\"a\":{\"b\":1,\"c\":[2",
+                "{\"a\":{\"b\":1,\"c\":\"\\ud800\"}}",
+            ),
+            (b"{\"a\":{\"b\":1,\"c", "{\"a\":{\"b\":1}}"),
+            (b"{\"a\":{", "{\"a\":{}}"),
+            (b"{\"a\":{\"b\":1}", "{\"a\":\"\\ud800\"}"),
+        ];
+        for (text, kept) in cases {
+            assert_eq!(taken(text, 1000), (kept.to_owned(), true), "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_left_out() {
+        let long = format!(r#"{{"a":"x","b":["{}",{{"c":1}}],"d":2}}"#, "y".repeat(500));
+        let (kept, changed) = taken(long.as_bytes(), 100);
+        assert_eq!(
+            (kept.as_str(), changed),
+            (r#"{"a":"x","b":"\ud800","d":2}"#, true)
+        );
+        let long = format!(
+            r#"{{"p":"after","event":{{"k":1,"t":"{0}","u":{{"v":"{0}"}},"w":2}}}}"#,
+            "y".repeat(500)
+        );
+        let (kept, changed) = taken(long.as_bytes(), 100);
+        let expected = r#"{"p":"after","event":{"k":1,"t":"\ud800","u":"\ud800","w":2}}"#;
+        assert_eq!((kept.as_str(), changed), (expected, true));
+    }
+
+    /// Other readers find members in texts that are not JSON, so what can be told apart is kept.
+    #[test]
+    fn members_are_told_apart_in_damaged_objects() {
+        let cases: [(&[u8], &str); 16] = [
+            (br#"{"a":{"k\ud800":1},"b":2}"#, r#"{"a":"\ud800","b":2}"#),
+            (br#"{"a":1,"k\ud800":2}"#, "{\"a\":1,\"k\u{fffd}\":2}"),
+            (b"{\"a\":{\"k\xff\":1},\"b\":2}", r#"{"a":"\ud800","b":2}"#),
+            (b"{\"a\":{\"k\t\":1},\"b\":2}", r#"{"a":"\ud800","b":2}"#),
+            (br#"{"a":{"k\x":1},"b":2}"#, r#"{"a":"\ud800","b":2}"#),
+            (br#"{"a":[1,],"b":2,}"#, r#"{"a":"\ud800","b":2}"#),
+            (
+                br#"{"a":b,"c":'d',"e":/*f*/1}"#,
+                r#"{"a":"\ud800","c":"\ud800","e":"\ud800"}"#,
+            ),
+            (br#"{"a":,"b":2}"#, r#"{"a":"\ud800","b":2}"#),
+            (br#"{"a":"x"],"b":2}"#, r#"{"a":"\ud800","b":2}"#),
+            (br#"{"a":{"x":[1},"b":2}"#, r#"{"a":"\ud800"}"#),
+            (br#"{"a":{"x":1} "b":2}"#, r#"{"a":"\ud800"}"#),
+            (br#"{"a":1,"b" 2}"#, r#"{"a":1}"#),
+            (br#"{"a":1}x"#, r#"{"a":1}"#),
+            (br#"{"a":1}{"a":2}"#, r#"{"a":1}"#),
+            (
+                b"\0{\"a\":\x0b1,\xc2\xa0\"b\":2}",
+                r#"{"a":"\ud800","b":2}"#,
+            ),
+            (b"\xef\xbb\xbf{\"a\":1}", r#"{"a":1}"#),
+        ];
+        for (text, kept) in cases {
+            let outline = Outline::read(text.to_vec()).unwrap();
+            assert_eq!((outline.as_text(), outline.is_changed()), (kept, true));
+        }
+    }
+}

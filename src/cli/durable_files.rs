@@ -1,0 +1,201 @@
+//! Files that are appended to, replaced and read as a whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::durable_state::{ONLY_ME, Sync};
+use super::failure::Failure;
+use crate::inert::inert;
+
+/// A file to which bytes are appended completely or not at all.
+#[derive(Debug)]
+pub(super) struct Appended {
+    file: File,
+    /// Its device and number.
+    pub(super) identity: (u64, u64),
+    /// The number of complete bytes.
+    pub(super) len: u64,
+}
+
+impl Appended {
+    /// Truncates a file to this many bytes and moves to its end.
+    pub(super) fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
+        let wrong = |error: io::Error| failed("write", path, &error);
+        let mut appended = Appended {
+            identity: identity(&file.metadata().map_err(wrong)?),
+            file,
+            len: len as u64,
+        };
+        appended.cut_back().map_err(wrong)?;
+        Ok(appended)
+    }
+
+    /// Adds bytes, all or none of them. The file must still be the one at `path`: bytes of a file without a name are lost when
+    /// the process ends.
+    pub(super) fn add(&mut self, bytes: &[u8], path: &Path, sync: Sync) -> io::Result<()> {
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| settle(sync, &self.file))
+            .and_then(|()| std::fs::symlink_metadata(path))
+            .and_then(|found| match identity(&found) == self.identity {
+                true => Ok(()),
+                false => Err(io::Error::other("another file has replaced it")),
+            });
+        match written {
+            Ok(()) => {
+                self.len += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.cut_back()?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn cut_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.len)?;
+        self.file.seek(SeekFrom::Start(self.len)).map(drop)
+    }
+}
+
+pub(super) fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::Files(format!("cannot {what} `{}`: {error}", path.display()))
+}
+
+/// Returns what tells a file from others.
+pub(super) fn identity(file: &std::fs::Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// Reads a file as a whole. A device or a pipe may be endless.
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
+    check_file(path)?;
+    std::fs::read(path).map_err(|error| failed("read", path, &error))
+}
+
+/// Refuses a path that is not one of a file.
+fn check_file(path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        true => Err(failed("use", path, &"not a regular file")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses what is there and no file of a monitor: a link may come to lead elsewhere.
+pub(super) fn check_own_file(path: &Path) -> Result<(), Failure> {
+    match std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        true => Err(failed("use", path, &"not a regular file")),
+        false => Ok(()),
+    }
+}
+
+/// Opens a file that only one monitor may use at a time.
+pub(super) fn open(path: &Path) -> Result<File, Failure> {
+    check_own_file(path)?;
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(ONLY_ME)
+        .open(path);
+    let file = file.map_err(|error| failed("open", path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(failed("use", path, &"in use by another monitor"))
+        }
+        Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", path, &error)),
+    }
+}
+
+pub(super) fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::Read::read_to_end(file, &mut bytes);
+    read.map_err(|error| failed("read", path, &error))?;
+    Ok(bytes)
+}
+
+/// Reports data that was being written when the process ended.
+pub(super) fn cut(path: &Path, len: usize, whole: usize) {
+    if whole < len {
+        let _ = writeln!(
+            io::stderr(),
+            "note: removed the last {} bytes of `{}`: an incomplete write that was never acknowledged",
+            len - whole,
+            inert(&path.display().to_string())
+        );
+    }
+}
+
+fn settle(sync: Sync, file: &File) -> io::Result<()> {
+    match sync {
+        Sync::Disk => file.sync_data(),
+        Sync::System => Ok(()),
+    }
+}
+
+/// Flushes the folder so that the name of a new file is on disk. Some systems do not support this, which is not an
+/// error.
+pub(super) fn settle_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Replaces a file atomically.
+pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    Replacement::begin(path, 0)?.finish(bytes, sync)
+}
+
+/// The file that will replace another one; it is removed if it does not.
+#[derive(Debug)]
+pub(super) struct Replacement<'p> {
+    path: &'p Path,
+    part: PathBuf,
+    file: File,
+}
+
+impl<'p> Replacement<'p> {
+    /// Creates it with room for so many bytes, so that a full disk shows before anything depends on it.
+    pub(super) fn begin(path: &'p Path, room: usize) -> io::Result<Replacement<'p>> {
+        let mut part = path.as_os_str().to_owned();
+        part.push(format!(".{}.part", std::process::id()));
+        let part = PathBuf::from(part);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(ONLY_ME)
+            .open(&part)?;
+        let mut made = Replacement { path, part, file };
+        made.file.write_all(&vec![b' '; room])?;
+        Ok(made)
+    }
+
+    /// Puts it in the place of the other one, with this content.
+    pub(super) fn finish(mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(bytes)?;
+        self.file.set_len(bytes.len() as u64)?;
+        settle(sync, &self.file)?;
+        std::fs::rename(&self.part, self.path)?;
+        if sync == Sync::Disk {
+            settle_folder(self.path);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replacement<'_> {
+    fn drop(&mut self) {
+        // Nothing has this name any more if it was put in place.
+        let _ = std::fs::remove_file(&self.part);
+    }
+}
