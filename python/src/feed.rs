@@ -10,7 +10,7 @@ use std::time::Duration;
 use guard_lang::{Progress, Traces};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyIterator;
+use pyo3::types::{PyBytes, PyIterator};
 
 use crate::{errors, events};
 
@@ -57,8 +57,12 @@ impl<'py> Given<'py> {
             chunk: Vec::new(),
             at: 0,
         };
+        let traces = match kind.as_str() {
+            "table" => Traces::from_table(NAME, reader),
+            _ => Traces::from_reader(NAME, reader),
+        };
         Ok(Given {
-            traces: Traces::from_reader(NAME, reader),
+            traces,
             feed: Some((value.try_iter()?, sender)),
         })
     }
@@ -131,7 +135,7 @@ fn ended(worker: JoinHandle<()>) -> PyErr {
     ))
 }
 
-/// Sends each object as a line of JSON.
+/// Sends each object as a line of JSON, and bytes of Arrow IPC as they are.
 fn feed_all(
     py: Python<'_>,
     objects: Bound<'_, PyIterator>,
@@ -139,8 +143,14 @@ fn feed_all(
 ) -> PyResult<()> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for object in objects {
-        events::write(&mut chunk, &object?)?;
-        chunk.push(b'\n');
+        let object = object?;
+        match object.cast::<PyBytes>() {
+            Ok(bytes) => chunk.extend_from_slice(bytes.as_bytes()),
+            Err(_) => {
+                events::write(&mut chunk, &object)?;
+                chunk.push(b'\n');
+            }
+        }
         if chunk.len() >= CHUNK {
             let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK));
             if py.detach(|| sender.send(full)).is_err() {

@@ -9,6 +9,7 @@ mod model;
 mod monitor;
 mod report;
 mod spec;
+mod tables;
 
 use std::ffi::OsString;
 

@@ -3,9 +3,11 @@
 use guard_lang::{Problem, ReportFormat, Trace};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
 use crate::errors::raised;
 use crate::spec::Spec;
+use crate::tables;
 
 /// The judged traces, the problems with data, and the counts.
 #[pyclass(frozen, module = "guard_lang._guard")]
@@ -30,6 +32,14 @@ impl Report {
             items,
             summary,
         }
+    }
+
+    /// Returns all problems in the order of the input.
+    fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.items.iter().flat_map(|item| match item {
+            Ok(trace) => trace.report().problems.as_slice(),
+            Err(problem) => std::slice::from_ref(problem),
+        })
     }
 
     fn trace(&self, number: usize) -> Option<&Trace> {
@@ -128,16 +138,23 @@ impl Report {
         ))
     }
 
+    /// The verdicts, the traces or the problems, as a stream of the Arrow C data interface.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyCapsule>> {
+        let traces = self.items.iter().filter_map(|item| item.as_ref().ok());
+        let stream = py.detach(|| match name {
+            "verdicts" => tables::verdicts(traces).map(Some),
+            "traces" => tables::traces(traces).map(Some),
+            "problems" => tables::problems(self.problems()).map(Some),
+            _ => Ok(None),
+        });
+        let stream = stream.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let stream = stream.ok_or_else(|| PyValueError::new_err(format!("no table `{name}`")))?;
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
     /// All problems in the order of the input, as a JSON list.
     fn problems_json(&self) -> PyResult<String> {
-        let all: Vec<&Problem> = self
-            .items
-            .iter()
-            .flat_map(|item| match item {
-                Ok(trace) => trace.report().problems.as_slice(),
-                Err(problem) => std::slice::from_ref(problem),
-            })
-            .collect();
+        let all: Vec<&Problem> = self.problems().collect();
         serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }

@@ -166,3 +166,41 @@ def test_review_of_a_broken_spec(tmp_path: Path) -> None:
     assert decided.decision == "terminate"
     assert decided.explanation is not None
     assert "could not be judged" in decided.explanation
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scanner of Scout judges the samples of a log."""
+    pytest.importorskip("inspect_scout")
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import Sample
+    from inspect_ai.solver import generate, use_tools
+    from inspect_scout import scan, scan_results_df, transcripts_from
+
+    from guard_lang.scout import guard_scanner
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.guard").write_text(ASKS)
+    for number, calls in enumerate([["look_up", "refund"], ["look_up", "peek"]]):
+        task = Task(
+            name=f"task{number}",
+            dataset=[Sample(input="refund order 7", target="")],
+            solver=[use_tools([made("look_up"), made("refund"), made("peek")]), generate()],
+        )
+        eval(task, mocked([(name, 7) for name in calls]), log_dir=str(tmp_path / "logs"), display="none")
+    status = scan(
+        [guard_scanner(str(tmp_path / "shop.guard"))],
+        transcripts_from(str(tmp_path / "logs")),
+        scans=str(tmp_path / "scans"),
+        display="none",
+    )
+    assert status.complete, status
+    frame = scan_results_df(status.location).scanners["guard_scanner"]
+    assert len(frame) == 8
+    found = frame[frame["value"].astype(str).str.lower() == "true"]
+    assert set(found["label"]) == {"no_secret", "no_peek"}
+    assert set(found["answer"]) == {"violated"}
+    assert all("[M" in text for text in found["explanation"])
+    references = [json.loads(text) for text in found["message_references"]]
+    assert all(one["type"] == "message" and one["id"] for of_result in references for one in of_result)
+    assert all(references)

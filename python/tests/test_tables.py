@@ -98,8 +98,84 @@ def test_types_of_columns(spec: guard.Spec) -> None:
         }
     )
     assert verdicts(spec.audit(table)) == [("t", "cheap", 1), ("t", "early", 1)]
-    binary = pyarrow.table({"kind": ["call"], "args": [b"x"]})
-    with pytest.raises(TypeError, match="bytes has no JSON form"):
-        spec.audit(binary)
+    # Bytes are texts, as in files.
+    binary = pyarrow.table({"trace": ["t"], "kind": [b"call"], "tool": [b"pay"]})
+    assert verdicts(spec.audit(binary)) == [("t", "paid", 0)]
     wrong = pyarrow.table({"trace": ["t"], "kind": [1]})
     assert [problem.kind for problem in spec.audit(wrong).problems] == ["wrong_type"]
+
+
+def test_tables_of_any_size(spec: guard.Spec, tmp_path: Path) -> None:
+    """A table in memory has the report of the same events in a file, with the places of problems."""
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = [{"trace": f"t{n // 7}", "kind": "call" if n % 5 else None, "tool": "pay" if n % 3 else None} for n in range(9000)]
+    lines = tmp_path / "<data>"
+    lines.write_text("".join(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n" for row in rows))
+    of_lines = spec.audit(lines)
+    of_table = spec.audit(pyarrow.Table.from_pylist(rows))
+    assert [str(one) for one in of_table.problems] == [str(one).replace(str(lines), "<data>") for one in of_lines.problems]
+    assert of_table.summary["properties"] == of_lines.summary["properties"]
+    assert of_table.violating > 1000
+    assert len(spec.audit(pyarrow.Table.from_pylist(rows[:0], pyarrow.schema({"kind": pyarrow.string()})))) == 0
+
+
+def test_models_of_tables() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    spec = guard.Spec.from_source("event { kind: string }\nabstraction a { over kind }\nmodel run = learn a { }\n")
+    rows = [{"trace": "t", "kind": kind} for kind in "abcab"]
+    assert spec.learn(pyarrow.Table.from_pylist(rows)).traces == spec.learn(rows).traces == 1
+
+
+@pytest.fixture
+def report() -> guard.Report:
+    spec = guard.Spec.from_source(
+        """event { kind: string  to: string? }
+property each = forall t: never (to == t and kind == "mail") message "{t}"
+property few = never (kind == "mail")
+"""
+    )
+    events = [{"kind": "mail", "to": "a"}, {"kind": "mail", "to": "b"}, {"to": "c"}]
+    records: list[dict[str, Any]] = [{"id": "x", "events": events}, {"id": "y", "events": []}, {"id": "z", "events": 3}]
+    return spec.audit(records)
+
+
+def test_reports_are_tables(report: guard.Report) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    verdicts = pyarrow.table(report.verdicts).to_pylist()
+    assert len(verdicts) == len(report.verdicts) > 3
+    for row, verdict in zip(verdicts, report.verdicts):
+        instance = json.loads(row.pop("instance") or "{}")
+        assert {**row, "instance": instance, "counterexample": tuple(row["counterexample"])} == {
+            name: value for name, value in vars(verdict).items() if name != "line"
+        }
+    assert {verdict.instance.get("t") for verdict in report.verdicts} >= {"a", "b"}
+    traces = pyarrow.table(report.traces).to_pylist()
+    assert [(row["name"], row["events"], row["violates"]) for row in traces] == [
+        ("x", 3, True),
+        ("y", 0, False),
+        ("<data>:3", 1, False),
+    ]
+    assert list(report.traces[0:1]) != []
+    problems = pyarrow.table(report.problems).to_pylist()
+    assert problems == [vars(problem) for problem in report.problems] != []
+
+
+def test_packages_take_reports(report: guard.Report) -> None:
+    polars = pytest.importorskip("polars")
+    frame = report.verdicts.to_polars()
+    assert frame.shape == (len(report.verdicts), 10)
+    assert polars.DataFrame(report.problems)["kind"].to_list() == [problem.kind for problem in report.problems]
+    duckdb = pytest.importorskip("duckdb")
+    verdicts = report.verdicts
+    found = duckdb.sql("select count(*) from verdicts where verdict = 'violated'").fetchall()
+    assert found == [(len(report.violations),)]
+    assert len(verdicts.to_pandas()) == len(verdicts)
+    assert report.traces.to_pyarrow().column_names == ["name", "file", "line", "index", "events", "violates"]
+
+
+def test_empty_reports_have_columns() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    report = guard.Spec.from_source('event { kind: string }\nproperty p = never (kind == "x")\n').audit([])
+    for table, columns in ((report.verdicts, 10), (report.traces, 6), (report.problems, 7)):
+        assert pyarrow.table(table).shape == (0, columns)
+    assert (list(report.verdicts), repr(report.verdicts)) == ([], "[]")

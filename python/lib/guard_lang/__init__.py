@@ -23,7 +23,7 @@ from ._errors import (
 )
 from ._guard import Decision
 from ._live import Monitor, Session
-from ._report import Problem, Report, Summary, Trace, Verdict
+from ._report import Problem, Report, Summary, Table, Trace, Verdict
 from ._spec import Answer, Model, Property, Spec
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "Spec",
     "SpecError",
     "Summary",
+    "Table",
     "Trace",
     "Verdict",
 ]

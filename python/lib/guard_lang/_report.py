@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _guard
 
@@ -153,12 +154,84 @@ class Trace:
         return f"<Trace {self.name!r}, {self.events} events{', violates ' + ', '.join(violated) if violated else ''}>"
 
 
+Row = TypeVar("Row")
+
+
+class Table(Generic[Row]):
+    """Rows of a report: objects of Python one by one, or a table for every package with the Arrow interface.
+
+    `pyarrow.table(report.verdicts)`, `polars.DataFrame(report.verdicts)` and DuckDB take the columns without a copy.
+    """
+
+    def __init__(self, report: _guard.Report, name: str, rows: Callable[[], list[Row]]) -> None:
+        """Name a table of a report."""
+        self._report = report
+        self._name = name
+        self._make = rows
+
+    @cached_property
+    def _rows(self) -> list[Row]:
+        return self._make()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        """Return a row by its position."""
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Iterate over the rows."""
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the rows, also with those of a list."""
+        return isinstance(other, (list, Table)) and self._rows == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Show the rows."""
+        return repr(self._rows)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as a stream of the Arrow C data interface."""
+        return self._report.table(self._name)
+
+    def to_pyarrow(self) -> Any:
+        """Return the rows as a table of pyarrow."""
+        return importlib.import_module("pyarrow").table(self)
+
+    def to_polars(self) -> Any:
+        """Return the rows as a data frame of polars."""
+        return importlib.import_module("polars").DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a data frame of pandas. Requires `pyarrow`, too."""
+        return self.to_pyarrow().to_pandas()
+
+
 class Report(Sequence[Trace]):
     """The judged traces of an audit, in the order of the input."""
 
     def __init__(self, report: _guard.Report) -> None:
         """Wrap what the extension returned."""
         self._report = report
+
+    @cached_property
+    def verdicts(self) -> Table[Verdict]:
+        """All verdicts in the order of the traces."""
+        return Table(self._report, "verdicts", lambda: [verdict for trace in self for verdict in trace.verdicts])
+
+    @cached_property
+    def traces(self) -> Table[Trace]:
+        """The judged traces, which are also the items of the report."""
+        return Table(self._report, "traces", lambda: list(self))
 
     def __len__(self) -> int:
         """Return the number of traces."""
@@ -212,9 +285,13 @@ class Report(Sequence[Trace]):
         return [verdict for trace in self for verdict in trace.violations]
 
     @cached_property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> Table[Problem]:
         """All faults in the data, in the order of the input; `left_out` and `odd` are notes."""
-        return [Problem.from_json(told) for told in json.loads(self._report.problems_json())]
+
+        def rows() -> list[Problem]:
+            return [Problem.from_json(told) for told in json.loads(self._report.problems_json())]
+
+        return Table(self._report, "problems", rows)
 
     @cached_property
     def summary(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCall, ToolCallView, ToolResult
 
+from ._report import Verdict
 from ._spec import Spec
 
 DECISIONS: dict[str, Any] = {
@@ -98,19 +99,22 @@ def guard_scorer(spec: str) -> Scorer:
     loaded = Spec.from_file(spec)
 
     async def score(state: TaskState, target: Target) -> Score:
-        record = {"id": str(state.sample_id), "complete": True, "events": list(events(state.messages))}
-        report = loaded.audit([record], format="native")
         kept: dict[str, Any] = {one.name: 1 for one in loaded.properties}
         told = []
-        for trace in report:
-            for verdict in trace.verdicts:
-                if verdict.verdict not in ("satisfied", "presumably_satisfied"):
-                    kept[verdict.property] = 0
-                    place = "" if verdict.at is None else f" at step {verdict.at}"
-                    told.append(f"{verdict.property}: {verdict.verdict}{place} {verdict.message or ''}".strip())
+        for verdict in judged(loaded, str(state.sample_id), state.messages):
+            if verdict.verdict not in ("satisfied", "presumably_satisfied"):
+                kept[verdict.property] = 0
+                place = "" if verdict.at is None else f" at step {verdict.at}"
+                told.append(f"{verdict.property}: {verdict.verdict}{place} {verdict.message or ''}".strip())
         return Score(value=kept, explanation="\n".join(told) or "no violation")
 
     return score
+
+
+def judged(spec: Spec, name: str, messages: list[ChatMessage]) -> list[Verdict]:
+    """Return the verdicts of a spec about the messages of a sample that has ended."""
+    report = spec.audit([{"id": name, "complete": True, "events": events(messages)}], format="native")
+    return [verdict for trace in report for verdict in trace.verdicts]
 
 
 def events(messages: list[ChatMessage], before: str | None = None) -> list[dict[str, Any]]:

@@ -435,7 +435,10 @@ pub(crate) enum Opened {
     /// Text.
     Stream(Box<dyn Read + Send>),
     /// The rows of a table.
-    #[cfg_attr(not(feature = "tables"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "tables"),
+        allow(dead_code, reason = "only tables have rows")
+    )]
     Rows(Box<dyn Batches>),
 }
 
