@@ -40,7 +40,7 @@ impl Walk<'_> {
             let name = path.rsplit('/').next().unwrap_or(&path);
             let installed = ["/usr/", "/bin/", "/sbin/", "/opt/"];
             let any = self.any_file
-                && path.contains('/')
+                && (is_script || path.contains('/'))
                 && !installed.iter().any(|folder| path.starts_with(folder));
             if any || self.may_have_written(name, is_script)? {
                 let what = "the content of a file that the line may write";

@@ -131,6 +131,13 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                     None => take(words, &mut at, field)?.clone(),
                 };
                 keep(&mut sorted, &name, value);
+            } else {
+                // `--replace=R`: a value that may be left out
+                let value = Field {
+                    text: value.unwrap_or_default().to_owned(),
+                    ..field.clone()
+                };
+                keep(&mut sorted, &name, value);
             }
             sorted.seen.push(name);
             continue;
@@ -156,6 +163,12 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                 break;
             }
             if wrapper.attached.contains(letter) {
+                let inside = letters.get(place + letter.len_utf8()..);
+                let value = Field {
+                    text: inside.unwrap_or_default().to_owned(),
+                    ..field.clone()
+                };
+                keep(&mut sorted, &name, value);
                 break;
             }
             if !wrapper.flags.contains(letter) {

@@ -1,7 +1,7 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
-use super::options::{after_assignments, line_of, long_option, sort, split_value, take};
-use super::{Place, Result, Run, base, listed, refuse};
+use super::options::{Sorted, after_assignments, line_of, long_option, sort, split_value, take};
+use super::{Place, Result, Run, base, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
@@ -14,7 +14,9 @@ impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
     /// listed in its place.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
-        let is_kind = |word: &Field| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+        let is_kind = |word: &Field| {
+            matches!(word.text.as_str(), "-H" | "-L" | "-P" | "--") || word.text.starts_with("-O")
+        };
         let starts: Vec<&Field> = words
             .iter()
             .skip_while(|word| is_kind(word))
@@ -22,11 +24,11 @@ impl Walk<'_> {
             .collect();
         let n_starts =
             words.len() - words.iter().skip_while(|word| is_kind(word)).count() + starts.len();
-        let outside: Vec<&Field> = starts
-            .iter()
-            .copied()
-            .filter(|start| start.hole != Hole::None || start.tilde || start.text.starts_with('/'))
-            .collect();
+        let is_outside = |start: &&Field| {
+            let climbs = start.text.split('/').any(|part| part == "..");
+            start.hole != Hole::None || start.tilde || climbs || start.text.starts_with('/')
+        };
+        let outside: Vec<&Field> = starts.iter().copied().filter(is_outside).collect();
         let mut runs = Vec::new();
         let mut open = None;
         let mut at = 0;
@@ -75,13 +77,17 @@ impl Walk<'_> {
             self.charge(command.len() * outside.len() * 16)?;
             let program = command.first().map(|word| base(&word.text));
             let wraps = |name| WRAPPERS.iter().any(|one| listed(one.names, name));
+            // a parameter of a shell may become a program, which is a file that is found, and no starting point
+            let passes = command
+                .iter()
+                .any(|word| SHELLS.contains(&unversioned(base(&word.text))));
             let mut of_this = Vec::new();
             let gives_line =
                 |word: &Field| word.text.starts_with('-') && word.text.contains(['c', 'n']);
             // a script that is found is not that of a starting point
             let is_script = program.is_some_and(|program| SHELLS.contains(&program))
                 && !command.iter().any(gives_line);
-            if outside.is_empty() || is_script || program.is_some_and(wraps) {
+            if outside.is_empty() || is_script || passes || program.is_some_and(wraps) {
                 of_this.push(Run::Words(command.to_vec()));
             }
             for start in outside.iter().filter(|_| !is_script) {
@@ -119,23 +125,17 @@ impl Walk<'_> {
             "eof",
             "e",
         ]);
-        let replaced = sorted
-            .values
-            .iter()
-            .find(|(name, _)| name == "I" || name == "J");
-        let replaced = match replaced {
-            Some((_, field)) => Some(field.text.clone()),
-            None if given(&["i", "replace"]) => Some("{}".to_owned()),
-            None => None,
-        };
         let items = if odd { None } else { items(feed) };
         if sorted.rest.is_empty() {
             return Ok(Run::Nothing);
         }
-        let Some(mark) = replaced.filter(|mark| !mark.is_empty()) else {
+        let appended = || {
             let mut words = sorted.rest.to_vec();
-            words.extend(items.unwrap_or_else(|| vec![Field::unseen()]));
-            return Ok(Run::Words(words));
+            words.extend(items.clone().unwrap_or_else(|| vec![Field::unseen()]));
+            Run::Words(words)
+        };
+        let Some(mark) = mark_of(&sorted)? else {
+            return Ok(appended());
         };
         let lines: Vec<Field> = match feed {
             Feed::Text(text) if items.is_some() => text
@@ -145,15 +145,24 @@ impl Walk<'_> {
             _ => vec![Field {
                 splits: false,
                 silent: false,
-                text: mark.clone(),
+                text: READ_BY_XARGS.to_owned(),
                 ..Field::unseen()
             }],
         };
         self.charge(lines.len() * sorted.rest.len() * 16)?;
-        let runs = lines
+        let replaced = lines
             .iter()
             .map(|line| Run::Words(replace(sorted.rest, &mark, line)));
-        Ok(Run::All(runs.collect()))
+        let mut runs: Vec<Run> = replaced.collect();
+        // an option for several words or lines cancels the mark, if it is the last one
+        let several = |(name, value): &(String, Field)| match name.as_str() {
+            "n" | "max-args" => value.text != "1",
+            name => matches!(name, "L" | "l" | "max-lines"),
+        };
+        if sorted.values.iter().any(several) {
+            runs.push(appended());
+        }
+        Ok(Run::All(runs))
     }
 
     /// Follows GNU parallel, which runs a line for each combination of the words after `:::`, or for each line of the
@@ -196,12 +205,11 @@ impl Walk<'_> {
             return Ok(Run::All(lines.collect::<Result<_>>()?));
         }
         self.charge(given.len() * command.len() * 16)?;
-        let mark = sorted.values.iter().find(|(name, _)| name == "I");
-        let mark = mark.map_or("{}", |(_, field)| field.text.as_str());
-        let marked = command.iter().any(|word| word.text.contains(mark));
+        let mark = mark_of(&sorted)?.unwrap_or_else(|| "{}".to_owned());
+        let marked = command.iter().any(|word| word.text.contains(&mark));
         let runs = given.iter().map(|item| {
             let words = if marked {
-                replace(command, mark, item)
+                replace(command, &mark, item)
             } else {
                 let mut words = command.to_vec();
                 words.push(item.clone());
@@ -213,6 +221,21 @@ impl Walk<'_> {
             line_of(&words)
         });
         Ok(Run::All(runs.collect::<Result<_>>()?))
+    }
+}
+
+/// The words that `xargs` reads, shown as a substitution: rules look for what another command prints.
+const READ_BY_XARGS: &str = "$(cat)";
+
+/// Returns the text that `xargs` or `parallel` replaces in the words of a command: the value of the last option for it.
+fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
+    let names = |name: &str| matches!(name, "I" | "J" | "i" | "replace");
+    let option = sorted.values.iter().rev().find(|(name, _)| names(name));
+    match option {
+        None => Ok(None),
+        Some((_, value)) if !value.is_known() => refuse("what is replaced in a command", value),
+        Some((_, value)) if value.text.is_empty() => Ok(Some("{}".to_owned())),
+        Some((_, value)) => Ok(Some(value.text.clone())),
     }
 }
 
