@@ -179,9 +179,8 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
     browser.*.path man.*.cmd man.*.path guitool.*.cmd submodule.*.update tar.*.command instaweb.httpd \
     sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
 
-/// Settings of `git` that name other settings, helpers or hooks.
-pub(super) const GIT_SOURCES: &str =
-    "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir";
+/// Settings of `git` that name other settings, helpers, hooks or subcommands.
+pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect";
 
 /// Settings of `git` whose value is a folder with programs that it runs.
 pub(super) const GIT_FOLDERS: &str = "core.hookspath";

@@ -52,6 +52,10 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
          --on-download-stop",
     ),
     ("zip", "-TT --unzip-command"),
+    ("dpkg", "--status-logger --pre-invoke --post-invoke"),
+    ("dpkg-architecture", "-c --command"),
+    ("apt apt-get apt-cache aptitude", "-o --option"),
+    ("make gmake", "--eval"),
     ("cpio", "--rsh-command"),
     ("borg", "--rsh"),
     ("restic rclone", "--password-command"),
@@ -96,7 +100,7 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
         0,
     ),
     ("gdb lldb", "--args --", 0),
-    ("nix", "-c --command", 0),
+    ("nix dpkg-architecture", "-c --command", 0),
     ("fd fdfind", "-x -X --exec --exec-batch", 0),
     ("ip", "exec", 1),
     ("screen", "-dm -Dm", 0),
@@ -108,6 +112,13 @@ pub(super) const LINE_OPERANDS: &str = "hyperfine tmux sops";
 /// Settings of `ssh` whose value is a line for a shell.
 pub(super) const SSH_LINES: &str =
     "proxycommand localcommand knownhostscommand remotecommand match";
+
+/// Parts of the names of settings of `apt` whose value is a line for a shell or a program.
+pub(super) const APT_LINES: &str =
+    "invoke pre-install-pkgs dir::bin proxy-auto-detect proxyautodetect";
+
+/// Programs that run what the name says by which they are called.
+pub(super) const NAMED_BY_CALL: &str = "git busybox toybox coreutils";
 
 /// Programs whose words are plain text, so that no word is run as a command.
 pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \

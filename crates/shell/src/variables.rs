@@ -34,12 +34,16 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "SYSTEMD_EDITOR",
     "SYSTEMD_PAGER",
     "TAR_OPTIONS",
+    "ZIPOPT",
+    "VIMINIT",
+    "GVIMINIT",
+    "EXINIT",
     "FZF_DEFAULT_COMMAND",
 ];
 /// A variable whose value is a file that an interactive shell runs.
 pub(super) const STARTUP_VARIABLE: &str = "ENV";
 /// Variables whose value a shell expands.
-pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
+pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4", "MAILPATH"];
 /// Variables that decide which program a name refers to, which code is loaded into it, or which files it writes: all that begin
 /// with a prefix of the first list, except those that begin with one of the second, and the names of the third.
 const LOADER_PREFIXES: &[&str] = &[

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::follow::git::decides;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Word,
 };
@@ -575,7 +576,9 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
     // files of settings, of which some are lines
     let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
-        && !matches!(value, Some("" | "/dev/null"));
+        && !matches!(value, Some("" | "/dev/null"))
+        || name == "GIT_CONFIG_PARAMETERS" && value != Some("")
+        || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);
     // options of a shell; some change how it parses a line
     let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
     if runs || starts || expands || hides || configures || sets || name.starts_with("BASH_FUNC_") {

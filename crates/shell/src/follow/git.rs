@@ -1,7 +1,7 @@
 //! Commands that `git` runs: aliases and settings that hold lines, and subcommands with commands among their words.
 
 use super::options::{line_of, split_value, take};
-use super::others::lines_of_options;
+use super::others::{is_open_subcommand, lines_of_options};
 use super::{Place, Result, Run, listed, refuse};
 use crate::option_table::{GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES};
 use crate::walk::Walk;
@@ -18,6 +18,13 @@ fn is_setting(list: &str, key: &str) -> bool {
             }
             None => one == key,
         })
+}
+
+/// Whether a setting decides what `git` runs.
+pub(crate) fn decides(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let lists = [GIT_LINES, GIT_SOURCES, GIT_FOLDERS];
+    key.starts_with("alias.") || lists.iter().any(|list| is_setting(list, &key))
 }
 
 impl Walk<'_> {
@@ -64,7 +71,7 @@ impl Walk<'_> {
             }
         }
         if let Some((subcommand, rest)) = words.get(at..).and_then(<[Field]>::split_first) {
-            if subcommand.hole == Hole::Start {
+            if is_open_subcommand(subcommand) {
                 return refuse("a subcommand", subcommand);
             }
             self.git_subcommand(&subcommand.text, rest, &mut runs)?;

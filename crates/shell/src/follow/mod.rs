@@ -1,7 +1,7 @@
 //! Commands that run other commands, found by the tables of [`super::table`].
 
 mod checks;
-mod git;
+pub(super) mod git;
 mod interpreters;
 mod options;
 mod others;
@@ -20,7 +20,7 @@ use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
 use checks::{check_deletion, check_names};
-use options::{Sorted, after_assignments, line_of, sort};
+use options::{Sorted, after_assignments, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
 
@@ -650,6 +650,7 @@ fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field], feed: &Feed) -> Re
     moves |= wrapper
         .moves
         .is_some_and(|options| options.is_empty() || given(options));
+    check_name(&sorted)?;
     let run = wrapped_words(wrapper, &sorted)?;
     Ok(match moves {
         true => Run::At(Place::Elsewhere, Box::new(run)),

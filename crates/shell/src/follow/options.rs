@@ -1,6 +1,7 @@
 //! Parsing of options by the tables.
 
-use super::{Result, Run, listed, refuse};
+use super::{Result, Run, base, listed, refuse};
+use crate::table::NAMED_BY_CALL;
 use crate::walk::check_variable;
 use crate::words::{Field, Hole};
 use crate::wrappers::Wrapper;
@@ -188,6 +189,23 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     sorted.operands = operands;
     sorted.rest = rest;
     Ok(sorted)
+}
+
+/// Refuses another name for a program that runs what its name says: `exec -a git-push git`.
+pub(super) fn check_name(sorted: &Sorted<'_>) -> Result<()> {
+    let renamed = |(name, _): &&(String, Field)| name == "a" || name == "argv0";
+    let Some((_, name)) = sorted.values.iter().find(renamed) else {
+        return Ok(());
+    };
+    let program = sorted
+        .rest
+        .iter()
+        .find(|word| !word.text.contains('='))
+        .map(|word| base(&word.text));
+    match program.is_some_and(|program| listed(NAMED_BY_CALL, program)) {
+        true => refuse("what a program does under the name", name),
+        false => Ok(()),
+    }
 }
 
 /// Skips assignments before a command. Programs accept different names, so an unusual name is refused.

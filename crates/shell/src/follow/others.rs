@@ -2,12 +2,12 @@
 
 use super::checks::check_options;
 use super::options::{line_of, split_value, take};
-use super::{Result, Run, base, listed, refuse};
+use super::{Result, Run, base, has_mark, listed, refuse};
 use crate::option_table::OPTIONED;
 use crate::table::{
-    COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS, LANGUAGE_OPTIONS,
-    LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, RUNNING_WORDS, SENDING, SHELLS,
-    SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
+    APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS,
+    LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, RUNNING_WORDS,
+    SENDING, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
 };
 use crate::walk::Feed;
 use crate::words::{Field, Hole};
@@ -17,7 +17,7 @@ use crate::wrappers::{SSH, WRAPPERS};
 pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
     let first = words.first();
     if listed(SUBCOMMANDS, program)
-        && let Some(first) = first.filter(|first| first.hole == Hole::Start || first.silent)
+        && let Some(first) = first.filter(|first| is_open_subcommand(first))
     {
         return refuse("a subcommand", first);
     }
@@ -55,6 +55,13 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         runs.extend(within(words).map(Run::Words));
     }
     Ok(Run::All(runs))
+}
+
+/// Whether the text does not determine a subcommand. A word with a slash is a path: `cmake ../$x`.
+pub(super) fn is_open_subcommand(word: &Field) -> bool {
+    let is_part = word.hole != Hole::None || word.pattern || has_mark(&word.text);
+    let is_name = !word.text.starts_with('-') && !word.text.contains('/');
+    word.hole == Hole::Start || word.silent || is_part && is_name
 }
 
 /// Returns the first command among the words of a program that no table describes: a shell with its `-c`, a shell that reads
@@ -290,9 +297,16 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         }
         let line = match program {
             "ssh" | "scp" | "sftp" | "slogin" | "autossh" if name == "-o" => {
-                let key = value.text.split(['=', ' ']).next().unwrap_or_default();
-                listed(SSH_LINES, &key.to_ascii_lowercase())
-                    .then(|| value.text.get(key.len() + 1..).unwrap_or_default())
+                let (key, line) = setting_of_ssh(&value.text);
+                listed(SSH_LINES, &key.to_ascii_lowercase()).then_some(line)
+            }
+            "apt" | "apt-get" | "apt-cache" | "aptitude" => {
+                let (key, line) = split_value(&value.text);
+                let key = key.to_ascii_lowercase();
+                let mut marks = APT_LINES.split_ascii_whitespace();
+                marks
+                    .any(|mark| key.contains(mark))
+                    .then(|| line.unwrap_or_default())
             }
             "vi" | "vim" | "nvim" | "view" | "ex" => {
                 let command = value.text.trim_start_matches([':', ' ']);
@@ -315,6 +329,23 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         }
     }
     Ok(runs)
+}
+
+/// Returns the name and the value of a setting of `ssh`: `Name value`, `Name = value`, `"Name" value`.
+fn setting_of_ssh(text: &str) -> (&str, &str) {
+    const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+    let text = text.trim_start_matches(BLANKS);
+    let split = match text.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"'),
+        None => {
+            let end = text.find(|c| c == '=' || BLANKS.contains(&c));
+            end.map(|end| text.split_at(end))
+        }
+    };
+    let (key, line) = split.unwrap_or((text, ""));
+    let line = line.trim_start_matches(BLANKS);
+    let line = line.strip_prefix('=').unwrap_or(line);
+    (key, line.trim_start_matches(BLANKS))
 }
 
 /// Returns the short options of a program that have a value.
@@ -350,6 +381,14 @@ pub(super) fn option_of<'w>(
         return (whole != "--checkpoint").then_some((option, value, true));
     }
     let letters = word.strip_prefix('-')?;
+    // two letters, also behind others: `zip -qTTLINE`
+    let mut pairs = options
+        .split_ascii_whitespace()
+        .filter(|one| one.len() == 3);
+    if let Some((option, at)) = pairs.find_map(|one| Some((one, letters.find(one.get(1..)?)?))) {
+        let inside = letters.get(at + 2..).filter(|one| !one.is_empty());
+        return Some((option, inside, false));
+    }
     for (at, letter) in letters.char_indices() {
         let inside = letters
             .get(at + letter.len_utf8()..)

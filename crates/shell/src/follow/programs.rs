@@ -1,6 +1,8 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
-use super::options::{Sorted, after_assignments, line_of, long_option, sort, split_value, take};
+use super::options::{
+    Sorted, after_assignments, check_name, line_of, long_option, sort, split_value, take,
+};
 use super::{Place, Result, Run, base, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::option_table::FIND_VALUES;
@@ -366,6 +368,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
         let one = sort(wrapper, words.get(at..).unwrap_or_default())?;
         let moving = wrapper.moves.unwrap_or_default();
         moves |= one.seen.iter().any(|option| listed(moving, option));
+        check_name(&one)?;
         let end = words.len() - one.rest.len();
         if end <= at {
             break;

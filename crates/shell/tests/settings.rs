@@ -1,0 +1,105 @@
+//! Settings, variables and options whose value decides what a program runs.
+
+use guard_shell::{Command, Limits, ShellError, commands};
+
+fn read(line: &str) -> Result<Vec<Command>, ShellError> {
+    commands(line, &Limits::default())
+}
+
+fn all_are_unknown(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(found.is_err(), "{line}: {found:?}");
+    }
+}
+
+fn all_are_read(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(found.is_ok(), "{line}: {found:?}");
+    }
+}
+
+fn pushes_are_listed(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        let lists = |found: &Vec<Command>| {
+            let is_push = |c: &Command| {
+                c.first().is_some_and(|p| p == "git") && c.contains(&"push".to_owned())
+            };
+            found.iter().any(|command| is_push(command))
+        };
+        assert!(found.as_ref().is_ok_and(lists), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn the_subcommand_of_git_is_known() {
+    all_are_unknown(&[
+        "git -c help.autocorrect=immediate pusj",
+        "git config help.autocorrect 1; git puhs",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=help.autocorrect GIT_CONFIG_VALUE_0=1 git puhs",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p",
+        "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=Alias.p GIT_CONFIG_VALUE_0=push; git p",
+        "GIT_CONFIG_PARAMETERS=\"'alias.p'='push'\" git p",
+        "git push$x",
+        "mkdir push; git p*h",
+        "mkdir push; git pus?",
+        "mkdir push; find push -exec git {} \\;",
+        "exec -a git-push git origin",
+        "bash -c 'exec -a git-push git'",
+        "exec -a rm busybox -rf d",
+    ]);
+    all_are_read(&[
+        "git -c color.ui=always log",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=x git commit -m y",
+        "git log origin/$x",
+        "git add src/*.rs",
+        "cmake ../$x",
+        "exec -a server java -jar x.jar",
+    ]);
+}
+
+#[test]
+fn a_setting_of_ssh_is_read_however_it_is_written() {
+    pushes_are_listed(&[
+        "ssh -o'proxycommand = git push' x",
+        "ssh -o' ProxyCommand=git push' x",
+        "ssh -o $'ProxyCommand\\tgit push' x",
+        "ssh -o $'ProxyCommand\\t=\\tgit push' x",
+        "ssh -o '\"ProxyCommand\" git push' x",
+        "scp -o 'ProxyCommand git push' c x:",
+    ]);
+    all_are_read(&[
+        "ssh -o 'StrictHostKeyChecking = no' x ls",
+        "ssh -oBatchMode=yes x ls",
+    ]);
+}
+
+#[test]
+fn options_and_variables_whose_value_is_a_line_are_followed() {
+    pushes_are_listed(&[
+        "zip -T -TT'git push #' x c",
+        "zip -qT -TT'git push #' x c",
+        "zip -qTT 'git push' x c",
+        "dpkg --status-logger='git push' -i x",
+        "dpkg --pre-invoke='git push' -i x",
+        "dpkg-architecture -c git push",
+        "dpkg-architecture -c 'git push'",
+        "apt-get update -oAPT::Update::Pre-Invoke::='git push'",
+        "make --eval 'x:;git push' x",
+    ]);
+    all_are_unknown(&[
+        "ZIPOPT='-T -TT \"git push;\"' zip x c",
+        "VIMINIT='!git push' vim -c q c",
+        "MAILCHECK=0 MAILPATH='c?$(git push)' bash --norc -i",
+        "MAILPATH='c?`git push`'; export MAILPATH; bash -i",
+    ]);
+    all_are_read(&[
+        "zip -rq x.zip c",
+        "zip -T x.zip c",
+        "apt-get install -y -o Dpkg::Options::=--force-confold x",
+        "dpkg -i x.deb",
+        "make -j4 all",
+    ]);
+}
