@@ -589,7 +589,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     })
 }
 
-/// Returns what a person is told of the first call after a restart of the machine: a system clock that is wrong empties windows.
+/// Returns the message for the first call after a restart of the machine: a system clock that is wrong empties windows.
 fn restart_note(elapsed: Duration) -> String {
     format!(
         "guard: the machine was restarted; by its clock, the last call of this session was {} s ago, and limits in time go by that",

@@ -414,8 +414,8 @@ fn is_covered(
         && have_same_obligations(&spec, strict, strict_other, limits)
 }
 
-/// Returns a formula without `or end`; `None` if it is not known that what the end forgives can always be met until its window
-/// closes. In a window that begins later, the event that meets an obligation must not begin another one.
+/// Returns a formula without `or end`; `None` if it is not known that what the end forgives can always be met, and is noticed when
+/// it cannot: a monitor may notice later that an obligation whose window begins later cannot be met.
 fn strict(spec: &mut Spec, formula: FormulaId, limits: &Limits) -> Option<FormulaId> {
     let asked = recurring(spec, formula).and_then(|inner| spec.formulas.forgiven(inner));
     let Some((when, bound, then)) = asked else {
@@ -433,17 +433,13 @@ fn strict(spec: &mut Spec, formula: FormulaId, limits: &Limits) -> Option<Formul
         )
     };
     let begins_at_once = matches!(bound, Bound::Steps(0, _) | Bound::Time(0, _));
-    let may_ask = |part| is_of_state(part) || begins_at_once && reads_past(part);
-    let [asks, meets] = [when, then].map(|part| formulas.parts(part));
-    if !asks.into_iter().all(may_ask) || !meets.into_iter().all(is_of_state) {
+    if !begins_at_once
+        || !formulas.parts(when).into_iter().all(reads_past)
+        || !formulas.parts(then).into_iter().all(is_of_state)
+    {
         return None;
     }
-    let asks_no_more = formulas.add(Formula::Not(when));
-    let meets = match begins_at_once {
-        true => then,
-        false => formulas.add(Formula::And(then, asks_no_more)),
-    };
-    let met = automaton(formulas, meets, &limits.automata).ok()?;
+    let met = automaton(formulas, then, &limits.automata).ok()?;
     met.shortest_accepted(Traces::NonEmpty)?;
     let comes = formulas.add(Formula::Unary(Unary::Eventually, Some(bound), then));
     let inner = formulas.add(Formula::Implies(when, comes));

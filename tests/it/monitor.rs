@@ -302,6 +302,7 @@ fn what_cannot_be_known_is_denied() {
         r#"{"phase":"commit","event":{"k":"idle"}}"#,
         r#"{"trace":{},"k":"idle"}"#,
         r#"{"k":"idle"} {"k":"idle"}"#,
+        r#"{"k":"idle"}{"k":"pay","id":500"#,
         r#"{"events":[{"k":"idle"}]}"#,
         "\u{0}\u{ff}",
     ];

@@ -399,10 +399,7 @@ fn only_approvers_approve() {
     };
     assert!(asked(r#""phase":"act""#).contains("\"decision\":\"ask\""));
     let unknown = asked(r#""phase":"commit","proposal":999"#);
-    assert!(
-        unknown.contains("no proposal of this number is open"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("only an approver may commit"), "{unknown}");
     let (_, approved) = say(APPROVER, r#"{"trace":"a","kind":"approval"}"#);
     assert!(approved.contains("\"decision\":\"allow\",") && !approved.contains("errors"));
     // What a person must decide has no other number than that of its proposal, and none once that is too old.

@@ -27,7 +27,7 @@ fn pushes_are_listed(lines: &[&str]) {
             let is_push = |c: &Command| {
                 c.first().is_some_and(|p| p == "git") && c.contains(&"push".to_owned())
             };
-            found.iter().any(|command| is_push(command))
+            found.iter().any(is_push)
         };
         assert!(found.as_ref().is_ok_and(lists), "{line}: {found:?}");
     }

@@ -13,7 +13,7 @@ use super::{
     said_by_server,
 };
 
-/// What is said of an answer that is not forwarded.
+/// The message for an answer that is not forwarded.
 const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";
 
 impl Session {

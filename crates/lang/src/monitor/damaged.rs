@@ -1,4 +1,4 @@
-//! Reads JSON objects that are too long, cut off or damaged, and keeps what can be told apart.
+//! Reads JSON objects that are too long, cut off or damaged, and keeps what can be distinguished.
 //!
 //! Others can influence what a tool returns. If a damaged part kept an outcome out of the trace, a tool could hide its result.
 
@@ -248,7 +248,7 @@ impl Intake {
     }
 }
 
-/// Returns the members that can be told apart in a text that is not JSON, as an object: values that are not JSON are
+/// Returns the members that can be distinguished in a text that is not JSON, as an object: values that are not JSON are
 /// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
 /// members is left out. `None` if no object begins in the text.
 fn salvaged(text: &str) -> Option<String> {
@@ -274,7 +274,7 @@ pub fn pieces(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     is_closed.then(|| members.into_iter().map(owned).collect())
 }
 
-/// The members of an object, by key, with their values as they stand, and whether it is closed.
+/// The members of an object, by key, with their values as they stand, and whether it is closed and no other one begins behind it.
 type Split<'t> = (Vec<(String, &'t str)>, bool);
 
 /// Splits an object at the colons, commas and closing brackets between its members.
@@ -298,7 +298,12 @@ fn split(text: &str) -> Option<Split<'_>> {
         }
         match byte {
             None => return Some((members, false)),
-            Some(b'}') if depth == 0 => return Some((members, true)),
+            Some(b'}') if depth == 0 => {
+                return Some((
+                    members,
+                    memchr::memchr(b'{', bytes.get(at + 1..).unwrap_or_default()).is_none(),
+                ));
+            }
             Some(b'"') => {
                 let end = encoded::end_of_string(bytes, at + 1);
                 before = text.get(at + 1..end.saturating_sub(1));
@@ -386,7 +391,7 @@ mod tests {
         assert_eq!((kept.as_str(), changed), (expected, true));
     }
 
-    /// Other readers find members in texts that are not JSON, so what can be told apart is kept.
+    /// Other readers find members in texts that are not JSON, so what can be distinguished is kept.
     #[test]
     fn members_are_told_apart_in_damaged_objects() {
         let cases: [(&[u8], &str); 16] = [

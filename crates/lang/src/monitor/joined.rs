@@ -23,7 +23,7 @@ const SHARE: usize = 4;
 /// A long decoded text is written in pieces of about this many bytes, so that no second copy of it is made.
 const PIECE: usize = 16 << 10;
 
-/// What was counted of the strings of a value: enough to write its text.
+/// The counts of the strings of a value: enough to write its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Text {
     /// The size of the value in bytes.

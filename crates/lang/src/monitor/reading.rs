@@ -49,7 +49,7 @@ impl Monitor {
     }
 
     /// Returns the decision on a line that is not JSON, whatever is replaced in it: a key may be wrong, or a comma. If members can
-    /// be told apart that say that an event happened, the event is recorded with those of its own.
+    /// be distinguished that say that an event happened, the event is recorded with those of its own.
     fn salvaged_line(&mut self, line: &[u8], why: String, now: Option<Instant>) -> Decision {
         let members = damaged::pieces(line).unwrap_or_default();
         let only = |key: &str| {

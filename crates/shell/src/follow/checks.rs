@@ -182,7 +182,7 @@ impl Walk<'_> {
     /// Whether a word begins with a tilde that stands for another folder than the user's, or for what a variable of the line holds:
     /// `~`, `~+`, `~1`.
     pub(super) fn is_open_tilde(&self, field: &Field) -> bool {
-        field.tilde && !(field.text.starts_with("~/") && !self.assigned.contains("HOME"))
+        field.tilde && (!field.text.starts_with("~/") || self.assigned.contains("HOME"))
     }
 
     /// Whether a word is a path below a folder that a known program prints: `$(npm bin)/x`.

@@ -93,7 +93,7 @@ impl Walk<'_> {
         };
         let is_remote =
             key.starts_with("url.") && (key.contains("ext::") || text.contains("ext::"));
-        let is_open = value.hole != Hole::None && !(value.tail && !value.may_split());
+        let is_open = value.hole != Hole::None && (!value.tail || value.may_split());
         if is_setting(GIT_SOURCES, &key) || is_remote || is_setting(GIT_FOLDERS, &key) && is_open {
             return refuse("a setting of `git`", value);
         }

@@ -11,7 +11,7 @@ use crate::ShellError;
 use crate::walk::{Feed, Walk};
 use crate::words::{Field, Hole, Leading};
 
-/// What the operands of an interpreter are.
+/// The meaning of an interpreter's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operands {
     /// The first one is a file with code, and the others are for that.
