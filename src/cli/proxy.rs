@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -217,7 +218,7 @@ fn to_client(
         for line in turn.back {
             // Never blocks: the server may be waiting for the proxy to read.
             if queue.try_send(Some(line)).is_err() {
-                complain("the server does not read: an error for it was dropped");
+                report("client", &["the server does not read".to_owned()]);
             }
         }
     }
@@ -250,11 +251,25 @@ impl Shared {
     }
 }
 
-/// Reports messages of a peer that were not passed on. Reasons may quote the peer, so control characters are escaped.
+/// The most bytes of reports. Whoever started the proxy may not read its standard error: a full pipe, of 64 KiB on Linux, would stop
+/// the proxy.
+const MOST_REPORTED: usize = 32 * 1024;
+
+/// The bytes of all reports so far.
+static REPORTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Reports messages of a peer that were not passed on, up to [`MOST_REPORTED`] bytes in all. Reasons may quote the peer, so control
+/// characters are escaped.
 fn report(peer: &str, reasons: &[String]) {
     for reason in reasons {
         let reason = reason.escape_debug();
-        complain(&format!("dropped a message of the {peer}: {reason}"));
+        let line = format!("dropped a message of the {peer}: {reason}");
+        let before = REPORTED.fetch_add(line.len(), Ordering::Relaxed);
+        if before + line.len() <= MOST_REPORTED {
+            complain(&line);
+        } else if before <= MOST_REPORTED {
+            complain("further messages that are dropped are not reported");
+        }
     }
 }
 

@@ -455,6 +455,54 @@ fn a_flood_is_answered_and_bounded() {
     assert_eq!(client.proxy.wait().unwrap().code(), Some(7));
 }
 
+/// A server that sends what is dropped does not stop the proxy, although nobody reads its error output.
+#[test]
+fn reports_that_nobody_reads_stop_nothing() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return crate::support::skip("there is no python3");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = "import sys, json\n\
+        for line in sys.stdin:\n\
+        \x20   for i in range(3000):\n\
+        \x20       print(json.dumps({'jsonrpc': '2.0', 'id': 900000 + i, 'result': {}}))\n\
+        \x20   print(json.dumps({'jsonrpc': '2.0', 'id': json.loads(line)['id'], 'result': {}}), flush=True)\n";
+    std::fs::write(folder.path().join("server.py"), server).unwrap();
+    std::fs::write(folder.path().join("spec.guard"), "use std.agent\n").unwrap();
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args(["proxy", "spec.guard", "--", "python3", "server.py"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut to = proxy.stdin.take().unwrap();
+    writeln!(
+        to,
+        "{}",
+        json!({"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    )
+    .unwrap();
+    let mut from = BufReader::new(proxy.stdout.take().unwrap());
+    let (said, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut answer = String::new();
+        from.read_line(&mut answer).map(|_| said.send(answer))
+    });
+    let answer = heard.recv_timeout(std::time::Duration::from_secs(60));
+    proxy.kill().unwrap();
+    let mut reports = String::new();
+    let mut errors = proxy.stderr.take().unwrap();
+    std::io::Read::read_to_string(&mut errors, &mut reports).unwrap();
+    assert!(
+        answer.is_ok_and(|answer| answer.contains("\"id\":7")),
+        "{}",
+        reports.len()
+    );
+    assert!(reports.contains("further messages") && reports.len() < 40_000);
+}
+
 /// A client that stops within a line, and one that says nothing, hold up neither the server nor the end.
 #[test]
 fn a_client_that_stalls_still_hears_the_server() {
