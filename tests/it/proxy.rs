@@ -492,6 +492,7 @@ fn reports_that_nobody_reads_stop_nothing() {
     });
     let answer = heard.recv_timeout(std::time::Duration::from_secs(60));
     proxy.kill().unwrap();
+    proxy.wait().unwrap();
     let mut reports = String::new();
     let mut errors = proxy.stderr.take().unwrap();
     std::io::Read::read_to_string(&mut errors, &mut reports).unwrap();
