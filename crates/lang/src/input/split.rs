@@ -36,10 +36,8 @@ pub(crate) struct Splitter<R> {
     from: R,
     splitting: Splitting,
     limits: InputLimits,
-    /// The bytes read, followed by uncleared space: the same memory is used again and again.
+    /// The bytes read. The same memory is used again and again.
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were read.
-    filled: usize,
     /// The offset in the buffer of the next line or item.
     at: usize,
     eof: bool,
@@ -70,7 +68,6 @@ impl<R: Read> Splitter<R> {
             splitting,
             limits,
             buffer: Vec::new(),
-            filled: 0,
             at: 0,
             eof: false,
             failed: None,
@@ -90,8 +87,8 @@ impl<R: Read> Splitter<R> {
     /// Returns, before splitting, the first bytes of the stream (at least `bytes` if it is that long), and whether they are
     /// all of it.
     pub(crate) fn look(&mut self, bytes: usize) -> (&[u8], bool) {
-        while self.filled < bytes && self.fill() {}
-        (self.read(), self.eof)
+        while self.buffer.len() < bytes && self.fill() {}
+        (&self.buffer, self.eof)
     }
 
     /// Chooses, before splitting, how to split.
@@ -100,18 +97,11 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Returns, before splitting, the unchanged stream, for another reader.
-    pub(crate) fn into_stream(mut self) -> impl Read {
-        self.buffer.truncate(self.filled);
+    pub(crate) fn into_stream(self) -> impl Read {
         let failed = self.failed.map(io::Error::other);
         io::Cursor::new(self.buffer)
             .chain(Failed(failed))
             .chain(self.from)
-    }
-
-    /// Returns the bytes that were read but not handed on.
-    #[inline]
-    fn read(&self) -> &[u8] {
-        self.buffer.get(..self.filled).unwrap_or_default()
     }
 
     /// Reads more; false at the end. Reads as much again as there is, so that scanning anew stays linear.
@@ -119,36 +109,25 @@ impl<R: Read> Splitter<R> {
         if self.eof {
             return false;
         }
-        let want = (self.filled - self.at).max(256 << 10);
-        let before = self.filled;
-        let full = before + want;
-        self.make_room(full);
-        while self.filled < full {
-            // What is not read yet is not touched either.
-            let to = full.min(self.filled + (1 << 20));
-            if self.buffer.len() < to {
-                self.buffer.resize(to, 0);
-            }
-            match self.from.read(&mut self.buffer[self.filled..to]) {
-                Ok(0) => {
-                    self.eof = true;
-                    break;
-                }
-                Ok(count) => self.filled += count.min(to - self.filled),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failed = Some(Why::of(&error));
-                    self.eof = true;
-                    break;
-                }
+        let before = self.buffer.len();
+        let want = (before - self.at).max(256 << 10);
+        self.make_room(want);
+        match (&mut self.from)
+            .take(want as u64)
+            .read_to_end(&mut self.buffer)
+        {
+            Ok(count) => self.eof = count < want,
+            Err(error) => {
+                self.failed = Some(Why::of(&error));
+                self.eof = true;
             }
         }
-        if self.filled == before {
+        if self.buffer.len() == before {
             return false;
         }
         if !self.started {
             self.started = true;
-            if self.read().starts_with(b"\xef\xbb\xbf") {
+            if self.buffer.starts_with(b"\xef\xbb\xbf") {
                 self.at = 3;
             }
         }
@@ -157,19 +136,22 @@ impl<R: Read> Splitter<R> {
 
     /// Reserves room for a long record once: growth by doubling needs both buffers while it copies, and a line of 200 MB took
     /// 510 MB. Room that is never filled takes no memory; if it cannot be reserved, the buffer grows as needed.
-    fn make_room(&mut self, full: usize) {
+    fn make_room(&mut self, want: usize) {
         const LONG: usize = 8 << 20;
-        if full > LONG && full > self.buffer.capacity() {
+        let full = self.buffer.len() + want;
+        let more = if full > LONG && full > self.buffer.capacity() {
             let most = self.limits.record_bytes.saturating_add(self.at + LONG);
-            let more = most.saturating_sub(self.buffer.len());
-            let _ = self.buffer.try_reserve_exact(more);
-        }
+            most.saturating_sub(self.buffer.len())
+        } else {
+            want
+        };
+        let _ = self.buffer.try_reserve_exact(more);
     }
 
     /// Passes over white space; the next byte.
     fn next_byte(&mut self) -> Option<u8> {
         loop {
-            match self.read().get(self.at) {
+            match self.buffer.get(self.at) {
                 Some(b'\n') => {
                     self.end_line();
                     self.at += 1;
@@ -191,16 +173,16 @@ impl<R: Read> Splitter<R> {
     fn line_end(&mut self) -> Option<usize> {
         let mut from = self.at;
         loop {
-            if let Some(place) = self.read().get(from..).and_then(|rest| memchr(b'\n', rest)) {
+            if let Some(place) = self.buffer.get(from..).and_then(|rest| memchr(b'\n', rest)) {
                 let end = from + place;
                 return (end - self.at <= self.limits.record_bytes).then_some(end);
             }
-            if self.filled - self.at > self.limits.record_bytes {
+            if self.buffer.len() - self.at > self.limits.record_bytes {
                 return None;
             }
-            from = self.filled;
+            from = self.buffer.len();
             if !self.fill() {
-                return Some(self.filled);
+                return Some(self.buffer.len());
             }
         }
     }
@@ -236,13 +218,13 @@ impl<R: Read> Splitter<R> {
     /// Whether a line must be a record of its own (or contain no record).
     fn closes(&mut self, first: u8, end: usize) -> bool {
         let close = if first == b'{' { b'}' } else { b']' };
-        let line = self.read().get(self.at..end).unwrap_or_default();
+        let line = self.buffer.get(self.at..end).unwrap_or_default();
         if line.trim_ascii_end().last() != Some(&close) {
             return false;
         }
         let mut at = end;
         loop {
-            match self.read().get(at) {
+            match self.buffer.get(at) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
                 Some(next) => return !matches!(next, b',' | b'}' | b']'),
                 None => {
@@ -262,11 +244,11 @@ impl<R: Read> Splitter<R> {
             return Scanned::Fault("unclosed");
         }
         loop {
-            let mut scanner = Scanner::of_bytes(self.read(), self.at);
+            let mut scanner = Scanner::of_bytes(&self.buffer, self.at);
             let scanned = scanner.skip(None, usize::MAX);
             match scanned {
                 // A number at the end of the buffer may go on.
-                Ok(()) if scanner.at() < self.filled || self.eof => {
+                Ok(()) if scanner.at() < self.buffer.len() || self.eof => {
                     let end = scanner.at();
                     if end - self.at > self.limits.record_bytes {
                         return Scanned::TooLong;
@@ -281,11 +263,11 @@ impl<R: Read> Splitter<R> {
                 }
                 Ok(()) => {}
             }
-            if self.filled - self.at > self.limits.record_bytes {
+            if self.buffer.len() - self.at > self.limits.record_bytes {
                 return Scanned::TooLong;
             }
             if !self.fill() && scanned.is_err() {
-                self.wasted += (self.filled - self.at) as u64;
+                self.wasted += (self.buffer.len() - self.at) as u64;
                 return Scanned::Fault("unexpected end of input");
             }
         }
@@ -393,7 +375,7 @@ impl<R: Read> Splitter<R> {
     fn pass(&mut self, end: usize) -> (u64, u64) {
         let line = self.line;
         let mut lines = u64::from(self.counted < line);
-        let text = self.read().get(self.at..end).unwrap_or_default();
+        let text = self.buffer.get(self.at..end).unwrap_or_default();
         let mut from = 0;
         let mut last = line;
         for (place, newline) in (line..).zip(memchr_iter(b'\n', text)) {
@@ -436,7 +418,7 @@ impl<R: Read> Splitter<R> {
         });
         loop {
             if let Some(place) = self
-                .read()
+                .buffer
                 .get(self.at..)
                 .and_then(|rest| memchr(b'\n', rest))
             {
@@ -445,8 +427,8 @@ impl<R: Read> Splitter<R> {
             }
             // Records before this one keep their bytes; what is thrown away is not kept.
             let keep = self.batch.spans.last().map_or(0, |span| span.end);
-            self.batch.consumed += (self.filled - keep) as u64;
-            self.filled = keep;
+            self.batch.consumed += (self.buffer.len() - keep) as u64;
+            self.buffer.truncate(keep);
             self.at = keep;
             if !self.fill() {
                 return;
@@ -457,7 +439,7 @@ impl<R: Read> Splitter<R> {
 
 impl<R: Read> Batches for Splitter<R> {
     fn is_exhausted(&self) -> bool {
-        self.eof && self.read().is_empty() && self.failed.is_none()
+        self.eof && self.buffer.is_empty() && self.failed.is_none()
     }
 
     fn recycle(&mut self, batch: Batch) {
@@ -490,16 +472,13 @@ impl<R: Read> Batches for Splitter<R> {
             return None;
         }
         let mut next = self.spare.pop().unwrap_or_default();
-        let rest = self.read().get(self.at..).unwrap_or_default();
-        if next.len() < rest.len() {
-            next.resize(rest.len(), 0);
-        }
-        next[..rest.len()].copy_from_slice(rest);
-        let filled = rest.len();
+        let rest = self.buffer.get(self.at..).unwrap_or_default();
+        next.clear();
+        next.extend_from_slice(rest);
         let mut batch = std::mem::take(&mut self.batch);
         batch.bytes = std::mem::replace(&mut self.buffer, next);
         batch.consumed += self.at as u64;
-        (self.at, self.filled) = (0, filled);
+        self.at = 0;
         Some(batch)
     }
 }
