@@ -27,6 +27,9 @@ use guard_automata::{Atom, Dfa, Formulas, Interval, Recurring, Traces, Verdict, 
 const UNCOMPARED: &str = "arms on `satisfied` of `always`, and on obligations that are pending for \
                           some steps, are compared only if they did not change";
 
+/// Traces that are tried at most for a clause with bounds in time, in case its difference is none of the formulas'.
+const MOST_TRIALS: usize = 4_000;
+
 /// Returns the differences between the decisions of the two specs.
 pub(super) fn compare(bench: &mut Bench<'_>, limits: &Limits) -> Vec<DecisionChange> {
     let joint = bench.joint;
@@ -321,29 +324,52 @@ impl Comparison<'_> {
             let found = excesses(spec, [Some(other_formula), Some(own)], limits);
             proposed.extend(found.into_iter().filter_map(|found| found.ok().flatten()));
         }
-        let watched: Vec<PropertyId> = watched(spec, asked.clause).into_iter().collect();
+        let clauses = std::iter::once(&asked.clause).chain(others);
+        let watched: Vec<PropertyId> = clauses
+            .filter_map(|clause| watched(spec, *clause))
+            .collect();
         let gaps = bench.gaps(&watched);
-        for difference in proposed {
-            let Some(events) = bench.events(&difference.steps, &difference.times, roots) else {
-                continue;
-            };
-            for length in 1..=events.len() {
-                let part = &events[..length];
-                if is_shown(bench, part, asked, roots) == Shown::Yes {
-                    return Ok(shown(bench, part));
+        let proposed: Vec<Vec<domain::Event>> = proposed
+            .iter()
+            .filter_map(|found| bench.events(&found.steps, &found.times, roots))
+            .collect();
+        // What may happen later, at any time.
+        let mut later: Vec<domain::Event> = Vec::new();
+        for event in proposed.iter().flatten() {
+            let event = bench.later(&proposed[0], event, 0);
+            if !later.contains(&event) {
+                later.push(event);
+            }
+        }
+        let parts = |events: &Vec<domain::Event>| -> Vec<_> {
+            (1..=events.len())
+                .map(|length| events[..length].to_vec())
+                .collect()
+        };
+        let mut tried: Vec<Vec<domain::Event>> = proposed.iter().flat_map(parts).collect();
+        let mut trials = 0;
+        // That a deadline has passed is noticed at the next event. An obligation that begins where only one spec denies is missed
+        // at a second one.
+        for _ in 0..3 {
+            let mut longer = Vec::new();
+            for events in &tried {
+                trials += 1;
+                if trials > MOST_TRIALS {
+                    break;
                 }
-                // That a deadline has passed is noticed at the next event.
-                for (gap, next) in gaps
+                if is_shown(bench, events, asked, roots) == Shown::Yes {
+                    return Ok(shown(bench, events));
+                }
+                for (next, gap) in later
                     .iter()
-                    .flat_map(|gap| events.iter().map(move |next| (gap, next)))
+                    .flat_map(|next| gaps.iter().map(move |gap| (next, gap)))
                 {
-                    let mut longer = part.to_vec();
-                    longer.push(bench.later(part, next, *gap));
-                    if is_shown(bench, &longer, asked, roots) == Shown::Yes {
-                        return Ok(shown(bench, &longer));
-                    }
+                    let mut events = events.clone();
+                    events.push(bench.later(&events, next, *gap));
+                    longer.push(events);
                 }
             }
+            tried = longer;
         }
         Err("it watches a property with bounds in time, and no events were found on which only one of the specs acts".to_owned())
     }
