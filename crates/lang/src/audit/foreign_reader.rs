@@ -11,7 +11,7 @@ use super::{Judge, Judged};
 use crate::input::batch::{Batch, Batches};
 use crate::input::deferred::Deferred;
 use crate::input::document::{self, Document, DocumentError, ListLines};
-use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
+use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input, Wanted};
 use crate::input::limits::{FileReport, LineOutcome};
 use crate::input::pipeline;
 use crate::input::projection::Projection;
@@ -64,6 +64,12 @@ impl ForeignReader<'_> {
             Granularity::Document => self.documents(splitter, worker, &mut report, emit),
         }
         report
+    }
+
+    /// Maps recorded data to canonical events, with the members that the spec reads.
+    fn convert(&self, input: &Input<'_>) -> Converted {
+        let wanted = Wanted::those(|name| self.projection.reads_member(name));
+        formats::convert_wanted(self.format, input, wanted)
     }
 
     fn documents<J: Judge>(
@@ -136,11 +142,7 @@ impl ForeignReader<'_> {
                     line: Some(raw.line),
                     lists: &document.lists,
                 };
-                self.records(
-                    formats::convert(self.format, &input),
-                    raw.line,
-                    &mut problems,
-                )
+                self.records(self.convert(&input), raw.line, &mut problems)
             }
             Err(error) => {
                 problems.push(self.problem(error.kind, raw.line + error.line, error.message));
@@ -221,7 +223,7 @@ impl ForeignReader<'_> {
             },
             lines => Input::Lines(lines),
         };
-        let converted = formats::convert(self.format, &input);
+        let converted = self.convert(&input);
         drop(values);
         self.whole(converted, report, emit);
     }
@@ -253,7 +255,7 @@ impl ForeignReader<'_> {
             report.add_problem(problem, limits);
             return;
         }
-        let converted = formats::convert(self.format, &Input::Text(&bytes));
+        let converted = self.convert(&Input::Text(&bytes));
         let mut sound = lines;
         for refused in &converted.refused {
             let problem = self.problem(refused.kind, refused.line, refused.message.clone());

@@ -190,6 +190,13 @@ impl Projection {
         self.plan.was_found(field)
     }
 
+    /// Whether a field may be read from this member of an event.
+    pub(crate) fn reads_member(&self, name: &str) -> bool {
+        let event = &self.plan.event;
+        let whole = event.trie.node(0);
+        event.wants_tree() || !whole.slots.is_empty() || whole.list || whole.named(name).is_some()
+    }
+
     /// Whether every line is an event, so that files are split at line ends alone.
     pub(crate) fn by_lines(&self) -> bool {
         self.plan.mode == Mode::Lines

@@ -5,7 +5,9 @@ use super::ai_sdk;
 use super::event::Draft;
 use super::messages::{blocks, has_blocks, makes_calls};
 use super::openai;
-use super::shape::{content_text, first, flag, get, id, kind, part_text, says_nothing, some, text};
+use super::shape::{
+    content_text, first, flag, get, id, kind, part_text, said, says_nothing, some, text,
+};
 use super::trace::{Out, Trace};
 use crate::value::Value;
 
@@ -76,17 +78,17 @@ pub(super) fn block(trace: &mut Trace, role: &str, block: &Value) {
             trace.result(draft, id(get(result, "toolUseId")).as_deref());
         }
         None if text(block, "text").is_some() => {
-            let said = part_text(block).map(Value::string);
+            let said = part_text(block).cloned().map(Value::String);
             trace.push(Draft::message(role, block).text(said));
         }
         Some("text" | "input_text" | "output_text") => {
-            let said = part_text(block).map(Value::string);
+            let said = part_text(block).cloned().map(Value::String);
             trace.push(Draft::message(role, block).text(said));
         }
         // Images, documents and whatever comes next: something was said, but not in text.
         Some(_) => trace.push(Draft::message(role, block).text(Some(Value::Null))),
         None => {
-            let said = block.as_str().map(Value::string);
+            let said = said(block).cloned().map(Value::String);
             let draft = match said {
                 Some(said) => Draft::message(role, block).text(Some(said)),
                 None => Draft::other(block).role(role),

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::event::Draft;
 use super::json_text::Refusal;
-use super::shape::{content_text, first, flag, get, id, list, some, text, unpack, without};
+use super::shape::{content_text, first, flag, get, id, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Lines, flat};
 use super::{Input, ItemPlace};
@@ -53,7 +53,7 @@ fn trajectory(
 ) {
     let value = item.value;
     let name = id(first(value, &["trajectory_id", "session_id"]));
-    let mut trace = Trace::new(name, *n, item.line);
+    let mut trace = out.trace(name, *n, item.line);
     *n = n.saturating_add(1);
     let apart = list(value, "subagent_trajectories").unwrap_or(&[]);
     trace.list("/steps");
@@ -213,7 +213,7 @@ fn result(trace: &mut Trace, observation: &Value, own: &HashSet<SmolStr>) {
     let extra = |key| get(observation, "extra").and_then(|extra| flag(extra, key));
     let draft = Draft::result(observation)
         .text(content_text(content).or(Some(Value::Null)))
-        .outcome(content.map(unpack).or(Some(Value::Null)))
+        .packed_outcome(content.or(Some(&Value::Null)))
         .error(extra("is_error").or_else(|| extra("error")));
     trace.result(draft, call.as_deref());
 }

@@ -30,7 +30,7 @@ pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
         return;
     };
     let session = records.iter().find_map(|record| session(record.value));
-    let mut trace = Trace::new(session, 0, begin.line);
+    let mut trace = out.trace(session, 0, begin.line);
     trace.meta(facts(records.iter().map(|record| record.value)));
     for (index, record) in records.iter().enumerate() {
         let agent = agent_of(record.value);
@@ -96,7 +96,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
             })
             .collect();
         let line = kept.first().and_then(|(_, record, _)| record.line);
-        let mut trace = Trace::new(name, n, line);
+        let mut trace = out.trace(name, n, line);
         trace.meta(facts(
             own()
                 .filter(|record| agent.is_none() || agent_of(record.value).is_some())

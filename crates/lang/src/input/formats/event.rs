@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::shape::{object, string};
+use super::shape::{object, string, unpack};
 use crate::value::Value;
 
 /// The members of the canonical event, in order.
@@ -10,6 +10,32 @@ pub const MEMBERS: [&str; 13] = [
     "index", "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent",
     "raw", "item",
 ];
+
+/// The members of canonical events that someone reads: those that nobody reads are not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted(u16);
+
+impl Wanted {
+    pub(crate) const ALL: Wanted = Wanted(u16::MAX);
+
+    /// Returns the members for which a function is true.
+    pub(crate) fn those(is_read: impl Fn(&str) -> bool) -> Wanted {
+        let places = MEMBERS.iter().enumerate();
+        Wanted(places.fold(0, |bits, (place, name)| {
+            bits | u16::from(is_read(name)) << place
+        }))
+    }
+
+    /// Whether the member is read.
+    pub(super) fn has(self, name: &str) -> bool {
+        let place = MEMBERS.iter().position(|member| *member == name);
+        place.is_some_and(|place| self.has_place(place))
+    }
+
+    fn has_place(self, place: usize) -> bool {
+        self.0 >> place & 1 != 0
+    }
+}
 
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +67,8 @@ pub(super) struct Draft {
     pub(super) args: Option<Value>,
     pub(super) call: Option<Value>,
     pub(super) result: Option<Value>,
+    /// Whether the result may be a text that holds JSON, to be read where the result is wanted.
+    packed: bool,
     pub(super) error: Option<Value>,
     pub(super) at: Option<Value>,
     pub(super) agent: Option<Value>,
@@ -107,6 +135,7 @@ impl Draft {
             args: None,
             call: None,
             result: None,
+            packed: false,
             error: None,
             at: None,
             agent: None,
@@ -145,6 +174,12 @@ impl Draft {
         self
     }
 
+    /// The result as recorded: [`unpack`] reads it where it is wanted.
+    pub(super) fn packed_outcome(mut self, result: Option<&Value>) -> Draft {
+        self.packed = true;
+        self.outcome(result.cloned())
+    }
+
     pub(super) fn error(mut self, error: Option<bool>) -> Draft {
         self.error = error.map(Value::Bool);
         self
@@ -155,8 +190,11 @@ impl Draft {
         self
     }
 
-    /// Returns the event; `item` is the source item that contains it, at this position.
-    pub(super) fn build(self, index: u32, item: &Value) -> Value {
+    /// Returns the event with the wanted members; `item` is the source item that contains it, at this position.
+    pub(super) fn build(mut self, index: u32, item: &Value, wanted: Wanted) -> Value {
+        if self.packed && wanted.has("result") {
+            self.result = self.result.as_ref().map(unpack);
+        }
         let values = [
             Some(Value::int(index.into())),
             Some(string(self.kind.name())),
@@ -173,8 +211,10 @@ impl Draft {
             Some(item.clone()),
         ];
         let mut members = Vec::with_capacity(MEMBERS.len());
-        for (name, value) in MEMBERS.into_iter().zip(values) {
-            members.extend(value.map(|value| (SmolStr::new_static(name), value)));
+        for (place, value) in values.into_iter().enumerate() {
+            if let (true, Some(value)) = (wanted.has_place(place), value) {
+                members.push((SmolStr::new_static(MEMBERS[place]), value));
+            }
         }
         object(members)
     }
@@ -187,5 +227,50 @@ pub(super) fn canonical_role(role: &str) -> &str {
         "ai" | "model" | "gemini" | "AIMessageChunk" => "assistant",
         "function" => "tool",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Input, convert, convert_wanted};
+    use super::*;
+    use crate::input::document::parse;
+    use crate::input::limits::InputLimits;
+
+    const SPAN: &str = r#"{"name": "execute_tool t", "context": {"trace_id": "1", "span_id": "2"}, "start_time": 1, "end_time": 2,
+        "attributes": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t", "gen_ai.tool.call.arguments": "{\"a\": 1}",
+        "gen_ai.tool.call.result": "{\"b\": [2]}"}}"#;
+
+    /// Each event has the members that are read, as they are where all are, and no others.
+    #[test]
+    fn members_that_nobody_reads_are_not_made() {
+        let Ok(document) = parse(SPAN.as_bytes(), &InputLimits::default()) else {
+            panic!("the span is JSON");
+        };
+        let input = Input::Document {
+            value: &document.value,
+            line: None,
+            lists: &document.lists,
+        };
+        let whole = convert(Format::Otel, &input);
+        let whole = &whole.traces[0].events;
+        assert_eq!(whole.len(), 2);
+        for few in [&["kind", "result"][..], &["args", "raw"], &["item"], &[]] {
+            let wanted = Wanted::those(|name| few.contains(&name));
+            let some = convert_wanted(Format::Otel, &input, wanted);
+            for (event, all) in some.traces[0].events.iter().zip(whole) {
+                let (Value::Object(event), Value::Object(all)) = (&event.value, &all.value) else {
+                    panic!("events are objects");
+                };
+                for name in MEMBERS {
+                    let expected = all.get(name).filter(|_| few.contains(&name));
+                    assert_eq!(event.get(name), expected, "{name} of {few:?}");
+                }
+            }
+        }
+        let Value::Object(result) = &whole[1].value else {
+            panic!("events are objects");
+        };
+        assert!(matches!(result.get("result"), Some(Value::Object(_))));
     }
 }

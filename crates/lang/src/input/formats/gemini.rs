@@ -1,5 +1,7 @@
 //! Sessions of the Gemini CLI, where a call and its result are one object, and contents of the Gemini API.
 
+use smol_str::SmolStr;
+
 use super::event::Draft;
 use super::messages::{answer, find_list, repeats};
 use super::openai;
@@ -17,7 +19,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_message) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 messages(&mut trace, &items);
                 trace.finish(out);
             }
@@ -37,7 +39,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         out.lose_item("a record without `messages` or `contents`", place);
         return;
     }
-    let mut trace = Trace::new(openai::record_id(record.value), record.n, record.line);
+    let mut trace = out.trace(openai::record_id(record.value), record.n, record.line);
     let mut read = Vec::new();
     let mut contents: &[Value] = &[];
     if let Some(found) = found {
@@ -144,9 +146,9 @@ fn call(trace: &mut Trace, call: &Value) {
         return;
     }
     let responses = answer.and_then(items).unwrap_or(&[]).iter();
-    let texts: Vec<&str> = responses.filter_map(response_text).collect();
+    let texts: Vec<&SmolStr> = responses.filter_map(response_text).collect();
     let said = match (texts.is_empty(), answer) {
-        (false, _) => join(texts.into_iter()),
+        (false, _) => join(texts.into_iter().cloned()),
         (true, Some(Value::String(answer))) => Value::String(answer.clone()),
         _ => text(call, "resultDisplay").map_or(Value::Null, Value::string),
     };
@@ -157,9 +159,9 @@ fn call(trace: &mut Trace, call: &Value) {
     trace.result(draft, Some(&id));
 }
 
-fn response_text(part: &Value) -> Option<&str> {
+fn response_text(part: &Value) -> Option<&SmolStr> {
     match get(part, "functionResponse").and_then(|answer| get(answer, "response")) {
-        Some(response) => first(response, &["output", "error", "result"])?.as_str(),
+        Some(response) => super::shape::said(first(response, &["output", "error", "result"])?),
         None => part_text(part),
     }
 }

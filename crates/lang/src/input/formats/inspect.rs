@@ -14,7 +14,7 @@ use super::inspect_spans::Spans;
 use super::json_text::Refusal;
 use super::shape::{
     at, content_text, first, flag, get, id, is_error, is_object, items, kind, list, object, some,
-    text, unpack, without,
+    text, without,
 };
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
@@ -88,7 +88,7 @@ fn sample(log: &Value, sample: &Item<'_>, n: u32, out: &mut Out) {
         None => name,
     });
     let mut reader = Reader {
-        trace: Trace::new(name.clone(), n, sample.line),
+        trace: out.trace(name.clone(), n, sample.line),
         line: sample.line,
         attachments: attachments(value),
         timeline: Timeline::default(),
@@ -428,7 +428,7 @@ impl Reader<'_> {
             let draft = Draft::result(message)
                 .tool(text(message, "function"))
                 .text(outcome_text(content, failed))
-                .outcome(content.map(unpack))
+                .packed_outcome(content)
                 .error(Some(failed.is_some_and(is_error)))
                 .at(at);
             let call = id(get(message, "tool_call_id"));
@@ -487,7 +487,7 @@ impl Reader<'_> {
             let result = get(block, "result");
             let draft = Draft::result(block)
                 .text(outcome_text(result, failed))
-                .outcome(result.map(unpack))
+                .packed_outcome(result)
                 .error(Some(failed.is_some_and(is_error)))
                 .at(at.clone());
             self.result(draft, Some(&id));
@@ -518,7 +518,7 @@ impl Reader<'_> {
             .tool(tool)
             .args(args)
             .text(outcome_text(result, some(event, "error")))
-            .outcome(result.map(unpack))
+            .packed_outcome(result)
             .error(Some(failed))
             .at(ended);
         self.messages.begin();

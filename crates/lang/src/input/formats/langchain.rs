@@ -8,7 +8,7 @@ use super::messages::find_list;
 use super::openai;
 use super::shape::{
     content_text, first, flag, get, id, is_error, is_object, items, kind, list, object, text,
-    unpack, without,
+    without,
 };
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, are_items, units};
@@ -25,7 +25,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_message) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 messages(&mut trace, &items);
                 trace.finish(out);
             }
@@ -48,7 +48,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         below.map(|steps| (format!("/{key}/{STEPS}"), steps))
     });
     if let Some((pointer, steps)) = steps {
-        let mut trace = Trace::new(name, record.n, record.line);
+        let mut trace = out.trace(name, record.n, record.line);
         trace.list(pointer);
         trace.meta(without(record.value, &[STEPS]));
         for (index, step) in steps.iter().enumerate() {
@@ -59,7 +59,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         return;
     }
     if let Some(found) = find_list(record, is_message, out) {
-        let mut trace = Trace::new(name, record.n, record.line);
+        let mut trace = out.trace(name, record.n, record.line);
         trace.meta(found.facts(record.value));
         trace.list(found.pointer);
         messages(&mut trace, &Items::of(found.items, record.line, record.n));
@@ -197,7 +197,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
         let draft = Draft::result(message)
             .tool(text(fields, "name"))
             .text(content_text(content))
-            .outcome(content.map(unpack).or(Some(Value::Null)))
+            .packed_outcome(content.or(Some(&Value::Null)))
             .error(error);
         let id = id(get(fields, "tool_call_id"));
         trace.result(draft, id.as_deref());

@@ -11,8 +11,7 @@ use smol_str::SmolStr;
 use super::event::Draft;
 use super::langchain;
 use super::shape::{
-    at, content_text, first, get, id, is_error, is_object, items, list, object, some, text, unpack,
-    without,
+    at, content_text, first, get, id, is_error, is_object, items, list, object, some, text, without,
 };
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
@@ -74,7 +73,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     }
     for (n, (name, mut runs)) in traces.into_iter().enumerate() {
         runs.sort_by_key(|run| run.start);
-        let mut trace = Trace::new(
+        let mut trace = out.trace(
             name,
             u32::try_from(n).unwrap_or(u32::MAX),
             runs.first().and_then(|run| run.line),
@@ -179,7 +178,7 @@ fn result(trace: &mut Trace, run: &Value, raw: &Value, call: &str, at: Option<Va
     };
     let draft = Draft::result(raw)
         .text(said)
-        .outcome(given.map(unpack).or(Some(Value::Null)))
+        .packed_outcome(given.or(Some(&Value::Null)))
         .error(error)
         .at(at);
     trace.result(draft, Some(call));

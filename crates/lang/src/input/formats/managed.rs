@@ -26,7 +26,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let Some(begin) = lines.first() else {
         return;
     };
-    let mut trace = Trace::new(None, 0, begin.line);
+    let mut trace = out.trace(None, 0, begin.line);
     let mut meta: Vec<(SmolStr, Value)> = Vec::new();
     let mut index = 0;
     for line in &lines {

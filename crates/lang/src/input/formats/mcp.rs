@@ -19,14 +19,14 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_item) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 read_items(&mut trace, &items);
                 trace.finish(out);
             }
             Unit::Record(record) => {
                 if let Some(calls) = list(record.value, "calls") {
                     let mut trace =
-                        Trace::new(openai::record_id(record.value), record.n, record.line);
+                        out.trace(openai::record_id(record.value), record.n, record.line);
                     trace.list("/calls");
                     trace.meta(without(record.value, &["calls"]));
                     exchanges(&mut trace, calls, record.line);
@@ -41,7 +41,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                     });
                 if let Some((key, inner)) = inner {
                     let mut trace =
-                        Trace::new(openai::record_id(record.value), record.n, record.line);
+                        out.trace(openai::record_id(record.value), record.n, record.line);
                     trace.list(format!("/{key}"));
                     trace.meta(without(record.value, &[key]));
                     read_items(&mut trace, &Items::of(inner, record.line, record.n));
@@ -55,7 +55,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                         line: record.line,
                         n: record.n,
                     };
-                    let mut trace = Trace::new(None, record.n, record.line);
+                    let mut trace = out.trace(None, record.n, record.line);
                     read_items(&mut trace, &items);
                     trace.finish(out);
                 } else {

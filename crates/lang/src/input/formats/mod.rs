@@ -73,6 +73,7 @@ use crate::value::Value;
 
 pub use detect::{Detection, Sample, detect};
 pub use event::MEMBERS;
+pub(crate) use event::Wanted;
 
 /// A trace in canonical events.
 #[derive(Clone, Debug)]
@@ -407,7 +408,12 @@ impl FromStr for FormatChoice {
 
 /// Reads canonical traces. Never fails: the result reports what cannot be mapped.
 pub fn convert(format: Format, input: &Input<'_>) -> Converted {
-    let mut out = trace::Out::default();
+    convert_wanted(format, input, Wanted::ALL)
+}
+
+/// The same for a caller that reads these members of the events only.
+pub(crate) fn convert_wanted(format: Format, input: &Input<'_>, wanted: Wanted) -> Converted {
+    let mut out = trace::Out::new(wanted);
     match (format, input) {
         (Format::Csv, Input::Text(bytes)) => table::read(bytes, &mut out),
         (Format::Csv, input) => table::read_rows(input, &mut out),

@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for (n, (name, (events, ended))) in spread.into_iter().enumerate() {
         let n = u32::try_from(n).unwrap_or(u32::MAX);
         let line = events.first().and_then(|event| event.line);
-        let mut trace = Trace::new(name, n, line);
+        let mut trace = out.trace(name, n, line);
         trace.complete(ended.then_some(true));
         pass(trace, &events, out);
     }
@@ -63,7 +63,7 @@ fn document<'a>(
         let place = ItemPlace { line, index: None };
         if let Some(events) = list(element, "events") {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
-            let mut trace = Trace::new(id(get(element, "id")), n, line);
+            let mut trace = out.trace(id(get(element, "id")), n, line);
             trace.list("/events");
             trace.meta(without(element, &["events"]));
             trace.complete(flag(element, "complete"));

@@ -24,7 +24,7 @@ pub(super) fn read_with(input: &Input<'_>, out: &mut Out, one: fn(&mut Trace, &V
     for unit in units(input, is_message) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 messages(&mut trace, &items.items, one, out);
                 trace.finish(out);
             }
@@ -41,7 +41,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     };
     let id = record_id(record.value);
     if let Some(found) = find_list(record, is_message, out) {
-        let mut trace = Trace::new(id, record.n, record.line);
+        let mut trace = out.trace(id, record.n, record.line);
         trace.meta(found.facts(record.value));
         let items = Items::of(found.items, record.line, record.n);
         messages(&mut trace, &items.items, one, out);
@@ -65,7 +65,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     if !is_message(record.value)
         && let Some(answer) = answer(record.value)
     {
-        let mut trace = Trace::new(id, record.n, record.line);
+        let mut trace = out.trace(id, record.n, record.line);
         trace.meta(match answer.pointer.trim_start_matches('/') {
             nested if nested.contains('/') => record.value.clone(),
             member => without(record.value, &[member]),
@@ -84,7 +84,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         return;
     }
     if is_message(record.value) {
-        let mut trace = Trace::new(None, record.n, record.line);
+        let mut trace = out.trace(None, record.n, record.line);
         trace.item(0, record.line, record.value, at(record.value), None);
         one(&mut trace, record.value);
         trace.finish(out);

@@ -213,7 +213,7 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
     let runs_tools = spans
         .iter()
         .any(|span| operation(span) == Some("execute_tool"));
-    let mut trace = Trace::new(id.clone(), n, spans.first().and_then(|span| span.line));
+    let mut trace = out.trace(id.clone(), n, spans.first().and_then(|span| span.line));
     trace.meta(meta(id, spans));
     let mut timeline = Timeline::default();
     for (index, span) in spans.iter().enumerate() {
@@ -221,7 +221,11 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
         let start = span.start.and_then(rfc3339);
         let end = span.end.and_then(rfc3339);
         let agent = agents.get(index).cloned().flatten().map(Value::String);
-        trace.item(index, span.line, &span.normal(operation), None, agent);
+        let item = match trace.keeps_sources() {
+            true => span.normal(operation),
+            false => Value::Null,
+        };
+        trace.item(index, span.line, &item, None, agent);
         match operation {
             Some("execute_tool") => {
                 let call = call(&mut trace, span, start);
@@ -367,7 +371,7 @@ fn result(trace: &mut Trace, span: &Span<'_>, call: &str, at: Option<Value>) {
     };
     let draft = Draft::result(span.raw)
         .text(given.and_then(|given| content_text(Some(given))))
-        .outcome(given.map(unpack))
+        .packed_outcome(given)
         .error(failed)
         .at(at);
     trace.result(draft, Some(call));
@@ -398,7 +402,7 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         Value::String(text) => json_text::parse(text).unwrap_or_else(|_| given.clone()),
         other => other.clone(),
     });
-    let mut texts: Vec<&str> = Vec::new();
+    let mut texts: Vec<&SmolStr> = Vec::new();
     let mut calls: Vec<&Value> = Vec::new();
     match &read {
         Some(Value::String(said)) => texts.push(said),
@@ -445,7 +449,7 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
     }
     let said = match (&read, flat.is_empty()) {
         (None, true) => None,
-        (Some(_), _) => Some(join(texts.into_iter())),
+        (Some(_), _) => Some(join(texts.into_iter().cloned())),
         (None, false) => Some(join(flat.into_iter())),
     };
     trace.push(

@@ -17,7 +17,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_item) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 read_items(&mut trace, 0, &items.items);
                 trace.finish(out);
             }
@@ -67,7 +67,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         out.lose_item("a record without `input`, `output` or `items`", place);
         return;
     }
-    let mut trace = Trace::new(
+    let mut trace = out.trace(
         openai::record_id(response).or(openai::record_id(value)),
         record.n,
         record.line,
@@ -145,7 +145,8 @@ pub(super) fn item(trace: &mut Trace, item: &Value) {
             let said = join(
                 parts("summary")
                     .chain(parts("content"))
-                    .filter_map(part_text),
+                    .filter_map(part_text)
+                    .cloned(),
             );
             trace.push(Draft::other(item).role("assistant").text(Some(said)));
         }
@@ -187,7 +188,7 @@ fn call(trace: &mut Trace, kind: &str, item: &Value) {
     };
     let draft = Draft::result(item)
         .text(content_text(answer))
-        .outcome(answer.map(unpack))
+        .packed_outcome(answer)
         .error(error);
     trace.result(draft, Some(&id));
 }

@@ -103,7 +103,7 @@ pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
     match content? {
         Value::Null => Some(Value::Null),
         Value::String(text) => Some(Value::String(text.clone())),
-        Value::List(parts) => Some(join(parts.iter().filter_map(part_text))),
+        Value::List(parts) => Some(join(parts.iter().filter_map(part_text).cloned())),
         object @ Value::Object(_) => match first(object, &["parts", "content", "text", "output"]) {
             Some(inner @ (Value::List(_) | Value::String(_))) => content_text(Some(inner)),
             _ => None,
@@ -113,26 +113,36 @@ pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
 }
 
 /// Returns the text of one part of message content.
-pub(super) fn part_text(part: &Value) -> Option<&str> {
+pub(super) fn part_text(part: &Value) -> Option<&SmolStr> {
     match part {
         Value::String(text) => Some(text),
-        Value::Object(_) => text(part, "text").or_else(|| text(part, "content")),
+        Value::Object(_) => ["text", "content"]
+            .iter()
+            .find_map(|key| said(get(part, key)?)),
+        _ => None,
+    }
+}
+
+/// Returns the text of a value that is one, as it is kept: a clone of it costs nothing.
+pub(super) fn said(value: &Value) -> Option<&SmolStr> {
+    match value {
+        Value::String(text) => Some(text),
         _ => None,
     }
 }
 
 /// Joins texts by newlines; null if there are none.
-pub(super) fn join<'a>(mut texts: impl Iterator<Item = &'a str>) -> Value {
+pub(super) fn join<T: AsRef<str> + Into<SmolStr>>(mut texts: impl Iterator<Item = T>) -> Value {
     let Some(first) = texts.next() else {
         return Value::Null;
     };
     let Some(second) = texts.next() else {
-        return Value::string(first);
+        return Value::String(first.into());
     };
-    let mut joined = format!("{first}\n{second}");
+    let mut joined = format!("{}\n{}", first.as_ref(), second.as_ref());
     for text in texts {
         joined.push('\n');
-        joined.push_str(text);
+        joined.push_str(text.as_ref());
     }
     Value::string(joined)
 }

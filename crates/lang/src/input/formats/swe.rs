@@ -19,7 +19,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_item) {
         match unit {
             Unit::Items(items) => {
-                let mut trace = Trace::new(None, items.n, items.line);
+                let mut trace = out.trace(None, items.n, items.line);
                 read_items(&mut trace, &items);
                 trace.finish(out);
             }
@@ -60,7 +60,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         if !(steps || nothing_yet) {
             continue;
         }
-        let mut trace = Trace::new(name, record.n, record.line);
+        let mut trace = out.trace(name, record.n, record.line);
         trace.list(format!("/{key}"));
         trace.meta(without(record.value, &[key]));
         read_items(&mut trace, &Items::of(inner, record.line, record.n));
@@ -71,7 +71,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         out.lose_item("a record without a trajectory", place);
         return;
     };
-    let mut trace = Trace::new(name, record.n, record.line);
+    let mut trace = out.trace(name, record.n, record.line);
     trace.meta(found.facts(record.value));
     trace.list(found.pointer);
     read_items(&mut trace, &Items::of(found.items, record.line, record.n));

@@ -261,7 +261,7 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
     }
     for (n, (name, rows)) in traces.into_iter().enumerate() {
         let line = rows.first().and_then(|row| row.line);
-        let mut trace = Trace::new(name, u32::try_from(n).unwrap_or(u32::MAX), line);
+        let mut trace = out.trace(name, u32::try_from(n).unwrap_or(u32::MAX), line);
         for (index, row) in rows.iter().enumerate() {
             trace.item(index, row.line, row.value, None, None);
             let event = event(&mut trace, row.value);

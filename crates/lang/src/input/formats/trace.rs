@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::event::Draft;
+use super::event::{Draft, Wanted};
 use super::json_text::{self, Refusal};
 use super::pairing::Pairing;
 use super::shape::object;
@@ -12,14 +12,29 @@ use crate::problem::ProblemKind;
 use crate::value::Value;
 
 /// The output of the readers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Out {
+    wanted: Wanted,
     converted: Converted,
     /// By what was lost, and whether whole items were.
     losses: IndexMap<(String, bool), Loss>,
 }
 
 impl Out {
+    /// Returns an output without anything in it, for events with these members.
+    pub(super) fn new(wanted: Wanted) -> Out {
+        Out {
+            wanted,
+            converted: Converted::default(),
+            losses: IndexMap::new(),
+        }
+    }
+
+    /// Begins a trace.
+    pub(super) fn trace(&self, id: Option<SmolStr>, n: u32, line: Option<u64>) -> Trace {
+        Trace::new(self.wanted, id, n, line)
+    }
+
     /// Counts an item that became no event.
     pub(super) fn lose_item(&mut self, what: impl Into<String>, place: ItemPlace) {
         self.converted.items += 1;
@@ -69,6 +84,7 @@ impl Out {
 #[derive(Debug)]
 pub(super) struct Trace {
     trace: CanonicalTrace,
+    wanted: Wanted,
     calls: Pairing,
     /// Calls that could not be read.
     unreadable: usize,
@@ -87,8 +103,9 @@ struct Item {
 }
 
 impl Trace {
-    pub(super) fn new(id: Option<SmolStr>, n: u32, line: Option<u64>) -> Trace {
+    fn new(wanted: Wanted, id: Option<SmolStr>, n: u32, line: Option<u64>) -> Trace {
         Trace {
+            wanted,
             trace: CanonicalTrace {
                 id,
                 n,
@@ -104,6 +121,11 @@ impl Trace {
             items: 0,
             item: None,
         }
+    }
+
+    /// Whether events tell the item that they came from.
+    pub(super) fn keeps_sources(&self) -> bool {
+        self.wanted.has("raw") || self.wanted.has("item")
     }
 
     pub(super) fn list(&mut self, pointer: impl Into<String>) {
@@ -165,7 +187,7 @@ impl Trace {
         self.trace.events.push(CanonicalEvent {
             index: item.index,
             line: item.line,
-            value: draft.build(item.index, &item.value),
+            value: draft.build(item.index, &item.value, self.wanted),
         });
     }
 
