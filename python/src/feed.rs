@@ -10,9 +10,9 @@ use std::time::Duration;
 use guard_lang::{Progress, Traces};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator};
+use pyo3::types::PyIterator;
 
-use crate::{errors, events};
+use crate::{errors, events, tables};
 
 /// Bytes that are handed over at once.
 const CHUNK: usize = 1 << 20;
@@ -29,7 +29,7 @@ const STACK: usize = 16 << 20;
 /// The name of data of the program, in messages and reports.
 const NAME: &str = "<data>";
 
-/// The files, or the objects, that a Python caller gave.
+/// The files, the table, or the objects that a Python caller gave.
 pub(crate) struct Given<'py> {
     pub(crate) traces: Traces,
     feed: Option<(Bound<'py, PyIterator>, SyncSender<Vec<u8>>)>,
@@ -51,18 +51,19 @@ impl<'py> Given<'py> {
             let traces = traces.map_err(|error| errors::of(py, &error))?;
             return Ok(Given { traces, feed: None });
         }
+        if kind == "table" {
+            let rows = tables::taken(value.cast()?)?;
+            let traces = Traces::from_table(NAME, rows);
+            return Ok(Given { traces, feed: None });
+        }
         let (sender, chunks) = sync_channel(WAITING);
         let reader = ChunkReader {
             chunks,
             chunk: Vec::new(),
             at: 0,
         };
-        let traces = match kind.as_str() {
-            "table" => Traces::from_table(NAME, reader),
-            _ => Traces::from_reader(NAME, reader),
-        };
         Ok(Given {
-            traces,
+            traces: Traces::from_reader(NAME, reader),
             feed: Some((value.try_iter()?, sender)),
         })
     }
@@ -135,7 +136,7 @@ fn ended(worker: JoinHandle<()>) -> PyErr {
     ))
 }
 
-/// Sends each object as a line of JSON, and bytes of Arrow IPC as they are.
+/// Sends each object as a line of JSON.
 fn feed_all(
     py: Python<'_>,
     objects: Bound<'_, PyIterator>,
@@ -143,14 +144,8 @@ fn feed_all(
 ) -> PyResult<()> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for object in objects {
-        let object = object?;
-        match object.cast::<PyBytes>() {
-            Ok(bytes) => chunk.extend_from_slice(bytes.as_bytes()),
-            Err(_) => {
-                events::write(&mut chunk, &object)?;
-                chunk.push(b'\n');
-            }
-        }
+        events::write(&mut chunk, &object?)?;
+        chunk.push(b'\n');
         if chunk.len() >= CHUNK {
             let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK));
             if py.detach(|| sender.send(full)).is_err() {

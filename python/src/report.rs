@@ -149,7 +149,7 @@ impl Report {
         });
         let stream = stream.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let stream = stream.ok_or_else(|| PyValueError::new_err(format!("no table `{name}`")))?;
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        PyCapsule::new_with_value(py, stream, tables::STREAM)
     }
 
     /// All problems in the order of the input, as a JSON list.

@@ -1,20 +1,36 @@
-//! Verdicts, traces and problems of a report as Arrow tables, which other packages take by the C data interface.
+//! Tables of other packages as input, and verdicts, traces and problems of a report as tables, by the Arrow C data interface.
 
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, UInt32Builder};
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{
     ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::ArrowError;
 use guard_lang::{Heading, Problem, PropertyVerdict, Trace};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// The name of a capsule with a stream, by the Arrow PyCapsule interface.
+pub(crate) const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 
 /// Rows of one batch: few enough that offsets of 32 bits suffice for its texts.
 const ROWS: usize = 1 << 12;
 
 /// The name, values and whether some may be null of each column.
 type Columns = Vec<(&'static str, ArrayRef, bool)>;
+
+/// Takes the rows of a stream that a package gives.
+#[expect(unsafe_code, reason = "the C data interface hands over pointers")]
+pub(crate) fn taken(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
+    let pointer = capsule.pointer_checked(Some(STREAM))?.cast();
+    // SAFETY: a capsule of this name points to an initialised stream, and lives during the call. The stream is moved out, so that
+    // the capsule does not release it; one that was moved out before is refused.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
+    reader.map_err(|error| PyValueError::new_err(error.to_string()))
+}
 
 /// Returns a stream of a table with the columns that `columns` makes of some rows.
 fn stream<R>(

@@ -119,6 +119,47 @@ def test_tables_of_any_size(spec: guard.Spec, tmp_path: Path) -> None:
     assert len(spec.audit(pyarrow.Table.from_pylist(rows[:0], pyarrow.schema({"kind": pyarrow.string()})))) == 0
 
 
+def test_tables_that_end_early(spec: guard.Spec) -> None:
+    """A table whose rows cannot be made, and one that was taken, are errors."""
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = pyarrow.RecordBatch.from_pylist([{"trace": "a", "kind": "call", "tool": "pay"}])
+
+    def batches(then: Callable[[], Any]) -> Any:
+        yield batch
+        yield then()
+
+    def fail() -> None:
+        raise OSError("the disk is gone")
+
+    report = spec.audit(pyarrow.RecordBatchReader.from_batches(batch.schema, batches(fail)))
+    assert [one.kind for one in report.problems] == ["unreadable"]
+    assert "the disk is gone" in report.problems[0].message
+
+    class Taken:
+        stream = pyarrow.table(batch.to_pydict()).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            return self.stream
+
+    assert len(verdicts(spec.audit(Taken()))) == 1
+    with pytest.raises(ValueError, match="released"):
+        spec.audit(Taken())
+
+
+def test_formats_are_detected_in_tables(tmp_path: Path) -> None:
+    """Rows that are messages of a known format are read as such, in memory as in a file."""
+    pyarrow = pytest.importorskip("pyarrow")
+    spec = guard.Spec.from_source('event { kind: string }\nproperty asked = F kind == "user"')
+    messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]
+    table = pyarrow.Table.from_pylist([{"messages": messages}] * 3)
+    path = tmp_path / "runs.arrow"
+    with pyarrow.ipc.new_file(path, table.schema) as out:
+        out.write_table(table)
+    of_file, of_table = spec.audit(path), spec.audit(table)
+    assert of_file.events == of_table.events == 6
+    assert len(of_file) == len(of_table) == 3
+
+
 def test_models_of_tables() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     spec = guard.Spec.from_source("event { kind: string }\nabstraction a { over kind }\nmodel run = learn a { }\n")

@@ -30,13 +30,13 @@ Traces = Union[
 
 
 def classify(traces: object) -> tuple[str, Any]:
-    """Return `("paths", list)`, `("objects", iterator)` or `("table", iterator)` with pieces of Arrow IPC."""
+    """Return `("paths", list)`, `("objects", iterator)` or `("table", capsule)` with a stream of the Arrow C data interface."""
     if isinstance(traces, (str, os.PathLike)):
         return "paths", expanded(traces)
     if isinstance(traces, Mapping):
         return "objects", iter([traces])
     if hasattr(traces, "__arrow_c_stream__"):
-        return "table", pieces(traces)
+        return "table", traces.__arrow_c_stream__()
     if isinstance(traces, (bytes, bytearray)) or not isinstance(traces, Iterable):
         raise TypeError(f"expected paths or dicts as traces, found {type(traces).__name__}")
     items: Iterator[Any] = iter(traces)
@@ -64,47 +64,6 @@ def _records(first: object, rest: Iterator[Any]) -> Iterator[Any]:
             item = next(rest)
         except StopIteration:
             return
-
-
-#: Rows of a piece, so that one piece is read while the next is made.
-PIECE = 4096
-
-
-class Pieces:
-    """A file that keeps what is written to it until it is taken."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        """Begin without anything."""
-        self.written: list[bytes] = []
-
-    def write(self, data: Any) -> int:
-        """Keep bytes."""
-        self.written.append(bytes(data))
-        return len(self.written[-1])
-
-    def flush(self) -> None:
-        """Do nothing: what is written is kept at once."""
-
-    def take(self) -> bytes:
-        """Return what was written since the last call."""
-        taken = b"".join(self.written)
-        self.written.clear()
-        return taken
-
-
-def pieces(table: Any) -> Iterator[bytes]:
-    """Give a table as a stream of Arrow IPC, piece by piece. Requires `pyarrow`."""
-    pyarrow = importlib.import_module("pyarrow")
-    reader = pyarrow.RecordBatchReader.from_stream(table)
-    file = Pieces()
-    with pyarrow.ipc.new_stream(file, reader.schema) as out:
-        for batch in reader:
-            for first in range(0, batch.num_rows, PIECE):
-                out.write_batch(batch.slice(first, PIECE))
-                yield file.take()
-    yield file.take()
 
 
 def rows(table: Any) -> Iterator[dict[str, Any]]:

@@ -175,8 +175,7 @@ impl Readers {
     /// Whether a source is a table whose first rows have no format, so that it is read by the paths of the spec.
     fn is_native_table(&self, source: &Source) -> bool {
         let limits = self.projection.limits();
-        let open = || source.open_columns(limits, Some(&self.projection), true);
-        let Some(Ok(Opened::Stream(from))) = source.is_table().then(open) else {
+        let Some(Ok(Opened::Stream(from))) = source.first_rows(limits, &self.projection) else {
             return false;
         };
         let mut splitter = Splitter::new(from, Splitting::Documents, *limits);

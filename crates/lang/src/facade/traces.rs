@@ -41,12 +41,15 @@ impl Traces {
         }
     }
 
-    /// Uses a stream of Arrow IPC that this process makes: the rows of a table. It is read once, by another thread; `name` is its
-    /// file name in messages.
+    /// Uses the rows of a table of this process, without a copy where the types allow it. They are read once, by another thread;
+    /// `name` is the file name in messages.
     #[cfg(feature = "tables")]
-    pub fn from_table(name: &str, from: impl Read + Send + 'static) -> Traces {
+    pub fn from_table(
+        name: &str,
+        rows: impl arrow_array::RecordBatchReader + Send + 'static,
+    ) -> Traces {
         Traces {
-            sources: vec![Source::table(name, from)],
+            sources: vec![Source::table(name, Box::new(rows))],
             missing: Vec::new(),
         }
     }

@@ -21,7 +21,7 @@ use super::limits::InputLimits;
 use super::projection::Projection;
 use super::record::FileName;
 #[cfg(feature = "tables")]
-use super::tables::rows;
+use super::tables::{TableReader, rows};
 use crate::problem::{Problem, ProblemKind};
 
 /// The file extensions that are read from a folder without `--glob`.
@@ -57,15 +57,15 @@ enum Medium {
     Stdin,
     /// A stream of the caller; empty once it was opened.
     Stream(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
-    /// The same, of Arrow IPC.
+    /// A table of the caller; empty once it was opened.
     #[cfg(feature = "tables")]
-    Table(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
+    Table(Arc<Mutex<Option<TableReader>>>),
 }
 
-/// Takes the stream of a source that can be read once.
-fn taken(stream: &Mutex<Option<Box<dyn Read + Send>>>) -> io::Result<Box<dyn Read + Send>> {
-    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
-    stream.ok_or_else(|| io::Error::other("the stream was read already"))
+/// Takes what can be read once.
+fn taken<T>(from: &Mutex<Option<T>>) -> io::Result<T> {
+    let from = from.lock().unwrap_or_else(PoisonError::into_inner).take();
+    from.ok_or_else(|| io::Error::other("the stream was read already"))
 }
 
 impl fmt::Debug for Medium {
@@ -351,12 +351,12 @@ impl Source {
         }
     }
 
-    /// The same for a stream of Arrow IPC of the caller's own: its sizes are not compared with the limits before it is decoded.
+    /// The same for a table of the caller's own: its sizes are not compared with the limits.
     #[cfg(feature = "tables")]
-    pub fn table(name: &str, from: impl Read + Send + 'static) -> Source {
+    pub fn table(name: &str, from: TableReader) -> Source {
         Source {
             name: FileName::given(name),
-            from: Medium::Table(Arc::new(Mutex::new(Some(Box::new(from))))),
+            from: Medium::Table(Arc::new(Mutex::new(Some(from)))),
         }
     }
 
@@ -409,25 +409,42 @@ impl Source {
             Medium::Stdin => decompressed(io::stdin(), limits).map(Opened::Stream),
             Medium::Stream(stream) => taken(stream).map(Opened::Stream),
             #[cfg(feature = "tables")]
-            Medium::Table(stream) => {
-                super::tables::stream(taken(stream)?, fields, with_others, limits)
+            Medium::Table(table) => {
+                super::tables::given(taken(table)?, fields, with_others, limits)
             }
         }
     }
 
-    /// Whether it is a file with a table, by its first bytes.
-    pub(crate) fn is_table(&self) -> bool {
-        let Medium::File(path) = &self.from else {
-            return false;
-        };
-        let mut magic = Vec::with_capacity(4);
-        let file = File::open(path).and_then(|file| {
-            let is_file = file.metadata()?.is_file();
-            file.take(4).read_to_end(&mut magic)?;
-            Ok(is_file)
-        });
-        file.unwrap_or(false) && is_table(&magic)
+    /// Opens at least the first rows of a table as a stream of JSON, and leaves it as it was; none of anything else.
+    pub(crate) fn first_rows(
+        &self,
+        limits: &InputLimits,
+        fields: &Projection,
+    ) -> Option<io::Result<Opened>> {
+        match &self.from {
+            Medium::File(path) => {
+                is_table_file(path).then(|| self.open_columns(limits, Some(fields), true))
+            }
+            #[cfg(feature = "tables")]
+            Medium::Table(table) => {
+                let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+                let table = table.as_mut()?;
+                Some(super::tables::first_rows(table, fields, limits))
+            }
+            Medium::Stdin | Medium::Stream(_) => None,
+        }
     }
+}
+
+/// Whether it is a file with a table, by its first bytes.
+fn is_table_file(path: &Path) -> bool {
+    let mut magic = Vec::with_capacity(4);
+    let file = File::open(path).and_then(|file| {
+        let is_file = file.metadata()?.is_file();
+        file.take(4).read_to_end(&mut magic)?;
+        Ok(is_file)
+    });
+    file.unwrap_or(false) && is_table(&magic)
 }
 
 /// An open source.

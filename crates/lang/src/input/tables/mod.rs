@@ -15,7 +15,6 @@ mod row_groups;
 mod rows;
 mod text;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::panic::AssertUnwindSafe;
@@ -23,8 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
-use arrow_ipc::reader::StreamReader;
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 
 use self::columns::Columns;
@@ -41,6 +39,9 @@ use super::projection::Projection;
 /// for each row.
 const ROWS: usize = 1024;
 
+/// A table of the caller's own.
+pub(super) type TableReader = Box<dyn RecordBatchReader + Send>;
+
 /// Opens a Parquet or Arrow file, for the fields of a projection. `with_others` if a format may read other columns.
 ///
 /// # Errors
@@ -56,19 +57,58 @@ pub(super) fn rows(
     opened(table, columns.is_some(), fields, with_others, limits)
 }
 
-/// The same for a stream of Arrow IPC of the caller's own, whose sizes are trusted.
+/// The same for a table of the caller's own, whose sizes are trusted.
 ///
 /// # Errors
-/// It is no such stream.
-pub(super) fn stream(
-    from: Box<dyn Read + Send>,
+/// What it says when it is read.
+pub(super) fn given(
+    from: TableReader,
     fields: Option<&Projection>,
     with_others: bool,
     limits: &InputLimits,
 ) -> io::Result<Opened> {
     let columns = fields.and_then(|fields| Columns::of(fields, with_others));
-    let table = Table::stream(from, columns.as_ref(), limits)?;
+    let table = Table::given(from, columns.as_ref(), limits)?;
     opened(table, columns.is_some(), fields, with_others, limits)
+}
+
+/// Opens the first rows of a table of the caller's own as lines of JSON, and leaves it as it was.
+///
+/// # Errors
+/// What it says when it is read.
+pub(super) fn first_rows(
+    from: &mut TableReader,
+    fields: &Projection,
+    limits: &InputLimits,
+) -> io::Result<Opened> {
+    let (mut seen, mut left) = (Vec::new(), ROWS);
+    look(from, |batch| {
+        let count = batch.num_rows().min(left);
+        seen.push(Ok(batch.slice(0, count)));
+        left -= count;
+        left == 0
+    });
+    let seen = RecordBatchIterator::new(seen, from.schema());
+    given(Box::new(seen), Some(fields), true, limits)
+}
+
+/// Shows the batches of a table until one is enough, or fails; all are read again afterwards.
+fn look(table: &mut TableReader, mut is_enough: impl FnMut(&RecordBatch) -> bool) {
+    let schema = table.schema();
+    let mut seen = Vec::new();
+    for batch in &mut *table {
+        let is_last = batch.as_ref().map_or(true, &mut is_enough);
+        seen.push(batch);
+        if is_last {
+            break;
+        }
+    }
+    let none = RecordBatchIterator::new([], Arc::clone(&schema));
+    let rest = std::mem::replace(table, Box::new(none));
+    *table = Box::new(RecordBatchIterator::new(
+        seen.into_iter().chain(rest),
+        schema,
+    ));
 }
 
 fn opened(
@@ -245,28 +285,19 @@ impl Table {
         })
     }
 
-    fn stream(
-        from: Box<dyn Read + Send>,
+    fn given(
+        mut from: TableReader,
         columns: Option<&Columns>,
         limits: &InputLimits,
     ) -> io::Result<Table> {
-        let mut batches = decoded(|| StreamReader::try_new(from, None).map_err(arrow))?;
-        let schema = batches.schema();
-        let mut seen = VecDeque::new();
+        let schema = from.schema();
         let texts = is_text_table(&schema, columns, |is_enough| {
-            for batch in batches.by_ref().map_while(Result::ok) {
-                let enough = is_enough(&batch);
-                seen.push_back(batch);
-                if enough {
-                    break;
-                }
-            }
+            look(&mut from, |batch| is_enough(batch));
         });
         let columns = columns.filter(|_| !texts);
         let numbers = columns.and_then(|columns| columns.numbers(&schema));
         let next = move || {
-            let next = seen.pop_front().map(Ok).or_else(|| batches.next());
-            let projected = next.map(|batch| match &numbers {
+            let projected = from.next().map(|batch| match &numbers {
                 Some(numbers) => batch?.project(numbers),
                 None => batch,
             });
