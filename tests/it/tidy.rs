@@ -219,7 +219,7 @@ fn files_can_be_read_in_one_sitting() {
     for path in sources() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         assert!(
-            lines <= 800,
+            lines <= 700,
             "{} has {lines} lines: split it by subject",
             path.display()
         );

@@ -16,6 +16,7 @@
 //! One mistake gives one message: an erroneous expression has [`Type::Error`], which is compatible with every type.
 
 mod abstraction;
+mod bound;
 mod branching;
 mod calls;
 mod choice;
@@ -40,6 +41,7 @@ mod operators;
 mod property;
 mod quantified;
 mod ranged;
+mod regex;
 mod scope;
 mod spec_test;
 mod system;
