@@ -1,5 +1,7 @@
 """The time of a summary of the same traces on clusters of one and two workers of this machine, by Spark and by Ray.
 
+First the processor time of what a task does with rows, without an engine.
+
 .ci/python && .ci/engines && target/engines/venv/bin/python python/benches/engines.py [TRACES]
 
 Use a wheel of the release profile: the one of .ci/python is not optimised.
@@ -19,6 +21,7 @@ from typing import Any, Callable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import pyarrow as pa
 import pyspark
 import ray
 from engine_rows import SPEC, events
@@ -27,6 +30,7 @@ from pyspark.sql import SparkSession
 import guard_lang as guard
 from guard_lang import ray as on_ray
 from guard_lang import spark as on_spark
+from guard_lang._engine import Kernel, Layout
 
 #: Parts into which the rows of events are divided by trace.
 PARTS = 4
@@ -45,6 +49,21 @@ def written(folder: Path, traces: int) -> None:
         lines = (json.dumps({**row, "args": json.dumps(row["args"])}) + "\n" for row in rows[part::PARTS])
         (folder / "rows" / f"{part}.jsonl").write_text("".join(lines))
         (folder / "texts" / f"{part}.jsonl").write_text("".join(texts[part::PARTS]))
+
+
+def in_this_process(traces: int) -> None:
+    """Print the microseconds of processor time that a row takes: the best of three."""
+    rows = sorted(events(traces), key=lambda row: (row["run"], row["seq"]))
+    batches = pa.Table.from_pylist(rows).to_batches(max_chunksize=10_000)
+    kernel = Kernel(guard.Spec.from_source(SPEC), Layout("run", "seq"))
+    for name, work in (("counted", kernel.counts), ("as lines", kernel.lines)):
+        times = []
+        for _ in range(3):
+            started = time.process_time()
+            for _ in work(batches):
+                pass
+            times.append(time.process_time() - started)
+        print(f"{len(rows)} rows of events, {name}: {min(times) / len(rows) * 1e6:.2f} us an event")
 
 
 def by_spark(folder: Path, workers: int) -> dict[str, Callable[[], Any]]:
@@ -99,6 +118,7 @@ def one(name: str, folder: Path, workers: int) -> None:
 def main() -> None:
     """Measure."""
     traces = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    in_this_process(40_000)
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), traces)
         for name in ("spark", "ray"):

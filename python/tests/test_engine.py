@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import guard_lang as guard
+from guard_lang import _engine
 from guard_lang._engine import Kernel, Layout, total_counts, total_model
 
 from .engine_rows import DRIFT, SPEC, events, lines_of, lines_of_report, without_place
@@ -32,8 +33,12 @@ def parts(rows: list[dict[str, Any]], size: int) -> Iterator[Any]:
     yield from table.to_batches(max_chunksize=size)
 
 
+@pytest.mark.parametrize("chunk", [1, 1000, _engine.CHUNK])
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_batches_do_not_change_results(spec: guard.Spec, drift: guard.Spec, size: int) -> None:
+def test_batches_do_not_change_results(
+    spec: guard.Spec, drift: guard.Spec, size: int, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_engine, "CHUNK", chunk)
     rows = events(50)
     report = spec.audit(lines_of(rows))
     kernel = pickle.loads(pickle.dumps(Kernel(spec, Layout("run", "seq"))))
@@ -63,6 +68,19 @@ def test_rows_that_cannot_be_read_are_problems(spec: guard.Spec) -> None:
     assert any(trace is None for trace, _ in problems), problems
     (counts,) = kernel.counts([batch])
     assert total_counts(spec, counts["counts"].to_pylist()).errors == len(problems)
+
+
+def test_traces_of_any_type_of_column(spec: guard.Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of traces may be repeated values or numbers, and a column `trace` of the events gives way to them."""
+    monkeypatch.setattr(_engine, "CHUNK", 1)
+    rows = [{"run": run, "seq": seq, "trace": "x", "kind": "call", "tool": "pay"} for run in (7, 8) for seq in (0, 1)]
+    numbers = pa.RecordBatch.from_pylist(rows)
+    texts = pa.RecordBatch.from_pylist([{**row, "run": str(row["run"])} for row in rows])
+    repeated = texts.set_column(0, "run", texts.column("run").dictionary_encode())
+    expected = [("7", "violated", 0), ("8", "violated", 0)]
+    for batch in (numbers, texts, repeated):
+        found = [row for out in Kernel(spec, Layout("run", "seq")).lines([batch]) for row in out.to_pylist()]
+        assert [(row["trace"], row["verdict"], row["at"]) for row in found if row["property"] == "paid"] == expected
 
 
 def test_texts(spec: guard.Spec) -> None:

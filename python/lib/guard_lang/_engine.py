@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import _guard
 from ._errors import GuardError, ModelError
@@ -85,36 +86,93 @@ class Layout:
         if self.trace is not None and self.name is not None:
             raise ValueError("`name` is for rows that are whole traces: an event is named by `trace`")
 
-    def texts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, bytes]]:
-        """Give the name and the text of each trace. Rows of one trace stand together, in order."""
-        if self.trace is None:
-            for row in self._rows(batches):
-                yield str(row.get(self.name, NAME)) if self.name else NAME, self._text(row)
+    def pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[list[tuple[str, bytes]] | pa.Table]:
+        """Give whole traces in pieces of about `CHUNK` bytes: names and texts, or rows.
+
+        Rows of one trace stand together, in order.
+        """
+        if self.text is None:
+            yield from self._tables(batches)
             return
+        chunk: list[tuple[str, bytes]] = []
+        size = 0
+        for name, text in self._traces(batches) if self.trace is not None else self._documents(batches):
+            chunk.append((name, text))
+            size += len(text)
+            if size >= CHUNK:
+                yield self._together(chunk)
+                chunk, size = [], 0
+        if chunk:
+            yield self._together(chunk)
+
+    def _together(self, chunk: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+        # A text costs as much as ten events, and lines name their traces.
+        return [(NAME, b"\n".join(text for _, text in chunk))] if self.joined else chunk
+
+    def _documents(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, bytes]]:
+        for name, text in self._rows(batches, self.name):
+            yield NAME if name is None else str(name), text
+
+    def _traces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, bytes]]:
         current: object = None
         lines: list[bytes] = []
-        for row in self._rows(batches):
-            key = row.get(self.trace)
+        for key, text in self._rows(batches, self.trace):
             # An event without a trace is a problem of its own.
             if lines and (key is None or key != current):
                 yield str(current), b"\n".join(lines)
                 lines = []
             current = key
-            lines.append(self._text(row))
+            lines.append(text)
         if lines:
             yield str(current), b"\n".join(lines)
 
-    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-        read = [column for column in (self.text, self.trace, self.name) if column]
+    def _rows(self, batches: Iterable[pa.RecordBatch], named: str | None) -> Iterator[tuple[object, bytes]]:
         for batch in batches:
-            yield from rows(batch if self.text is None else batch.select(read))
+            names = batch.column(named).to_pylist() if named else [None] * batch.num_rows
+            for name, text in zip(names, batch.column(self.text).to_pylist()):
+                # A text of several lines would be several records, and one of no line none.
+                yield name, text if isinstance(text, bytes) else (str("" if text is None else text) or "null").encode()
 
-    def _text(self, row: dict[str, Any]) -> bytes:
-        if self.text is None:
-            return event_text(row if self.trace is None else of_trace(row, row.get(self.trace)))
-        text = row.get(self.text, "")
-        # A text of several lines would be several records, and one of no line none.
-        return text if isinstance(text, bytes) else (str(text) or "null").encode()
+    def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[list[tuple[str, bytes]] | pa.Table]:
+        held: list[pa.RecordBatch] = []
+        size = 0
+        for given in batches:
+            without, batch = ([], given) if self.trace is None else self._of_traces(given)
+            if without:
+                yield without
+            held.append(batch)
+            size += batch.nbytes
+            if size < CHUNK:
+                continue
+            whole = batch.num_rows if self.trace is None else last_begin(batch.column("trace"))
+            if whole:
+                yield pa.Table.from_batches([*held[:-1], batch.slice(0, whole)])
+                held = [batch.slice(whole)]
+                size = held[0].nbytes
+        if held:
+            yield pa.Table.from_batches(held)
+
+    def _of_traces(self, batch: pa.RecordBatch) -> tuple[list[tuple[str, bytes]], pa.RecordBatch]:
+        """Return the events without a trace, each as a text, and the others with the trace as their member `trace`."""
+        keys = batch.column(self.trace)
+        without: list[tuple[str, bytes]] = []
+        if keys.null_count:
+            lines = (event_text(of_trace(row, None)) for row in rows(batch.filter(keys.is_null())))
+            without = self._together([(NAME, line) for line in lines])
+            batch = batch.filter(keys.is_valid())
+            keys = batch.column(self.trace)
+        if pa.types.is_dictionary(keys.type):
+            keys = keys.dictionary_decode()
+        members = {name: batch.column(name) for name in batch.schema.names}
+        return without, pa.RecordBatch.from_pydict({**members, "trace": keys})
+
+
+def last_begin(keys: pa.Array) -> int:
+    """Return the number of the first row of the last trace."""
+    if not len(keys):
+        return 0
+    others = pc.call_function("indices_nonzero", [pc.call_function("not_equal", [keys, keys[-1]])])
+    return others[-1].as_py() + 1 if len(others) else 0
 
 
 def of_trace(event: dict[str, Any], trace: object) -> dict[str, Any]:
@@ -147,8 +205,8 @@ class Kernel:
 
     def lines(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Judge traces and give the lines about them."""
-        for chunk in self._chunks(batches):
-            columns = self.spec._spec.judge(chunk, self.layout.format).columns()
+        for report in self._reports(batches):
+            columns = report.columns()
             if self.layout.joined:
                 columns["line"] = [PLACE.sub(_nowhere, line, count=1) for line in columns["line"]]
             yield pa.RecordBatch.from_pydict(columns, schema=LINES)
@@ -156,8 +214,8 @@ class Kernel:
     def counts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Judge traces and give one row with their counts."""
         total = _guard.Summary(self.spec._spec)
-        for chunk in self._chunks(batches):
-            total = total.merged(self.spec._spec.judge(chunk, self.layout.format).summary)
+        for report in self._reports(batches):
+            total = total.merged(report.summary)
         yield pa.RecordBatch.from_pydict({"counts": [total.text()]}, schema=COUNTS)
 
     def models(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -165,8 +223,10 @@ class Kernel:
         total: Model | None = None
         row: dict[str, Any] = {}
         try:
-            for chunk in self._chunks(batches):
-                model = Model(self.spec, self.spec._spec.count(chunk, self.layout.format))
+            for piece in self.layout.pieces(batches):
+                spec, given = self.spec._spec, self.layout.format
+                found = spec.count(piece, given) if isinstance(piece, list) else spec.learn(piece, given, [], [], 1)
+                model = Model(self.spec, found)
                 total = model if total is None else total + model
         except GuardError as error:
             # An exception would be tried again by the engine, and reach the caller as another one.
@@ -176,21 +236,10 @@ class Kernel:
             row = {"model": inner.text(), "traces": inner.traces, "problems": inner.problems_json()}
         yield pa.RecordBatch.from_pylist([row], schema=MODELS)
 
-    def _chunks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[list[tuple[str, bytes]]]:
-        chunk: list[tuple[str, bytes]] = []
-        size = 0
-        for name, text in self.layout.texts(batches):
-            chunk.append((name, text))
-            size += len(text)
-            if size >= CHUNK:
-                yield self._together(chunk)
-                chunk, size = [], 0
-        if chunk:
-            yield self._together(chunk)
-
-    def _together(self, chunk: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-        # A text costs as much as ten events, and lines name their traces.
-        return [(NAME, b"\n".join(text for _, text in chunk))] if self.layout.joined else chunk
+    def _reports(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_guard.Report]:
+        spec, given = self.spec._spec, self.layout.format
+        for piece in self.layout.pieces(batches):
+            yield spec.judge(piece, given) if isinstance(piece, list) else spec.audit(piece, given, [], [], 1)
 
 
 def total_counts(spec: Spec, parts: Iterable[str]) -> Summary:

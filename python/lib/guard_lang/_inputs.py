@@ -11,9 +11,10 @@ import importlib
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, Union
+from typing import Any, Protocol, Union, runtime_checkable
 
 
+@runtime_checkable
 class Table(Protocol):
     """A table that Arrow can read: of pyarrow, pandas, polars, DuckDB and others."""
 
@@ -35,7 +36,7 @@ def classify(traces: object) -> tuple[str, Any]:
         return "paths", expanded(traces)
     if isinstance(traces, Mapping):
         return "objects", iter([traces])
-    if hasattr(traces, "__arrow_c_stream__"):
+    if isinstance(traces, Table):
         return "table", traces.__arrow_c_stream__()
     if isinstance(traces, (bytes, bytearray)) or not isinstance(traces, Iterable):
         raise TypeError(f"expected paths or dicts as traces, found {type(traces).__name__}")
