@@ -10,6 +10,7 @@ use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
 use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
+use super::secrets::SecretArgs;
 use super::spec;
 use crate::integrations::Judge;
 use crate::monitor::journal::{Input, Pieces};
@@ -112,6 +113,8 @@ pub(super) struct FileArgs {
     /// Sign every decision in the log with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE", requires = "log")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) secrets: SecretArgs,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
@@ -130,6 +133,7 @@ impl FileArgs {
             journal: self.journal.clone(),
             log: self.log.clone(),
             key: self.key.clone(),
+            secrets: self.secrets,
             sync: self.sync,
             redact: self.redact.clone(),
             snapshot_after: None,

@@ -16,6 +16,7 @@ use super::durable_files::{
     settle_folder,
 };
 use super::failure::{Failure, complain};
+use super::secrets::SecretArgs;
 use crate::monitor::journal::{self, Entry, Input, Journal};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
@@ -55,6 +56,8 @@ pub(super) struct Files {
     pub(super) log: Option<PathBuf>,
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
+    /// The rule about who may read the key.
+    pub(super) secrets: SecretArgs,
     pub(super) sync: Sync,
     /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
     /// is a snapshot.
@@ -310,8 +313,7 @@ impl DurableState {
         let Some(path) = &self.files.key else {
             return Ok(None);
         };
-        let text = String::from_utf8(read_file(path)?);
-        let text = text.map_err(|error| failed("use", path, &error))?;
+        let text = self.files.secrets.read(path)?;
         let key = log::signing_key(&text).map_err(|error| failed("use", path, &error))?;
         Ok(Some(key))
     }

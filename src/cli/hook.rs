@@ -28,6 +28,7 @@ use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
 use super::lines;
 use super::models::ModelArgs;
+use super::secrets::SecretArgs;
 use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::monitor::damaged::Intake;
@@ -97,6 +98,8 @@ pub(super) struct Args {
     /// Sign every decision in the logs with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    secrets: SecretArgs,
     /// When to flush the state to disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
@@ -541,6 +544,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         journal: Some(session.file("journal")),
         log: Some(log.clone()),
         key: args.key.clone(),
+        secrets: args.secrets,
         sync: args.sync,
         redact: args.redact.clone(),
     };

@@ -54,6 +54,7 @@ mod proxy;
 mod query;
 mod query_interval;
 mod query_spec;
+mod secrets;
 mod serve;
 mod sources;
 mod spec;

@@ -1336,7 +1336,7 @@ fn a_log_is_signed_and_verified_by_its_key() {
     let keys = tempfile::tempdir().unwrap();
     let key = |name: &str, pem: &str| {
         let path = keys.path().join(name);
-        std::fs::write(&path, pem).unwrap();
+        crate::support::write_private(&path, pem);
         path
     };
     let (right, wrong) = (key("right", KEY), key("wrong", OTHER));
@@ -1353,6 +1353,17 @@ fn a_log_is_signed_and_verified_by_its_key() {
         verify.output().unwrap().status.code()
     };
     assert_eq!((verify(&right), verify(&wrong)), (Some(0), Some(1)));
+    // A private key that others can read is refused, also where its public half is what matters.
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o640);
+    std::fs::set_permissions(&right, readable).unwrap();
+    assert_eq!(verify(&right), Some(2));
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, _, err) = session.raw(input.to_string().as_bytes());
+    let why = format!("(mode 0640); run `chmod 600 {}`", right.display());
+    assert!(
+        code == 2 && err.contains(&why) && !err.contains("--reset"),
+        "{err}"
+    );
     // Nobody goes on with it without the key.
     let unsigned = Session {
         args: Vec::new(),
