@@ -87,6 +87,7 @@ impl Embedded {
             },
             redact: options.redact.then(String::new),
             snapshot_after: None,
+            names_calls: false,
         };
         let clock = if options.no_clock {
             Clock::None

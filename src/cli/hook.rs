@@ -20,10 +20,10 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use serde_json::{Value as Json, json};
 
 use super::clock::Witness;
-use super::durable_files::{Replacement, replace};
 use super::durable_monitor::{DurableMonitor, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, code, complain};
+use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
 use super::lines;
@@ -45,9 +45,6 @@ const HEAD: usize = 2 * 1024 * 1024;
 
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
-
-/// The bytes by which the list of calls may grow with one call.
-const ROOM: usize = 16 * 1024;
 
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
@@ -135,25 +132,6 @@ impl Args {
             ScopeArg::Session => Scope::Session,
             ScopeArg::Agent => Scope::Agent,
         }
-    }
-}
-
-/// The calls whose outcomes are awaited, and what they were known at.
-#[derive(Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-struct Kept {
-    #[serde(flatten)]
-    memory: Memory,
-    /// The length of the log when they were written, in bytes: a log that is shorter was cut.
-    #[serde(default)]
-    log: u64,
-    /// When that was.
-    #[serde(default)]
-    clock: Option<Witness>,
-}
-
-impl Kept {
-    fn text(&self) -> Result<Vec<u8>, String> {
-        serde_json::to_vec(self).map_err(|error| error.to_string())
     }
 }
 
@@ -505,36 +483,16 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     }
     session.check_files().map_err(|why| refused(&why))?;
     let marked = session.marked(mark.as_ref())?;
-    let calls = session.file("calls");
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
-    let unwritable = |error: std::io::Error| format!("`{}`: {error}", calls.display());
-    let before = match std::fs::read(&calls) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|error| refused(&format!("`{}`: {error}", calls.display())))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let others = ["state", "journal", "log"].map(|ending| session.file(ending));
-            if let Some(other) = others.iter().find(|path| path.exists()) {
-                let (calls, other) = (calls.display(), other.display());
-                return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
-            }
-            if let Some(why) = session.had_history()? {
-                return Err(refused(&why));
-            }
-            // Before all others, so that its absence says something.
-            let none = Kept::default();
-            replace(&calls, &none.text()?, args.sync).map_err(unwritable)?;
-            session.begin()?;
-            none
-        }
-        Err(error) => return Err(format!("`{}`: {error}", calls.display())),
+    let read = CallList::read(session.file("calls")).map_err(|why| refused(&why))?;
+    let mut before = match read {
+        Some(list) => list,
+        None => first_list(&mut session, args.sync, &refused)?,
     };
-    if length() < before.log {
+    if length() < before.kept.log {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
-    // On a full disk this fails, and not after the journal has the call: what is denied in the end leaves nothing there.
-    let next = Replacement::begin(&calls, before.text()?.len() + ROOM).map_err(unwritable)?;
-    let mut memory = before.memory.clone();
     let files = Files {
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
@@ -543,6 +501,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
         log: Some(log.clone()),
+        names_calls: true,
         key: args.key.clone(),
         secrets: args.secrets,
         sync: args.sync,
@@ -550,7 +509,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
-        witness: before.clock.clone(),
+        witness: before.kept.clock.clone(),
         options: &judged_with,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
@@ -558,6 +517,10 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         Failure::Files(why) => Session::remedy(&why, call.session()),
         other => other.to_string(),
     })?;
+    let checked = before.check(monitor.calls(), &log);
+    checked.map_err(|why| refused(&why))?;
+    let next = before.make_room()?;
+    let mut memory = before.kept.memory.clone();
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");
         Session::remedy(&why, call.session())
@@ -566,24 +529,29 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
-    let after = Kept {
-        memory,
-        log: length(),
-        clock: monitor.witness(),
-    };
-    if after != before {
-        let kept = next.finish(&after.text()?, args.sync);
-        kept.map_err(unwritable)?;
+    // An answer is given only after this.
+    if monitor.has_more() {
+        let after = Kept {
+            memory,
+            log: length(),
+            clock: monitor.witness(),
+        };
+        let keep = |calls: &str| {
+            monitor
+                .keep_with(calls)
+                .map_err(|failure| failure.to_string())
+        };
+        next.replace(&after, args.sync, keep)?;
+        monitor.snapshot();
     }
     monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
         let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
-        session.forget_older(keep, |calls| {
-            serde_json::from_slice::<Kept>(calls).ok()?.clock
-        });
+        session.forget_older(keep, |calls| Kept::read(calls)?.clock);
     }
     let restarted = before
+        .kept
         .clock
         .as_ref()
         .and_then(Witness::elapsed_across_restart);
@@ -591,6 +559,26 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         Some(elapsed) => Some(with_note(answer.json, &restart_note(elapsed))),
         None => answer.json,
     })
+}
+
+/// Begins the list of calls of a session that has none, before all its other files, so that its absence says something.
+fn first_list(
+    session: &mut Session,
+    sync: Sync,
+    refused: &dyn Fn(&str) -> String,
+) -> Result<CallList, String> {
+    let calls = session.file("calls");
+    let others = ["state", "journal", "log"].map(|ending| session.file(ending));
+    if let Some(other) = others.iter().find(|path| path.exists()) {
+        let (calls, other) = (calls.display(), other.display());
+        return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
+    }
+    if let Some(why) = session.had_history()? {
+        return Err(refused(&why));
+    }
+    let list = CallList::begin(calls, sync)?;
+    session.begin()?;
+    Ok(list)
 }
 
 /// Returns the message for the first call after a restart of the machine: a system clock that is wrong empties windows.

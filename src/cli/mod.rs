@@ -37,6 +37,7 @@ mod fmt;
 mod foreign;
 mod frames;
 mod hook;
+mod hook_calls;
 mod hook_session;
 mod http;
 mod jobs;

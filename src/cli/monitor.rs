@@ -182,6 +182,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         sync: args.sync,
         redact: args.redact.clone(),
         snapshot_after: None,
+        names_calls: false,
     };
     let longest = args.limits.input().record_bytes;
     let desk = DurableMonitor::open(Setup {

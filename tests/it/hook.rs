@@ -918,18 +918,50 @@ fn no_judge_is_left_behind() {
     held.unlock().unwrap();
 }
 
+/// Changes the list of calls, and the last line of the log, which names it: what only somebody can do who has the key, if there is
+/// one.
+fn rebind(session: &Session, calls: &str) {
+    let hash = |text: &[&str]| blake3::hash(text.concat().as_bytes()).to_hex().to_string();
+    std::fs::write(session.file("calls"), calls).unwrap();
+    let path = session.file("log");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let last = text.trim_end().rsplit('\n').next().unwrap();
+    let (body, end) = last.split_once(",\"calls\":\"").unwrap();
+    let (_, end) = end.split_once("\",\"prev\":\"").unwrap();
+    let (prev, _) = end.split_once('"').unwrap();
+    let body = format!(
+        "{body},\"calls\":\"{}\",\"prev\":\"{prev}\"",
+        hash(&[calls])
+    );
+    let line = format!("{body},\"hash\":\"{}\"}}", hash(&[prev, &body]));
+    std::fs::write(&path, text.replace(last, &line)).unwrap();
+}
+
+/// A session with two calls. After a call that took long to judge, as on a busy machine, a state is written and the journal is begun
+/// anew; then there is another session.
+fn journalled() -> Session {
+    loop {
+        let session = tainted(&[]);
+        session.before("a", "Read", json!({}));
+        session.before("b", "Read", json!({}));
+        let journal = std::fs::read_to_string(session.file("journal")).unwrap();
+        if journal.lines().count() > 2 {
+            return session;
+        }
+    }
+}
+
 /// A system clock that is wrong after a restart cannot be noticed, so a person is told what it says.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_restart_of_the_machine_is_told() {
-    let session = tainted(&[]);
-    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    let session = journalled();
     let calls = session.file("calls");
     let mut kept: Json = serde_json::from_slice(&std::fs::read(&calls).unwrap()).unwrap();
     kept["clock"]["boot"] = json!("another");
     let origin: i128 = kept["clock"]["origin"].as_str().unwrap().parse().unwrap();
     kept["clock"]["origin"] = json!((origin - 7_200_000_000_000).to_string());
-    std::fs::write(&calls, kept.to_string()).unwrap();
+    rebind(&session, &kept.to_string());
     let told = session.before("b", "Read", json!({}));
     let message = told["systemMessage"].as_str().unwrap();
     assert!(
@@ -1065,9 +1097,65 @@ fn a_judge_that_dies_denies() {
 }
 
 #[test]
+fn a_list_of_calls_that_was_not_put_in_place_is_found() {
+    let session = tainted(&[]);
+    session.before("a", "Glob", json!({}));
+    let calls = session.file("calls");
+    let next = calls.with_extension("calls.next");
+    let before = std::fs::read(&calls).unwrap();
+    session.before("b", "Read", json!({}));
+    // The process was ended after the log was written.
+    std::fs::rename(&calls, &next).unwrap();
+    std::fs::write(&calls, &before).unwrap();
+    session.before("c", "Glob", json!({}));
+    assert!(!next.exists());
+    let count = || {
+        let text = std::fs::read_to_string(&calls).unwrap();
+        text.matches("\"key\"").count()
+    };
+    assert_eq!(count(), 3);
+    // The process was ended before the log was written: what it judged did not happen.
+    std::fs::write(&next, &before).unwrap();
+    session.before("d", "Glob", json!({}));
+    assert_eq!((count(), next.exists()), (4, false));
+}
+
+#[test]
 fn log_journal_and_state_are_bound() {
     type Damage = (&'static str, fn(&Session));
-    let damage: [Damage; 10] = [
+    fn change(session: &Session, change: impl FnOnce(String) -> String) {
+        let calls = session.file("calls");
+        let text = std::fs::read_to_string(&calls).unwrap();
+        std::fs::write(&calls, change(text)).unwrap();
+    }
+    let damage: [Damage; 15] = [
+        ("is not the list of calls", |session| {
+            change(session, |text| {
+                let without = text.split_once("{\"key\"").unwrap().0;
+                let rest = text.split_once("\"ended\"").unwrap().1;
+                format!("{without}],\"ended\"{rest}")
+            });
+        }),
+        ("is not the list of calls", |session| {
+            change(session, |text| {
+                text.replacen("\"content\":\"", "\"content\":\"0", 1)
+            });
+        }),
+        ("is not the list of calls", |session| {
+            change(session, |_| {
+                "{\"calls\":[],\"ended\":[],\"denied\":[]}".to_owned()
+            });
+        }),
+        ("is not the list of calls", |session| {
+            // That of an earlier time.
+            let calls = session.file("calls");
+            let earlier = std::fs::read(&calls).unwrap();
+            session.before("later", "Read", json!({}));
+            std::fs::write(&calls, earlier).unwrap();
+        }),
+        ("EOF while parsing", |session| {
+            change(session, |text| text[..text.len() - 2].to_owned());
+        }),
         ("was cut", |session| {
             std::fs::remove_file(session.file("log")).unwrap();
         }),
@@ -1075,7 +1163,7 @@ fn log_journal_and_state_are_bound() {
             std::fs::remove_file(session.file("journal")).unwrap();
             std::fs::remove_file(session.file("log")).unwrap();
         }),
-        ("was cut", |session| {
+        ("is not the list of calls", |session| {
             for ending in ["journal", "log"] {
                 let path = session.file(ending);
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -1131,16 +1219,6 @@ fn log_journal_and_state_are_bound() {
             },
         ),
     ];
-    // After a call that took long to judge, as on a busy machine, a state is written and the journal is begun anew.
-    let journalled = || loop {
-        let session = tainted(&[]);
-        session.before("a", "Read", json!({}));
-        session.before("b", "Read", json!({}));
-        let journal = std::fs::read_to_string(session.file("journal")).unwrap();
-        if journal.lines().count() > 2 {
-            return session;
-        }
-    };
     for (why, damage) in damage {
         let session = journalled();
         damage(&session);
