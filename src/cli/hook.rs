@@ -62,7 +62,8 @@ In .claude/settings.json:
     \"SessionEnd\":         [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\", \"timeout\": 30}]}]}}
 
 Claude Code lets a call through if its hook exits with any code but 0 and 2, cannot be started, or exceeds `timeout`;
-since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead.
+since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead. With an earlier version, or another program that knows
+no `onFailure`, let `UserPromptSubmit` and `PreToolUse` run `guard hook agent.guard || exit 2`.
 
 Relative paths of SPEC, `--state` and `--key` are those of the project (`$CLAUDE_PROJECT_DIR`, which Claude Code sets), not of the
 folder in which the agent works. In other programs give absolute paths.
@@ -198,6 +199,7 @@ fn start(args: &Args) -> std::io::Result<Option<Judge>> {
             output: Some(output),
         }));
     }
+    super::signals::end();
     if let Err(error) = dup2_stdin(its_input).and_then(|()| dup2_stdout(its_output)) {
         complain(&format!("cannot start the judging process: {error}"));
         std::process::exit(i32::from(code::HOOK_DENIES));

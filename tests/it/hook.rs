@@ -918,6 +918,47 @@ fn no_judge_is_left_behind() {
     held.unlock().unwrap();
 }
 
+/// Claude Code takes an end by a signal for "go on".
+#[test]
+fn a_first_process_that_a_signal_ends_denies() {
+    let session = tainted(&[]);
+    let start = |limit: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let hook = format!("{limit}exec \"$0\" hook --state \"$1\" \"$2\"");
+        shell
+            .args(["-c", &hook])
+            .arg(assert_cmd::cargo::cargo_bin("guard"))
+            .arg(session.state())
+            .arg(&session.spec)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        shell.spawn().unwrap()
+    };
+    let signals = "HUP INT QUIT ABRT ALRM TERM USR1 USR2 VTALRM PROF XCPU XFSZ TRAP SYS IO";
+    for signal in signals.split(' ') {
+        let mut first = start("");
+        // It waits for its input once it has started the process that judges.
+        let children = format!("/proc/{0}/task/{0}/children", first.id());
+        while std::fs::read_to_string(&children).is_ok_and(|children| children.is_empty()) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &first.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success(), "{signal}");
+        assert_eq!(first.wait().unwrap().code(), Some(2), "{signal}");
+    }
+    // It may write no file, and an outcome is marked in one.
+    let mut first = start("ulimit -f 0; ");
+    std::io::Write::write_all(first.stdin.as_mut().unwrap(), &outcome("\"x\"")).unwrap();
+    let output = first.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    // Its stack is too small to read its arguments.
+    let output = start("ulimit -s 64; ").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
 /// Changes the list of calls, and the last line of the log, which names it: what only somebody can do who has the key, if there is
 /// one.
 fn rebind(session: &Session, calls: &str) {
