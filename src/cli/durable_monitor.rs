@@ -204,6 +204,12 @@ impl DurableMonitor {
         self.state.client = client;
     }
 
+    /// Sets whether questions to a person that the following requests lead to last.
+    pub(super) fn set_lasting(&mut self, lasting: bool) {
+        self.monitor.set_lasting(lasting);
+        self.state.lasting = lasting;
+    }
+
     /// Returns what a later process needs to continue this time.
     pub(super) fn witness(&self) -> Option<Witness> {
         self.time.witness()

@@ -80,6 +80,8 @@ pub(super) struct DurableState {
     kept: u64,
     /// The client that the inputs come from.
     pub(super) client: u32,
+    /// Whether questions to a person last.
+    pub(super) lasting: bool,
     buffer: Vec<u8>,
     /// Lines of the log, not yet closed.
     lines: Vec<String>,
@@ -112,6 +114,7 @@ impl DurableState {
             log: None,
             kept: 0,
             client: 0,
+            lasting: false,
             buffer: Vec::new(),
             lines: Vec::new(),
             since: Instant::now(),
@@ -395,6 +398,7 @@ impl DurableState {
                 continue;
             }
             monitor.set_client(entry.client);
+            monitor.set_lasting(entry.lasting);
             let decisions = match (entry.input, entry.now) {
                 (Input::Line(pieces), now) => vec![monitor.line(&pieces.concat(), now)],
                 (Input::Refused(why), _) => vec![monitor.refuse(why)],
@@ -410,6 +414,7 @@ impl DurableState {
             self.log(entry.number, entry.now, entry.input, &decisions);
         }
         monitor.set_client(0);
+        monitor.set_lasting(false);
         self.write_log(None)?;
         Ok(Some(latest))
     }
@@ -455,6 +460,7 @@ impl DurableState {
                 number,
                 now,
                 client: self.client,
+                lasting: self.lasting,
                 input,
             };
             entry.write(&mut self.buffer);

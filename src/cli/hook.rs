@@ -71,9 +71,6 @@ folder in which the agent works. In other programs give absolute paths.
 Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
 denied failed.";
 
-/// The time for which a call counts about which a person is asked, if its hooks never say what became of it.
-const ASKED: Duration = Duration::from_secs(30 * 24 * 3600);
-
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
@@ -512,13 +509,14 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
         witness: before.kept.clock.clone(),
-        options: &judged_with,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {
         Failure::Files(why) => Session::remedy(&why, call.session()),
         other => other.to_string(),
     })?;
+    // A person may answer late: an asked call counts until its outcome or the end of the turn.
+    monitor.set_lasting(true);
     let checked = before.check(monitor.calls(), &log);
     checked.map_err(|why| refused(&why))?;
     let next = before.make_room()?;
@@ -602,11 +600,6 @@ fn with_note(answer: Option<Json>, note: &str) -> Json {
     answer
 }
 
-/// A person may answer late: an asked call counts until its outcome or the end of the turn.
-fn judged_with(options: &mut crate::monitor::Options) {
-    options.reservation = ASKED;
-}
-
 /// Judges an outcome that an earlier process could not judge: nothing of it is known but which call it answers.
 fn put_on_record(
     mark: &Mark,
@@ -624,16 +617,4 @@ fn put_on_record(
         outcome.judge(monitor, memory)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_person_may_take_a_day_to_answer() {
-        let mut options = crate::monitor::Options::default();
-        judged_with(&mut options);
-        assert!(options.reservation > Duration::from_secs(24 * 3600));
-    }
 }

@@ -392,7 +392,10 @@ impl Judging {
 
     /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
     fn hook(&mut self, call: &Call) -> String {
-        match call.judge(&mut self.monitor, &mut self.memory) {
+        self.monitor.set_lasting(true);
+        let judged = call.judge(&mut self.monitor, &mut self.memory);
+        self.monitor.set_lasting(false);
+        match judged {
             Ok(answer) => {
                 self.monitor.late.clear();
                 answer

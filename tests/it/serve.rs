@@ -867,3 +867,39 @@ fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
         "{statuses:?}"
     );
 }
+
+/// A person may answer late, and only the outcome says what was answered.
+#[test]
+fn a_question_that_a_hook_asks_counts_until_its_outcome() {
+    let spec = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property asks = never pays\nenforce asks { violated => ask \"sure?\" }\n\
+        property once_only = G (count(pays) <= 1)\nenforce once_only { violated => block \"one payment\" }\n";
+    let daemon = daemon_of(
+        spec,
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--reservation",
+            "1",
+            "--journal",
+            "DIR/journal",
+        ],
+    );
+    let hook = |at: &str, hook: &str, id: &str| {
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": hook, "tool_name": "pay",
+            "tool_input": {}, "tool_use_id": id, "tool_response": "done"});
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &body.to_string()).1
+    };
+    assert!(hook(&daemon.at, "PreToolUse", "a").contains("\"ask\""));
+    // That of another client still ages.
+    let other = r#"{"phase":"act","event":{"trace":"o","kind":"call","tool":"pay"}}"#;
+    let line = |at: &str| {
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/decide", "", other).1
+    };
+    assert!(line(&daemon.at).contains("\"ask\""));
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert!(hook(&daemon.at, "PreToolUse", "b").contains("\"deny\""));
+    assert!(line(&daemon.at).contains("\"ask\""));
+}
