@@ -151,7 +151,10 @@ pub(super) fn settle_folder(path: &Path) {
 
 /// Replaces a file atomically.
 pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    Replacement::begin(path, 0)?.finish(bytes, sync)
+    let ending = format!("{}.part", std::process::id());
+    let mut made = Replacement::begin(path, &ending, 0)?;
+    made.fill(bytes, sync)?;
+    made.finish(sync)
 }
 
 /// The file that will replace another one; it is removed if it does not.
@@ -160,13 +163,15 @@ pub(super) struct Replacement<'p> {
     path: &'p Path,
     part: PathBuf,
     file: File,
+    stays: bool,
 }
 
 impl<'p> Replacement<'p> {
-    /// Creates it with room for so many bytes, so that a full disk shows before anything depends on it.
-    pub(super) fn begin(path: &'p Path, room: usize) -> io::Result<Replacement<'p>> {
+    /// Creates it, under the name of the other one with this ending, with room for so many bytes, so that a full disk shows before
+    /// anything depends on it.
+    pub(super) fn begin(path: &'p Path, ending: &str, room: usize) -> io::Result<Replacement<'p>> {
         let mut part = path.as_os_str().to_owned();
-        part.push(format!(".{}.part", std::process::id()));
+        part.push(format!(".{ending}"));
         let part = PathBuf::from(part);
         let file = OpenOptions::new()
             .write(true)
@@ -174,17 +179,31 @@ impl<'p> Replacement<'p> {
             .truncate(true)
             .mode(ONLY_ME)
             .open(&part)?;
-        let mut made = Replacement { path, part, file };
+        let mut made = Replacement {
+            path,
+            part,
+            file,
+            stays: false,
+        };
         made.file.write_all(&vec![b' '; room])?;
         Ok(made)
     }
 
-    /// Puts it in the place of the other one, with this content.
-    pub(super) fn finish(mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    /// Writes its content.
+    pub(super) fn fill(&mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
         self.file.rewind()?;
         self.file.write_all(bytes)?;
         self.file.set_len(bytes.len() as u64)?;
-        settle(sync, &self.file)?;
+        settle(sync, &self.file)
+    }
+
+    /// Keeps it even if it cannot be put in place: another file names it.
+    pub(super) fn stay(&mut self) {
+        self.stays = true;
+    }
+
+    /// Puts it in the place of the other one.
+    pub(super) fn finish(self, sync: Sync) -> io::Result<()> {
         std::fs::rename(&self.part, self.path)?;
         if sync == Sync::Disk {
             settle_folder(self.path);
@@ -196,6 +215,8 @@ impl<'p> Replacement<'p> {
 impl Drop for Replacement<'_> {
     fn drop(&mut self) {
         // Nothing has this name any more if it was put in place.
-        let _ = std::fs::remove_file(&self.part);
+        if !self.stays {
+            let _ = std::fs::remove_file(&self.part);
+        }
     }
 }

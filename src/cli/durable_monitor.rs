@@ -10,6 +10,7 @@ use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
 use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
+use super::secrets::SecretArgs;
 use super::spec;
 use crate::integrations::Judge;
 use crate::monitor::journal::{Input, Pieces};
@@ -26,6 +27,8 @@ pub(super) struct DurableMonitor {
     pub(super) late: Vec<Decision>,
     /// Whether it continues the state of an earlier process.
     pub(super) resumed: bool,
+    /// Whether what was accepted waits for [`DurableMonitor::keep_with`].
+    waits: bool,
 }
 
 /// The options for creating a monitor.
@@ -112,6 +115,8 @@ pub(super) struct FileArgs {
     /// Sign every decision in the log with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE", requires = "log")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) secrets: SecretArgs,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
@@ -130,9 +135,11 @@ impl FileArgs {
             journal: self.journal.clone(),
             log: self.log.clone(),
             key: self.key.clone(),
+            secrets: self.secrets,
             sync: self.sync,
             redact: self.redact.clone(),
             snapshot_after: None,
+            names_calls: false,
         }
     }
 }
@@ -175,6 +182,7 @@ impl DurableMonitor {
         files: Files,
         (clock, witness): (Clock, Option<&Witness>),
     ) -> Result<DurableMonitor, Failure> {
+        let waits = files.names_calls;
         let identity = monitor.identity().clone();
         let redaction = redaction(monitor.spec(), files.redact.as_deref())?;
         let (state, resumed) = DurableState::open(files, identity, redaction, &mut monitor)?;
@@ -185,6 +193,7 @@ impl DurableMonitor {
             time,
             late: Vec::new(),
             resumed: resumed.is_some(),
+            waits,
         })
     }
 
@@ -193,6 +202,12 @@ impl DurableMonitor {
         self.monitor.speak_as(speaker);
         self.monitor.set_client(client);
         self.state.client = client;
+    }
+
+    /// Sets whether questions to a person that the following requests lead to last.
+    pub(super) fn set_lasting(&mut self, lasting: bool) {
+        self.monitor.set_lasting(lasting);
+        self.state.lasting = lasting;
     }
 
     /// Returns what a later process needs to continue this time.
@@ -219,7 +234,7 @@ impl DurableMonitor {
             let number = self.monitor.taken();
             self.state.take(number, Some(now), Input::Tick, &decisions);
             self.state.redact(&mut decisions);
-            self.state.commit()?;
+            self.commit()?;
         }
         self.late.extend(decisions);
         Ok(())
@@ -301,9 +316,41 @@ impl DurableMonitor {
     /// # Errors
     /// They cannot be written, so the decisions must not be reported.
     pub(super) fn keep(&mut self) -> Result<(), Failure> {
-        self.state.commit()?;
-        self.state.snapshot(&self.monitor, false);
+        self.commit()?;
+        self.snapshot();
         Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        match self.waits {
+            true => Ok(()),
+            false => self.state.commit(None),
+        }
+    }
+
+    /// Writes the state if it is due.
+    pub(super) fn snapshot(&mut self) {
+        if !self.state.has_more() {
+            self.state.snapshot(&self.monitor, false);
+        }
+    }
+
+    /// Returns the hash of the list of calls that the log names.
+    pub(super) fn calls(&self) -> Option<&str> {
+        self.state.calls()
+    }
+
+    /// Whether inputs were accepted that are not written yet.
+    pub(super) fn has_more(&self) -> bool {
+        self.state.has_more()
+    }
+
+    /// Writes the inputs and decisions that have waited, with the hash of the list of calls that goes with them.
+    ///
+    /// # Errors
+    /// They cannot be written, so the decisions must not be reported, and the list must not be replaced.
+    pub(super) fn keep_with(&mut self, calls: &str) -> Result<(), Failure> {
+        self.state.commit(Some(calls))
     }
 
     /// Closes the files of a process that is about to end. Its memory is left to that end: to free it piece by piece took a

@@ -16,6 +16,7 @@ use super::durable_files::{
     settle_folder,
 };
 use super::failure::{Failure, complain};
+use super::secrets::SecretArgs;
 use crate::monitor::journal::{self, Entry, Input, Journal};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
@@ -55,10 +56,14 @@ pub(super) struct Files {
     pub(super) log: Option<PathBuf>,
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
+    /// The rule about who may read the key.
+    pub(super) secrets: SecretArgs,
     pub(super) sync: Sync,
     /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
     /// is a snapshot.
     pub(super) redact: Option<String>,
+    /// Whether the log names a list of calls, which [`DurableState::commit`] is given.
+    pub(super) names_calls: bool,
     /// The judging time after which a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
 }
@@ -75,8 +80,11 @@ pub(super) struct DurableState {
     kept: u64,
     /// The client that the inputs come from.
     pub(super) client: u32,
+    /// Whether questions to a person last.
+    pub(super) lasting: bool,
     buffer: Vec<u8>,
-    lines: String,
+    /// Lines of the log, not yet closed.
+    lines: Vec<String>,
     /// The time at which the first input since then was replayed or received.
     since: Instant,
     /// The reason why no further input is accepted: an input that the monitor has processed could not be written.
@@ -106,8 +114,9 @@ impl DurableState {
             log: None,
             kept: 0,
             client: 0,
+            lasting: false,
             buffer: Vec::new(),
-            lines: String::new(),
+            lines: Vec::new(),
             since: Instant::now(),
             broken: None,
         };
@@ -238,10 +247,10 @@ impl DurableState {
         let mut file = open(&path)?;
         let follows = journal.and_then(|journal| journal.start.log.clone());
         // Lines that the journal names, or that are about its inputs, may be before the part that was read.
-        let named = |end: &(LogEnd, usize)| {
-            follows
-                .as_ref()
-                .is_none_or(|line| end.0.inputs.has_line(line))
+        let named = |(end, _): &(LogEnd, usize)| {
+            let has_calls = !self.files.names_calls || end.chain.calls().is_some();
+            let of_journal = follows.as_ref();
+            has_calls && of_journal.is_none_or(|line| end.inputs.has_line(line))
         };
         // Reads as much of the end as the journal needs, so that the time of a restart depends on new data, not on the
         // whole log.
@@ -310,8 +319,7 @@ impl DurableState {
         let Some(path) = &self.files.key else {
             return Ok(None);
         };
-        let text = String::from_utf8(read_file(path)?);
-        let text = text.map_err(|error| failed("use", path, &error))?;
+        let text = self.files.secrets.read(path)?;
         let key = log::signing_key(&text).map_err(|error| failed("use", path, &error))?;
         Ok(Some(key))
     }
@@ -390,6 +398,7 @@ impl DurableState {
                 continue;
             }
             monitor.set_client(entry.client);
+            monitor.set_lasting(entry.lasting);
             let decisions = match (entry.input, entry.now) {
                 (Input::Line(pieces), now) => vec![monitor.line(&pieces.concat(), now)],
                 (Input::Refused(why), _) => vec![monitor.refuse(why)],
@@ -405,7 +414,8 @@ impl DurableState {
             self.log(entry.number, entry.now, entry.input, &decisions);
         }
         monitor.set_client(0);
-        self.write_log()?;
+        monitor.set_lasting(false);
+        self.write_log(None)?;
         Ok(Some(latest))
     }
 
@@ -450,6 +460,7 @@ impl DurableState {
                 number,
                 now,
                 client: self.client,
+                lasting: self.lasting,
                 input,
             };
             entry.write(&mut self.buffer);
@@ -474,25 +485,36 @@ impl DurableState {
                 let redacted = self.redaction.as_ref();
                 let redacted = redacted.map(|redaction| redaction.decision(decision));
                 let decision = redacted.as_ref().unwrap_or(decision);
-                self.lines
-                    .push_str(&chain.link(number, now, input.pieces(), decision));
+                let line = chain.line(number, now, input.pieces(), decision);
+                self.lines.push(line);
             }
         }
     }
 
-    /// Writes the accepted inputs; their decisions may be reported only afterwards.
+    /// Returns the hash of the latest list of calls that the log names.
+    pub(super) fn calls(&self) -> Option<&str> {
+        self.log.as_ref().and_then(|(_, chain)| chain.calls())
+    }
+
+    /// Whether inputs were accepted that are not written yet.
+    pub(super) fn has_more(&self) -> bool {
+        !self.buffer.is_empty() || !self.lines.is_empty()
+    }
+
+    /// Writes the accepted inputs; their decisions may be reported only afterwards. The log then names the list of calls with the
+    /// hash `calls`.
     ///
     /// # Errors
     /// If writing fails, the decisions must not be reported. The files are unchanged, and nothing more is written to
     /// them, because the monitor has processed inputs that they lack. Another process can continue from them.
-    pub(super) fn commit(&mut self) -> Result<(), Failure> {
+    pub(super) fn commit(&mut self, calls: Option<&str>) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
             return Err(Failure::Files(why.clone()));
         }
         let before = self.journal.as_ref().map(|journal| journal.len);
         let mut written = self.write_journal();
         if written.is_ok() {
-            written = self.write_log();
+            written = self.write_log(calls);
             if let (Err(_), Some(journal), Some(before)) = (&written, &mut self.journal, before) {
                 journal.len = before;
                 // What cannot be cut back counts as if it had been allowed.
@@ -515,15 +537,21 @@ impl DurableState {
         Ok(())
     }
 
-    fn write_log(&mut self) -> Result<(), Failure> {
-        if let (Some((file, _)), Some(path)) = (&mut self.log, &self.files.log)
-            && !self.lines.is_empty()
-        {
-            let written = file.add(self.lines.as_bytes(), path, self.files.sync);
-            written.map_err(|error| failed("write", path, &error))?;
+    fn write_log(&mut self, calls: Option<&str>) -> Result<(), Failure> {
+        let (Some((file, chain)), Some(path)) = (&mut self.log, &self.files.log) else {
+            return Ok(());
+        };
+        let mut text = String::new();
+        let mut lines = self.lines.drain(..).peekable();
+        while let Some(mut line) = lines.next() {
+            chain.close(&mut line, calls.filter(|_| lines.peek().is_none()));
+            text.push_str(&line);
         }
-        self.lines.clear();
-        Ok(())
+        if text.is_empty() {
+            return Ok(());
+        }
+        let written = file.add(text.as_bytes(), path, self.files.sync);
+        written.map_err(|error| failed("write", path, &error))
     }
 
     /// Writes a state if it is time for one, or at the end. A state that cannot be written is reported, and the journal

@@ -7,6 +7,7 @@ use super::durable_monitor::{DurableMonitor, unusable};
 use super::durable_state::{Files, Sync};
 use super::failure::Failure;
 use super::models;
+use super::secrets::SecretArgs;
 use crate::facade::Spec;
 use crate::learn::Model;
 use crate::monitor::{Decision, Identity, Monitor, Options, Request};
@@ -78,6 +79,7 @@ impl Embedded {
             journal: options.journal,
             log: options.log,
             key: options.key,
+            secrets: SecretArgs::default(),
             sync: if options.relaxed {
                 Sync::System
             } else {
@@ -85,6 +87,7 @@ impl Embedded {
             },
             redact: options.redact.then(String::new),
             snapshot_after: None,
+            names_calls: false,
         };
         let clock = if options.no_clock {
             Clock::None

@@ -20,14 +20,15 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use serde_json::{Value as Json, json};
 
 use super::clock::Witness;
-use super::durable_files::{Replacement, replace};
 use super::durable_monitor::{DurableMonitor, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, code, complain};
+use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
 use super::lines;
 use super::models::ModelArgs;
+use super::secrets::SecretArgs;
 use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::monitor::damaged::Intake;
@@ -45,9 +46,6 @@ const HEAD: usize = 2 * 1024 * 1024;
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// The bytes by which the list of calls may grow with one call.
-const ROOM: usize = 16 * 1024;
-
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
 
@@ -64,16 +62,14 @@ In .claude/settings.json:
     \"SessionEnd\":         [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\", \"timeout\": 30}]}]}}
 
 Claude Code lets a call through if its hook exits with any code but 0 and 2, cannot be started, or exceeds `timeout`;
-since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead.
+since version 2.1.295 `\"onFailure\": \"block\"` makes it deny the call instead. With an earlier version, or another program that knows
+no `onFailure`, let `UserPromptSubmit` and `PreToolUse` run `guard hook agent.guard || exit 2`.
 
 Relative paths of SPEC, `--state` and `--key` are those of the project (`$CLAUDE_PROJECT_DIR`, which Claude Code sets), not of the
 folder in which the agent works. In other programs give absolute paths.
 
 Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
 denied failed.";
-
-/// The time for which a call counts about which a person is asked, if its hooks never say what became of it.
-const ASKED: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -97,6 +93,8 @@ pub(super) struct Args {
     /// Sign every decision in the logs with this Ed25519 key (PEM)
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    secrets: SecretArgs,
     /// When to flush the state to disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
@@ -132,25 +130,6 @@ impl Args {
             ScopeArg::Session => Scope::Session,
             ScopeArg::Agent => Scope::Agent,
         }
-    }
-}
-
-/// The calls whose outcomes are awaited, and what they were known at.
-#[derive(Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-struct Kept {
-    #[serde(flatten)]
-    memory: Memory,
-    /// The length of the log when they were written, in bytes: a log that is shorter was cut.
-    #[serde(default)]
-    log: u64,
-    /// When that was.
-    #[serde(default)]
-    clock: Option<Witness>,
-}
-
-impl Kept {
-    fn text(&self) -> Result<Vec<u8>, String> {
-        serde_json::to_vec(self).map_err(|error| error.to_string())
     }
 }
 
@@ -217,6 +196,7 @@ fn start(args: &Args) -> std::io::Result<Option<Judge>> {
             output: Some(output),
         }));
     }
+    super::signals::end();
     if let Err(error) = dup2_stdin(its_input).and_then(|()| dup2_stdout(its_output)) {
         complain(&format!("cannot start the judging process: {error}"));
         std::process::exit(i32::from(code::HOOK_DENIES));
@@ -502,36 +482,16 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     }
     session.check_files().map_err(|why| refused(&why))?;
     let marked = session.marked(mark.as_ref())?;
-    let calls = session.file("calls");
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
-    let unwritable = |error: std::io::Error| format!("`{}`: {error}", calls.display());
-    let before = match std::fs::read(&calls) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|error| refused(&format!("`{}`: {error}", calls.display())))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let others = ["state", "journal", "log"].map(|ending| session.file(ending));
-            if let Some(other) = others.iter().find(|path| path.exists()) {
-                let (calls, other) = (calls.display(), other.display());
-                return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
-            }
-            if let Some(why) = session.had_history()? {
-                return Err(refused(&why));
-            }
-            // Before all others, so that its absence says something.
-            let none = Kept::default();
-            replace(&calls, &none.text()?, args.sync).map_err(unwritable)?;
-            session.begin()?;
-            none
-        }
-        Err(error) => return Err(format!("`{}`: {error}", calls.display())),
+    let read = CallList::read(session.file("calls")).map_err(|why| refused(&why))?;
+    let mut before = match read {
+        Some(list) => list,
+        None => first_list(&mut session, args.sync, &refused)?,
     };
-    if length() < before.log {
+    if length() < before.kept.log {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
-    // On a full disk this fails, and not after the journal has the call: what is denied in the end leaves nothing there.
-    let next = Replacement::begin(&calls, before.text()?.len() + ROOM).map_err(unwritable)?;
-    let mut memory = before.memory.clone();
     let files = Files {
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
@@ -540,20 +500,27 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
         log: Some(log.clone()),
+        names_calls: true,
         key: args.key.clone(),
+        secrets: args.secrets,
         sync: args.sync,
         redact: args.redact.clone(),
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
-        witness: before.clock.clone(),
-        options: &judged_with,
+        witness: before.kept.clock.clone(),
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {
         Failure::Files(why) => Session::remedy(&why, call.session()),
         other => other.to_string(),
     })?;
+    // A person may answer late: an asked call counts until its outcome or the end of the turn.
+    monitor.set_lasting(true);
+    let checked = before.check(monitor.calls(), &log);
+    checked.map_err(|why| refused(&why))?;
+    let next = before.make_room()?;
+    let mut memory = before.kept.memory.clone();
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");
         Session::remedy(&why, call.session())
@@ -562,24 +529,29 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
-    let after = Kept {
-        memory,
-        log: length(),
-        clock: monitor.witness(),
-    };
-    if after != before {
-        let kept = next.finish(&after.text()?, args.sync);
-        kept.map_err(unwritable)?;
+    // An answer is given only after this.
+    if monitor.has_more() {
+        let after = Kept {
+            memory,
+            log: length(),
+            clock: monitor.witness(),
+        };
+        let keep = |calls: &str| {
+            monitor
+                .keep_with(calls)
+                .map_err(|failure| failure.to_string())
+        };
+        next.replace(&after, args.sync, keep)?;
+        monitor.snapshot();
     }
     monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
         let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
-        session.forget_older(keep, |calls| {
-            serde_json::from_slice::<Kept>(calls).ok()?.clock
-        });
+        session.forget_older(keep, |calls| Kept::read(calls)?.clock);
     }
     let restarted = before
+        .kept
         .clock
         .as_ref()
         .and_then(Witness::elapsed_across_restart);
@@ -587,6 +559,26 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         Some(elapsed) => Some(with_note(answer.json, &restart_note(elapsed))),
         None => answer.json,
     })
+}
+
+/// Begins the list of calls of a session that has none, before all its other files, so that its absence says something.
+fn first_list(
+    session: &mut Session,
+    sync: Sync,
+    refused: &dyn Fn(&str) -> String,
+) -> Result<CallList, String> {
+    let calls = session.file("calls");
+    let others = ["state", "journal", "log"].map(|ending| session.file(ending));
+    if let Some(other) = others.iter().find(|path| path.exists()) {
+        let (calls, other) = (calls.display(), other.display());
+        return Err(refused(&format!("`{calls}` is missing, `{other}` is not")));
+    }
+    if let Some(why) = session.had_history()? {
+        return Err(refused(&why));
+    }
+    let list = CallList::begin(calls, sync)?;
+    session.begin()?;
+    Ok(list)
 }
 
 /// Returns the message for the first call after a restart of the machine: a system clock that is wrong empties windows.
@@ -608,11 +600,6 @@ fn with_note(answer: Option<Json>, note: &str) -> Json {
     answer
 }
 
-/// A person may answer late: an asked call counts until its outcome or the end of the turn.
-fn judged_with(options: &mut crate::monitor::Options) {
-    options.reservation = ASKED;
-}
-
 /// Judges an outcome that an earlier process could not judge: nothing of it is known but which call it answers.
 fn put_on_record(
     mark: &Mark,
@@ -630,16 +617,4 @@ fn put_on_record(
         outcome.judge(monitor, memory)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_person_may_take_a_day_to_answer() {
-        let mut options = crate::monitor::Options::default();
-        judged_with(&mut options);
-        assert!(options.reservation > Duration::from_secs(24 * 3600));
-    }
 }

@@ -6,7 +6,8 @@
 //! |---|---|
 //! | `STEM.lock` | the stems that have begun, or why there is no history; calls of one session come one after another; its mode says whether an outcome was lost |
 //! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
-//! | `STEM.calls` | the calls whose outcome is awaited, and the length of the log; it is there before all others |
+//! | `STEM.calls` | see [`super::hook_calls`]; it is there before all others |
+//! | `STEM.calls.next` | the list that is about to replace it |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
 use std::collections::BTreeMap;
@@ -105,7 +106,7 @@ impl Session {
 
     /// Checks that the files of the session are files: to open a pipe waits for its other end.
     pub(super) fn check_files(&self) -> Result<(), String> {
-        for ending in ["calls", "state", "journal", "log"] {
+        for ending in ["calls", "calls.next", "state", "journal", "log"] {
             is_file(&self.file(ending))?;
         }
         Ok(())

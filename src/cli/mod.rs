@@ -37,6 +37,7 @@ mod fmt;
 mod foreign;
 mod frames;
 mod hook;
+mod hook_calls;
 mod hook_session;
 mod http;
 mod jobs;
@@ -54,7 +55,9 @@ mod proxy;
 mod query;
 mod query_interval;
 mod query_spec;
+mod secrets;
 mod serve;
+mod signals;
 mod sources;
 mod spec;
 mod test;
@@ -150,6 +153,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let hook = args.get(1).is_some_and(|verb| verb == "hook");
     if hook {
+        // Before anything that takes memory or a stack.
+        if let Err(error) = signals::deny() {
+            failure::complain(&format!(
+                "the call was not checked: cannot catch signals: {error}"
+            ));
+            return code::HOOK_DENIES;
+        }
         // Before the arguments are read: each large page that is begun takes as long as 70 small ones.
         lines::take_small_pages();
     }

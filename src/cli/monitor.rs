@@ -13,6 +13,7 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use super::secrets::SecretArgs;
 use super::spec;
 use crate::inert::inert;
 use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
@@ -101,6 +102,8 @@ pub(super) struct Args {
     /// Sign every decision in the log with this Ed25519 key (PEM); with `--verify-log`, the key that it must be signed with
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    secrets: SecretArgs,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
@@ -175,9 +178,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         journal: args.journal.clone(),
         log: args.log.clone(),
         key: args.key.clone(),
+        secrets: args.secrets,
         sync: args.sync,
         redact: args.redact.clone(),
         snapshot_after: None,
+        names_calls: false,
     };
     let longest = args.limits.input().record_bytes;
     let desk = DurableMonitor::open(Setup {
@@ -412,6 +417,10 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
     if let Some(file) = &args.key {
         let pem = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
         let key = log::verifying_key(&pem).map_err(|error| unreadable(file, &error))?;
+        if log::signing_key(&pem).is_ok() {
+            let about = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?;
+            args.secrets.check(file, &about)?;
+        }
         if let Err(differs) = log::same_key(found.key.as_ref(), Some(&key)) {
             return broken(&differs);
         }

@@ -21,6 +21,7 @@ use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use super::secrets::SecretArgs;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::integrations::http::{RequestHead, Response};
@@ -140,7 +141,9 @@ enum JobRequest {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     lines::take_small_pages();
-    let tokens = args.token_file.iter().map(|file| read_token(file));
+    let secrets = args.files.secrets;
+    let token = |file: &PathBuf| read_token(secrets, file);
+    let tokens = args.token_file.iter().map(token);
     let tokens = tokens.collect::<Result<Vec<_>, _>>()?;
     let repeats = |(at, token)| {
         tokens
@@ -151,8 +154,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         let why = "two clients need different tokens: `--token-file` names the same one twice";
         return Err(Failure::Usage(why.to_owned()));
     }
-    let approver_token = args.approver_token_file.as_deref();
-    let approver_token = approver_token.map(read_token).transpose()?;
+    let approver_token = args.approver_token_file.as_ref().map(token).transpose()?;
     if approver_token.is_some_and(|approver| tokens.contains(&approver)) {
         return Err(Failure::Usage(
             "those who report and those who approve need different tokens".to_owned(),
@@ -228,26 +230,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// Reads the token from a file.
-fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
-    let wrong = |why: String| {
-        let path = path.display();
-        Failure::Usage(format!("cannot use the token in `{path}`: {why}"))
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let about = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-        let mode = about.permissions().mode();
-        // a user who can write the file could approve after a restart
-        if mode & 0o022 != 0 {
-            let why = format!("others can write the file (mode {:04o})", mode & 0o7777);
-            return Err(wrong(why));
-        }
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+fn read_token(secrets: SecretArgs, path: &Path) -> Result<blake3::Hash, Failure> {
+    let text = secrets.read(path)?;
     let token = text.lines().next().unwrap_or_default().trim();
     if token.len() < 16 {
-        return Err(wrong("the token has fewer than 16 characters".to_owned()));
+        let path = path.display();
+        let why = format!("cannot use `{path}`: the token has fewer than 16 characters");
+        return Err(Failure::Usage(why));
     }
     Ok(blake3::hash(token.as_bytes()))
 }
@@ -403,7 +392,10 @@ impl Judging {
 
     /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
     fn hook(&mut self, call: &Call) -> String {
-        match call.judge(&mut self.monitor, &mut self.memory) {
+        self.monitor.set_lasting(true);
+        let judged = call.judge(&mut self.monitor, &mut self.memory);
+        self.monitor.set_lasting(false);
+        match judged {
             Ok(answer) => {
                 self.monitor.late.clear();
                 answer

@@ -918,18 +918,91 @@ fn no_judge_is_left_behind() {
     held.unlock().unwrap();
 }
 
+/// Claude Code takes an end by a signal for "go on".
+#[test]
+fn a_first_process_that_a_signal_ends_denies() {
+    let session = tainted(&[]);
+    let start = |limit: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let hook = format!("{limit}exec \"$0\" hook --state \"$1\" \"$2\"");
+        shell
+            .args(["-c", &hook])
+            .arg(assert_cmd::cargo::cargo_bin("guard"))
+            .arg(session.state())
+            .arg(&session.spec)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        shell.spawn().unwrap()
+    };
+    let signals = "HUP INT QUIT ABRT ALRM TERM USR1 USR2 VTALRM PROF XCPU XFSZ TRAP SYS IO";
+    for signal in signals.split(' ') {
+        let mut first = start("");
+        // It waits for its input once it has started the process that judges.
+        let children = format!("/proc/{0}/task/{0}/children", first.id());
+        while std::fs::read_to_string(&children).is_ok_and(|children| children.is_empty()) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &first.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success(), "{signal}");
+        assert_eq!(first.wait().unwrap().code(), Some(2), "{signal}");
+    }
+    // It may write no file, and an outcome is marked in one.
+    let mut first = start("ulimit -f 0; ");
+    std::io::Write::write_all(first.stdin.as_mut().unwrap(), &outcome("\"x\"")).unwrap();
+    let output = first.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    // Its stack is too small to read its arguments.
+    let output = start("ulimit -s 64; ").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+/// Changes the list of calls, and the last line of the log, which names it: what only somebody can do who has the key, if there is
+/// one.
+fn rebind(session: &Session, calls: &str) {
+    let hash = |text: &[&str]| blake3::hash(text.concat().as_bytes()).to_hex().to_string();
+    std::fs::write(session.file("calls"), calls).unwrap();
+    let path = session.file("log");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let last = text.trim_end().rsplit('\n').next().unwrap();
+    let (body, end) = last.split_once(",\"calls\":\"").unwrap();
+    let (_, end) = end.split_once("\",\"prev\":\"").unwrap();
+    let (prev, _) = end.split_once('"').unwrap();
+    let body = format!(
+        "{body},\"calls\":\"{}\",\"prev\":\"{prev}\"",
+        hash(&[calls])
+    );
+    let line = format!("{body},\"hash\":\"{}\"}}", hash(&[prev, &body]));
+    std::fs::write(&path, text.replace(last, &line)).unwrap();
+}
+
+/// A session with two calls. After a call that took long to judge, as on a busy machine, a state is written and the journal is begun
+/// anew; then there is another session.
+fn journalled() -> Session {
+    loop {
+        let session = tainted(&[]);
+        session.before("a", "Read", json!({}));
+        session.before("b", "Read", json!({}));
+        let journal = std::fs::read_to_string(session.file("journal")).unwrap();
+        if journal.lines().count() > 2 {
+            return session;
+        }
+    }
+}
+
 /// A system clock that is wrong after a restart cannot be noticed, so a person is told what it says.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_restart_of_the_machine_is_told() {
-    let session = tainted(&[]);
-    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    let session = journalled();
     let calls = session.file("calls");
     let mut kept: Json = serde_json::from_slice(&std::fs::read(&calls).unwrap()).unwrap();
     kept["clock"]["boot"] = json!("another");
     let origin: i128 = kept["clock"]["origin"].as_str().unwrap().parse().unwrap();
     kept["clock"]["origin"] = json!((origin - 7_200_000_000_000).to_string());
-    std::fs::write(&calls, kept.to_string()).unwrap();
+    rebind(&session, &kept.to_string());
     let told = session.before("b", "Read", json!({}));
     let message = told["systemMessage"].as_str().unwrap();
     assert!(
@@ -1065,9 +1138,65 @@ fn a_judge_that_dies_denies() {
 }
 
 #[test]
+fn a_list_of_calls_that_was_not_put_in_place_is_found() {
+    let session = tainted(&[]);
+    session.before("a", "Glob", json!({}));
+    let calls = session.file("calls");
+    let next = calls.with_extension("calls.next");
+    let before = std::fs::read(&calls).unwrap();
+    session.before("b", "Read", json!({}));
+    // The process was ended after the log was written.
+    std::fs::rename(&calls, &next).unwrap();
+    std::fs::write(&calls, &before).unwrap();
+    session.before("c", "Glob", json!({}));
+    assert!(!next.exists());
+    let count = || {
+        let text = std::fs::read_to_string(&calls).unwrap();
+        text.matches("\"key\"").count()
+    };
+    assert_eq!(count(), 3);
+    // The process was ended before the log was written: what it judged did not happen.
+    std::fs::write(&next, &before).unwrap();
+    session.before("d", "Glob", json!({}));
+    assert_eq!((count(), next.exists()), (4, false));
+}
+
+#[test]
 fn log_journal_and_state_are_bound() {
     type Damage = (&'static str, fn(&Session));
-    let damage: [Damage; 10] = [
+    fn change(session: &Session, change: impl FnOnce(String) -> String) {
+        let calls = session.file("calls");
+        let text = std::fs::read_to_string(&calls).unwrap();
+        std::fs::write(&calls, change(text)).unwrap();
+    }
+    let damage: [Damage; 15] = [
+        ("is not the list of calls", |session| {
+            change(session, |text| {
+                let without = text.split_once("{\"key\"").unwrap().0;
+                let rest = text.split_once("\"ended\"").unwrap().1;
+                format!("{without}],\"ended\"{rest}")
+            });
+        }),
+        ("is not the list of calls", |session| {
+            change(session, |text| {
+                text.replacen("\"content\":\"", "\"content\":\"0", 1)
+            });
+        }),
+        ("is not the list of calls", |session| {
+            change(session, |_| {
+                "{\"calls\":[],\"ended\":[],\"denied\":[]}".to_owned()
+            });
+        }),
+        ("is not the list of calls", |session| {
+            // That of an earlier time.
+            let calls = session.file("calls");
+            let earlier = std::fs::read(&calls).unwrap();
+            session.before("later", "Read", json!({}));
+            std::fs::write(&calls, earlier).unwrap();
+        }),
+        ("EOF while parsing", |session| {
+            change(session, |text| text[..text.len() - 2].to_owned());
+        }),
         ("was cut", |session| {
             std::fs::remove_file(session.file("log")).unwrap();
         }),
@@ -1075,7 +1204,7 @@ fn log_journal_and_state_are_bound() {
             std::fs::remove_file(session.file("journal")).unwrap();
             std::fs::remove_file(session.file("log")).unwrap();
         }),
-        ("was cut", |session| {
+        ("is not the list of calls", |session| {
             for ending in ["journal", "log"] {
                 let path = session.file(ending);
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -1131,16 +1260,6 @@ fn log_journal_and_state_are_bound() {
             },
         ),
     ];
-    // After a call that took long to judge, as on a busy machine, a state is written and the journal is begun anew.
-    let journalled = || loop {
-        let session = tainted(&[]);
-        session.before("a", "Read", json!({}));
-        session.before("b", "Read", json!({}));
-        let journal = std::fs::read_to_string(session.file("journal")).unwrap();
-        if journal.lines().count() > 2 {
-            return session;
-        }
-    };
     for (why, damage) in damage {
         let session = journalled();
         damage(&session);
@@ -1336,7 +1455,7 @@ fn a_log_is_signed_and_verified_by_its_key() {
     let keys = tempfile::tempdir().unwrap();
     let key = |name: &str, pem: &str| {
         let path = keys.path().join(name);
-        std::fs::write(&path, pem).unwrap();
+        crate::support::write_private(&path, pem);
         path
     };
     let (right, wrong) = (key("right", KEY), key("wrong", OTHER));
@@ -1353,6 +1472,17 @@ fn a_log_is_signed_and_verified_by_its_key() {
         verify.output().unwrap().status.code()
     };
     assert_eq!((verify(&right), verify(&wrong)), (Some(0), Some(1)));
+    // A private key that others can read is refused, also where its public half is what matters.
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o640);
+    std::fs::set_permissions(&right, readable).unwrap();
+    assert_eq!(verify(&right), Some(2));
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, _, err) = session.raw(input.to_string().as_bytes());
+    let why = format!("(mode 0640); run `chmod 600 {}`", right.display());
+    assert!(
+        code == 2 && err.contains(&why) && !err.contains("--reset"),
+        "{err}"
+    );
     // Nobody goes on with it without the key.
     let unsigned = Session {
         args: Vec::new(),

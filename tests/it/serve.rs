@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
+use crate::support;
+
 const SPEC: &str = r#"
 event {
   kind: string
@@ -55,7 +57,7 @@ fn daemon_of(text: &str, args: &[&str]) -> Daemon {
         .iter()
         .map(|arg| arg.replace("DIR", folder.path().to_str().unwrap()));
     for (file, token) in [("token", TOKEN), ("approver", APPROVER)] {
-        std::fs::write(folder.path().join(file), format!("{token}\n")).unwrap();
+        support::write_private(&folder.path().join(file), &format!("{token}\n"));
     }
     let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
         .arg("serve")
@@ -325,16 +327,23 @@ fn files_of_tokens_are_of_one_user_and_one_client() {
         )
     };
     for (name, token) in [("a", TOKEN), ("b", APPROVER), ("c", TOKEN)] {
-        std::fs::write(path(name), token).unwrap();
-        let private = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(path(name), private).unwrap();
+        support::write_private(path(name).as_ref(), token);
     }
     for (first, second) in [("a", "a"), ("a", "c")] {
         let (code, said) = start(&["--token-file", &path(first), "--token-file", &path(second)]);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("different tokens"), "{said}");
     }
-    for mode in [0o666, 0o620, 0o602] {
+    let read = "others can read the file";
+    let write = "others can write the file";
+    for (mode, why) in [
+        (0o666, write),
+        (0o620, write),
+        (0o602, write),
+        (0o644, read),
+        (0o640, read),
+        (0o604, read),
+    ] {
         std::fs::set_permissions(path("b"), std::fs::Permissions::from_mode(mode)).unwrap();
         for role in ["--token-file", "--approver-token-file"] {
             let mut args = vec![role.to_owned(), path("b")];
@@ -344,7 +353,13 @@ fn files_of_tokens_are_of_one_user_and_one_client() {
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             let (code, said) = start(&args);
             assert_eq!(code, Some(2), "{mode:o} {role}: {said}");
-            assert!(said.contains("others can write the file"), "{said}");
+            let mode = format!("{why} (mode {mode:04o}); run `chmod 600 {}`", path("b"));
+            assert!(said.contains(&mode), "{said}");
+            // The option is for reading only; the token is then used, and the model is what is wrong.
+            let option = ["--allow-readable-secrets", "--model", "nowhere.json"];
+            let (code, said) = start(&[&args[..], &option].concat());
+            let used = said.contains("nowhere.json");
+            assert_eq!((code, used), (Some(2), why == read), "{said}");
         }
     }
 }
@@ -851,4 +866,40 @@ fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
         first > 0 && statuses[first..].iter().all(|status| *status == 500),
         "{statuses:?}"
     );
+}
+
+/// A person may answer late, and only the outcome says what was answered.
+#[test]
+fn a_question_that_a_hook_asks_counts_until_its_outcome() {
+    let spec = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property asks = never pays\nenforce asks { violated => ask \"sure?\" }\n\
+        property once_only = G (count(pays) <= 1)\nenforce once_only { violated => block \"one payment\" }\n";
+    let daemon = daemon_of(
+        spec,
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--reservation",
+            "1",
+            "--journal",
+            "DIR/journal",
+        ],
+    );
+    let hook = |at: &str, hook: &str, id: &str| {
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": hook, "tool_name": "pay",
+            "tool_input": {}, "tool_use_id": id, "tool_response": "done"});
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &body.to_string()).1
+    };
+    assert!(hook(&daemon.at, "PreToolUse", "a").contains("\"ask\""));
+    // That of another client still ages.
+    let other = r#"{"phase":"act","event":{"trace":"o","kind":"call","tool":"pay"}}"#;
+    let line = |at: &str| {
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/decide", "", other).1
+    };
+    assert!(line(&daemon.at).contains("\"ask\""));
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert!(hook(&daemon.at, "PreToolUse", "b").contains("\"deny\""));
+    assert!(line(&daemon.at).contains("\"ask\""));
 }

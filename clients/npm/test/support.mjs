@@ -26,8 +26,8 @@ enforce no_secret { violated => block "the result holds a secret" }
 export async function serve(t, args = [], options = {}) {
   const folder = mkdtempSync(join(tmpdir(), "guard-client-"));
   writeFileSync(join(folder, "live.guard"), SPEC);
-  writeFileSync(join(folder, "token"), `${TOKEN}\n`);
-  writeFileSync(join(folder, "approver"), `${APPROVER}\n`);
+  writeFileSync(join(folder, "token"), `${TOKEN}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, "approver"), `${APPROVER}\n`, { mode: 0o600 });
   const given = args.map((arg) => arg.replace("DIR", folder));
   if (!given.includes("--socket") && !given.includes("--listen")) given.push("--listen", "127.0.0.1:0");
   const child = spawn(process.env.GUARD, ["serve", join(folder, "live.guard"), "--token-file", join(folder, "token"), ...given], {

@@ -55,7 +55,7 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("dpkg", "--status-logger --pre-invoke --post-invoke"),
     ("dpkg-architecture", "-c --command"),
     ("apt apt-get apt-cache aptitude", "-o --option"),
-    ("make gmake", "--eval"),
+    ("make gmake", "-E --eval"),
     ("cpio", "--rsh-command"),
     ("borg", "--rsh"),
     ("restic rclone", "--password-command"),
@@ -124,6 +124,14 @@ pub(super) const NAMED_BY_CALL: &str = "git busybox toybox coreutils";
 pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \
     help test [ [[ expr set logger notify-send sed gsed awk gawk mawk nawk jq yq curl http https xh pgrep pkill history hash \
     apt-cache dpkg";
+
+/// Variables of `make` whose value its rules run as a program with words.
+pub(super) const MAKE_PROGRAMS: &str = "CC CXX CPP FC F77 LD AR AS RM NM STRIP RANLIB OBJCOPY OBJDUMP INSTALL MAKE YACC LEX LINT M2C PC \
+    GET CO TEX WEAVE CWEAVE TANGLE CTANGLE MAKEINFO TEXI2DVI HOSTCC HOSTCXX HOSTLD";
+
+/// Functions of `make` that neither run a command nor read a text as a makefile.
+pub(super) const MAKE_FUNCTIONS: &str = "subst patsubst strip findstring filter filter-out sort word wordlist words firstword lastword \
+    dir notdir suffix basename addsuffix addprefix join wildcard realpath abspath if or and foreach value origin flavor";
 
 /// Programs that delete their operands: a word of another program with such a name is listed as a command, too.
 pub(super) const DELETING: &str = "rm unlink shred srm";

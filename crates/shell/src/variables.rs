@@ -40,6 +40,11 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
 ];
+/// Variables whose value programs run as a line when they build others. A value that the text does not determine is listed with the
+/// variable, as that of all that [load code](loads_code).
+pub(super) const BUILD_VARIABLES: &[&str] = &["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "LINKER"];
+/// Variables whose value holds options of `make`.
+pub(super) const MAKE_OPTIONS: &[&str] = &["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"];
 /// A variable whose value is a file that an interactive shell runs.
 pub(super) const STARTUP_VARIABLE: &str = "ENV";
 /// Variables whose value a shell expands.
@@ -97,10 +102,6 @@ const LOADERS: &[&str] = &[
     "PATH",
     "HOME",
     "XDG_CONFIG_HOME",
-    "CC",
-    "CXX",
-    "AR",
-    "LINKER",
     "CLASSPATH",
     "GCONV_PATH",
     "OPENSSL_CONF",
@@ -152,6 +153,8 @@ pub(super) fn loads_code(name: &str) -> bool {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     LOADERS.contains(&name)
         || LINE_VARIABLES.contains(&name)
+        || BUILD_VARIABLES.contains(&name)
+        || MAKE_OPTIONS.contains(&name)
         || name == STARTUP_VARIABLE
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
@@ -165,4 +168,10 @@ pub(super) fn variable_of(name: &str) -> &str {
 pub(super) fn runs_values_of(name: &str) -> bool {
     let name = variable_of(name);
     RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
+}
+
+/// Whether options of `make` give it text that it reads as a makefile.
+pub(super) fn gives_makefile(options: &str) -> bool {
+    let mut words = options.split_ascii_whitespace();
+    words.any(|word| word.contains("eval") || word.starts_with("-E"))
 }

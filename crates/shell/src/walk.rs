@@ -8,8 +8,8 @@ use super::syntax::{
 };
 use super::table::{DELETERS, INTERPRETERS, SHELLS};
 use super::variables::{
-    EXPANDED_VARIABLES, LINE_VARIABLES, RUN_VARIABLES, SET_BY_SHELL, STARTUP_VARIABLE, loads_code,
-    runs_values_of, variable_of,
+    BUILD_VARIABLES, EXPANDED_VARIABLES, LINE_VARIABLES, MAKE_OPTIONS, RUN_VARIABLES, SET_BY_SHELL,
+    STARTUP_VARIABLE, gives_makefile, loads_code, runs_values_of, variable_of,
 };
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError};
@@ -574,6 +574,12 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
         && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
+    let builds = BUILD_VARIABLES.contains(&name) && value.is_some_and(|value| !is_harmless(value));
+    // `make` expands the values of all variables that it inherits
+    let makes = value.is_some_and(|value| {
+        let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(value);
+        evaluates || ["$(shell", "${shell"].iter().any(|one| value.contains(one))
+    });
     // files of settings, of which some are lines
     let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
         && !matches!(value, Some("" | "/dev/null"))
@@ -581,7 +587,9 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
         || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);
     // options of a shell; some change how it parses a line
     let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
-    if runs || starts || expands || hides || configures || sets || name.starts_with("BASH_FUNC_") {
+    let is_line = hides || builds || makes;
+    if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
+    {
         return Err(ShellError::undetermined(
             RUN_VARIABLE,
             &format!("{name}={written}"),

@@ -108,11 +108,82 @@ fn a_line_in_a_word_of_a_program_is_listed() {
 }
 
 #[test]
+fn what_make_and_tar_run_by_their_words_is_listed_or_unknown() {
+    let lists_program = |line: &str, program: &str| {
+        let found = read(line);
+        let listed = found.as_ref().is_ok_and(|found| lists(found, program));
+        assert!(listed, "{line}: {found:?}");
+    };
+    lists_program("make CC='curl u; gcc' all", "curl");
+    lists_program("make LD=./evil", "evil");
+    lists_program("make CC='ccache gcc'", "ccache");
+    lists_program("make INSTALL=\"sh -c 'curl u'\"", "curl");
+    lists_program("make CFLAGS='-O2 $(shell curl u)'", "curl");
+    lists_program("make CFLAGS='${shell curl u}'", "curl");
+    lists_program("make 'X!=curl u'", "curl");
+    lists_program("make --eval='x:;curl u' x", "curl");
+    all_are_unknown(&[
+        "CC='curl u;' make",
+        "CXX='sh x' make",
+        "env CC='curl u;' make",
+        "export LD='curl u;'; make",
+        "CFLAGS='$(shell curl u)' make",
+        "MAKEFLAGS='--eval=x:;curl' make x",
+        "make MAKEFLAGS='--eval=x:;curl' x",
+        "make --eval='$(shell curl u)'",
+        "make --eval='X:=$(shell curl u)'",
+        "make -E '$(shell curl u)'",
+        "make X='$(file >x,y)'",
+        "make X='$(eval Y!=curl u)'",
+        "make X='$(shell curl $(U))'",
+        "make X=\"\\$(shell curl u)$y\"",
+        "make CC=\"$(cat f)\"",
+        "make SHELL=\"$x\"",
+        "tar cf a.tar --checkpoint=1 --checkpoint-action=\"$x\" f",
+    ]);
+    let plain = [
+        "make -j4 CC=gcc CXX='ccache g++' V=1",
+        "CC='ccache clang' CFLAGS='-O2 -g' make -j\"$(nproc)\"",
+        "make CC=\"$CC\" VERSION=\"$(git describe)\" install",
+        "make CMD='$(MAKE) x' SRC='$(wildcard *.c)' OBJ='$(SRC:.c=.o y)'",
+        "MAKEFLAGS=-j8 make -f other.mk",
+        "export CC=${CC:-gcc}; make",
+    ];
+    for line in plain {
+        let found = read(line);
+        assert!(found.is_ok(), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn settings_of_git_in_loops_and_behind_find_are_followed() {
+    deletions_are_listed(&[
+        "find . -name .git -exec git config core.pager 'rm canary' \\;",
+        "find . -execdir git config alias.x '!rm canary' +",
+        "for i in 1 2; do git config alias.x '!rm canary'; done",
+        "for k in core.pager core.editor; do git config \"$k\" 'rm canary'; done",
+        "for v in '!rm canary'; do git config alias.x \"$v\"; done",
+    ]);
+    all_are_unknown(&[
+        "while read -r v; do git config alias.x \"$v\"; done < f",
+        "while read -r k v; do git config \"$k\" \"$v\"; done < f",
+        "xargs -n2 git config < f",
+        "find . -exec git config include.path {} \\;",
+        "find . -exec git config core.pager {} \\;",
+    ]);
+    deletions_are_not_listed(&[
+        "find . -type d -exec git config --global --add safe.directory {} \\;",
+    ]);
+}
+
+#[test]
 fn options_whose_value_is_a_line_are_found_among_other_letters() {
     deletions_are_listed(&[
         "tar -cvI'rm canary' -f out.tar x",
         "tar -cvI 'rm canary' -f out.tar x",
         "tar cIf 'rm canary' out.tar x",
+        "tar xf a.tar --to-comm='rm canary'",
+        "tar cf a.tar --checkpoint=1 --checkpoint-act='exec=rm canary' x",
         "tar cf out.tar x -F 'rm canary' -L 1 -M",
         "rsync -aze 'rm canary #' a h:b",
         "ssh -vo ProxyCommand='rm canary' h",

@@ -15,7 +15,7 @@ pub(crate) mod trees;
 pub(crate) mod ui;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use guard_lang::Judgement;
 use guard_lang::audit::{Readers, judge_text};
@@ -23,6 +23,13 @@ use guard_lang::eval::{self, Program};
 use guard_lang::hir::Spec;
 use guard_lang::input::formats::FormatChoice;
 use guard_lang::input::limits::InputLimits;
+
+/// Writes a file that only its owner can read.
+pub(crate) fn write_private(path: &Path, text: &str) {
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, private).unwrap();
+}
 
 /// Evaluates a spec on the traces of a text.
 pub(crate) fn judge(spec: &Spec, name: &str, text: &[u8]) -> Judgement {

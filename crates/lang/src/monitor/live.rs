@@ -86,12 +86,16 @@ pub struct Monitor {
     /// The next deadline of each trace, on the clock of the caller.
     pub(super) due: BTreeSet<(i128, SmolStr)>,
     pub(super) proposals: BTreeMap<u64, Proposal>,
+    /// When they expire, and their numbers.
+    pub(super) expiries: BTreeSet<(i128, u64)>,
     /// The open proposals, by trace.
     pub(super) reserved: HashMap<SmolStr, Reserved>,
     /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
     /// The client that made the current request.
     pub(super) client: u32,
+    /// Whether questions to a person last.
+    pub(super) lasting: bool,
     pub(super) next_proposal: u64,
     /// The number of lines and ticks processed.
     pub(super) taken: u64,
@@ -192,9 +196,11 @@ impl Monitor {
             traces: HashMap::new(),
             due: BTreeSet::new(),
             proposals: BTreeMap::new(),
+            expiries: BTreeSet::new(),
             reserved: HashMap::new(),
             clients: Clients::default(),
             client: 0,
+            lasting: false,
             next_proposal: 1,
             taken: 0,
             program,
@@ -309,6 +315,13 @@ impl Monitor {
     /// proposals.
     pub fn set_client(&mut self, client: u32) {
         self.client = client;
+    }
+
+    /// Sets whether a proposal of the following requests about which a person is asked counts for 30 days instead of
+    /// [`Options::reservation`]. The program of a hook asks, and says only by the outcome, or by the end of the turn, what was
+    /// answered.
+    pub fn set_lasting(&mut self, lasting: bool) {
+        self.lasting = lasting;
     }
 
     /// Decides a line in the format of [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is an

@@ -3,7 +3,8 @@
 //! Each line is a JSON object whose `hash` is BLAKE3 over the hash of the previous line and the line itself up to `hash`. The
 //! first line names the spec and the model, the number of earlier inputs (`after`), the last line of the log that this one
 //! continues (`follows`), and the signing key. With a [`SigningKey`] every hash is signed (`sig`, Ed25519), so that only the
-//! holder of the key can write a valid chain. A log that ends early is not detected: store the last hash elsewhere.
+//! holder of the key can write a valid chain. A log that ends early is not detected: store the last hash elsewhere. A hook keeps a
+//! list of calls beside the log; its hash (`calls`) is in the last line of those that are written with it.
 
 use std::fmt::Write as _;
 
@@ -38,6 +39,8 @@ pub struct Chain {
     last: u64,
     /// The number of decisions on that input.
     of_last: u64,
+    /// The hash of the latest list of calls that a line names.
+    calls: Option<String>,
 }
 
 /// A verified log.
@@ -166,6 +169,8 @@ struct Line {
     n: u64,
     #[serde(default)]
     input: String,
+    #[serde(default)]
+    calls: Option<String>,
     prev: String,
 }
 
@@ -238,15 +243,17 @@ impl Chain {
             hash: NOTHING.to_owned(),
             last: start.after,
             of_last: 0,
+            calls: None,
         };
         let mut line = serde_json::to_string(&head).unwrap_or_default();
         line.pop();
-        chain.close(&mut line);
+        chain.close(&mut line, None);
         (chain, line)
     }
 
-    /// Returns the line of a decision about the input of this number, given at this time. `input` is the hash of the input.
-    pub fn link(
+    /// Returns the line of a decision about the input of this number, given at this time, which is to be [closed](Self::close)
+    /// before the next one is.
+    pub fn line(
         &mut self,
         number: u64,
         now: Option<Instant>,
@@ -260,7 +267,6 @@ impl Chain {
         }
         let _ = write!(line, ",\"input\":\"{}\",\"decision\":", hash_of(input));
         decision.write_json(&mut line);
-        self.close(&mut line);
         self.count(number);
         line
     }
@@ -275,8 +281,13 @@ impl Chain {
         self.last = number;
     }
 
-    /// Appends the hash of the line to it, computed with the previous hash, and the signature.
-    fn close(&mut self, line: &mut String) {
+    /// Appends the hash of the line to it, computed with the previous hash, and the signature. `calls` is the hash of the list of
+    /// calls that is kept with it.
+    pub fn close(&mut self, line: &mut String, calls: Option<&str>) {
+        if let Some(calls) = calls {
+            let _ = write!(line, ",\"calls\":\"{calls}\"");
+            self.calls = Some(calls.to_owned());
+        }
         let _ = write!(line, ",\"prev\":\"{}\"", self.hash);
         self.hash = hash(&self.hash, line);
         let _ = write!(line, ",\"hash\":\"{}\"", self.hash);
@@ -290,6 +301,11 @@ impl Chain {
     /// Returns the number of the input of the last decision.
     pub fn last(&self) -> u64 {
         self.last
+    }
+
+    /// Returns the hash of the latest list of calls that a line names.
+    pub fn calls(&self) -> Option<&str> {
+        self.calls.as_deref()
     }
 
     /// Sets the key that signs the following lines.
@@ -310,6 +326,9 @@ impl Chain {
         }
         self.count(read.n);
         self.hash = hash;
+        if read.calls.is_some() {
+            self.calls.clone_from(&read.calls);
+        }
         Ok(())
     }
 
@@ -404,6 +423,7 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
             hash: read.prev.clone(),
             last: read.n.saturating_sub(1),
             of_last: 0,
+            calls: None,
         });
         let hash = checked(&chain.hash, line, key.as_ref()).ok()?;
         n_inputs += u64::from(read.n > chain.last);
@@ -431,6 +451,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
         hash: NOTHING.to_owned(),
         last: 0,
         of_last: 0,
+        calls: None,
     };
     let mut head: Option<(Head, Option<VerifyingKey>)> = None;
     let mut inputs = Inputs::default();
@@ -483,13 +504,19 @@ mod tests {
     use super::super::decision::Cause;
     use super::*;
 
+    fn link(chain: &mut Chain, number: u64, decision: &Decision) -> String {
+        let mut line = chain.line(number, None, [b"x", b"", b""], decision);
+        chain.close(&mut line, None);
+        line
+    }
+
     #[test]
     fn the_end_of_a_log_is_enough_to_go_on() {
         let (mut chain, first) = Chain::begin(&Identity::default(), Start::default());
         let mut lines = Vec::new();
         for number in [1, 2, 3, 3, 3, 4, 4] {
             let decision = Decision::new(Cause::Event);
-            lines.push(chain.link(number, None, [b"x", b"", b""], &decision));
+            lines.push(link(&mut chain, number, &decision));
         }
         let from = |place: usize| resume(first.trim_end(), &lines[place..].concat());
         for place in 0..5 {
@@ -519,7 +546,7 @@ mod tests {
         let decision = Decision::new(Cause::Event);
         let (mut chain, mut text) = Chain::begin(&Identity::default(), start(&key));
         for number in 1..4 {
-            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
+            text.push_str(&link(&mut chain, number, &decision));
         }
         let verified = verify(text.as_bytes())?;
         assert_eq!(
@@ -531,7 +558,7 @@ mod tests {
         for other in [None, Some(SigningKey::from_bytes(&[8; 32]))] {
             let mut forged = chain.clone();
             forged.sign_with(other);
-            let line = forged.link(4, None, [b"x", b"", b""], &decision);
+            let line = link(&mut forged, 4, &decision);
             assert!(
                 verify(format!("{text}{line}").as_bytes()).is_err(),
                 "{line}"
@@ -549,7 +576,7 @@ mod tests {
         let (mut chain, mut text) = Chain::begin(&Identity::default(), Start::default());
         for number in 1..5 {
             let decision = Decision::new(Cause::Event);
-            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
+            text.push_str(&link(&mut chain, number, &decision));
         }
         let verified = verify(text.as_bytes());
         assert_eq!(

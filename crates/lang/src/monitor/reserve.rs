@@ -4,7 +4,7 @@
 //! then on: every later proposal of its trace is judged twice, once on the events that happened and once as if all open
 //! proposals had happened before it, in their order. The stricter of the two decisions applies. A proposal stays reserved until
 //! it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about which a
-//! person is being asked. [`Monitor::act`] checks and records in one step, and needs no reservation.
+//! person is being asked, or 30 days old if [questions last](Monitor::set_lasting). [`Monitor::act`] checks and records in one step, and needs no reservation.
 //!
 //! | request | judged on | recorded | reserved |
 //! |---|---|---|---|
@@ -21,6 +21,9 @@ use super::live::{Monitor, Read, Trace, forbidden};
 use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
 use crate::value::{Cell, Instant, Value};
+
+/// The seconds for which a proposal counts about which a person is asked, if questions last.
+const LASTING: u64 = 30 * 24 * 3600;
 
 /// A proposed action that was allowed.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -381,8 +384,11 @@ impl Monitor {
         }
         let acted = decision.clauses.iter();
         let acted = acted.filter_map(|fired| Some((fired.clause, fired.arm?)));
-        let seconds = i128::from(self.options.reservation.as_secs());
-        let lifetime = seconds.saturating_mul(Instant::SECOND);
+        let seconds = match self.lasting && decision.ruling == Ruling::Ask {
+            true => LASTING,
+            false => self.options.reservation.as_secs(),
+        };
+        let lifetime = i128::from(seconds).saturating_mul(Instant::SECOND);
         let proposal = Proposal {
             trace: read.trace.clone(),
             acted: acted.collect(),
@@ -408,14 +414,15 @@ impl Monitor {
         decision.proposal = Some(number);
     }
 
-    /// Ends the proposals that have expired. Proposals are numbered in the order of their times.
+    /// Ends the proposals that have expired.
     fn expire(&mut self, now: Option<Instant>) {
         let Some(now) = now else {
             return;
         };
-        let over = |proposal: &Proposal| proposal.until.is_some_and(|until| until < now.0);
-        while let Some((number, _)) = self.proposals.first_key_value().filter(|(_, p)| over(p)) {
-            let number = *number;
+        while let Some(&(until, number)) = self.expiries.first()
+            && until < now.0
+        {
+            self.expiries.pop_first();
             self.release(number);
         }
     }
@@ -423,7 +430,7 @@ impl Monitor {
     /// Removes a proposal from the reserved ones.
     fn release(&mut self, number: u64) -> Option<Proposal> {
         let proposal = self.proposals.remove(&number)?;
-        self.clients.remove(proposal.client, proposal.bytes);
+        self.uncount(number, &proposal);
         if let Some(reserved) = self.reserved.get_mut(&proposal.trace) {
             reserved.numbers.retain(|other| *other != number);
             reserved.usage.remove(proposal.bytes);
@@ -441,6 +448,16 @@ impl Monitor {
         reserved.numbers.push(number);
         reserved.usage.add(proposal.bytes);
         self.clients.add(proposal.client, proposal.bytes);
+        self.expiries
+            .extend(proposal.until.map(|until| (until, number)));
+    }
+
+    /// Takes a proposal out of the counts of its client, and of what expires.
+    fn uncount(&mut self, number: u64, proposal: &Proposal) {
+        self.clients.remove(proposal.client, proposal.bytes);
+        if let Some(until) = proposal.until {
+            self.expiries.remove(&(until, number));
+        }
     }
 
     /// Ends all proposals of a trace that has ended.
@@ -448,7 +465,7 @@ impl Monitor {
         let reserved = self.reserved.remove(trace);
         for number in reserved.into_iter().flat_map(|reserved| reserved.numbers) {
             if let Some(proposal) = self.proposals.remove(&number) {
-                self.clients.remove(proposal.client, proposal.bytes);
+                self.uncount(number, &proposal);
             }
         }
     }

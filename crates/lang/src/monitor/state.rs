@@ -210,6 +210,7 @@ impl Monitor {
         self.traces = traces.into_iter().collect();
         self.reserved.clear();
         self.clients = Clients::default();
+        self.expiries.clear();
         for (number, proposal) in &body.proposals {
             self.count(*number, proposal);
         }

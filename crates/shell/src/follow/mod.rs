@@ -3,6 +3,7 @@
 mod checks;
 pub(super) mod git;
 mod interpreters;
+mod make;
 mod options;
 mod others;
 mod programs;
@@ -20,7 +21,7 @@ use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
 use checks::{check_deletion, check_names};
-use options::{Sorted, after_assignments, check_name, line_of, sort};
+use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
 
@@ -503,17 +504,10 @@ impl Walk<'_> {
         match program {
             "eval" if self.sets_up(rest) => return Ok(Run::Nothing),
             "eval" => {
-                return line_of(match rest {
-                    [dashes, rest @ ..] if dashes.text == "--" => rest,
-                    rest => rest,
-                });
+                return line_of(behind_dashes(rest));
             }
             "." | "source" => {
-                let rest = match rest {
-                    [dashes, rest @ ..] if dashes.text == "--" => rest,
-                    rest => rest,
-                };
-                return match rest.split_first() {
+                return match behind_dashes(rest).split_first() {
                     Some((file, _)) => self.file(file),
                     None => Ok(Run::Nothing),
                 };

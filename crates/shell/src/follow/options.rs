@@ -227,3 +227,11 @@ pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
     }
     Ok(rest)
 }
+
+/// Returns the words behind `--`, if it is the first.
+pub(super) fn behind_dashes(words: &[Field]) -> &[Field] {
+    match words {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        words => words,
+    }
+}

@@ -1,6 +1,7 @@
 //! Programs that no table of wrappers lists: options whose value is a line for a shell, and words that are a command.
 
 use super::checks::check_options;
+use super::make::lines_of_make;
 use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, has_mark, listed, refuse};
 use crate::option_table::OPTIONED;
@@ -32,7 +33,7 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         runs.push(Run::Words(shell));
     }
     if matches!(program, "make" | "gmake") {
-        runs.extend(shells_of_make(words)?);
+        runs.extend(lines_of_make(words)?);
     }
     if listed(LINE_OPERANDS, program) {
         let lines = words.iter().filter(|word| word.text.contains(' '));
@@ -206,26 +207,6 @@ fn within(words: &[Field]) -> impl Iterator<Item = Vec<Field>> {
     })
 }
 
-/// Returns the lines that `make` runs as its shell (`SHELL=…`), if they are other programs than shells.
-fn shells_of_make(words: &[Field]) -> Result<Vec<Run>> {
-    let mut runs = Vec::new();
-    for word in words {
-        let Some((name, value)) = word.text.split_once('=') else {
-            continue;
-        };
-        if name.trim_end_matches([':', '?', '!', '+']) != "SHELL" {
-            continue;
-        }
-        if word.hole != Hole::None {
-            return refuse("the shell of `make`", word);
-        }
-        if !SHELLS.contains(&base(value)) {
-            runs.push(line_of(&[Field::known(value)])?);
-        }
-    }
-    Ok(runs)
-}
-
 pub(super) fn is_deleter(word: &str) -> bool {
     listed(DELETING, base(word))
 }
@@ -315,7 +296,13 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                     .map(|mark| command.get(mark + 1..).unwrap_or_default())
             }
             // `--checkpoint-action=ACTION`, of which `exec=LINE` is one
-            "tar" | "gtar" if name == "--checkpoint-action" => value.text.strip_prefix("exec="),
+            "tar" | "gtar" if name == "--checkpoint-action" => {
+                let (kind, _) = split_value(&value.text);
+                if value.hole != Hole::None && kind.contains(['$', '`']) {
+                    return refuse("the value of an option", &value);
+                }
+                value.text.strip_prefix("exec=")
+            }
             // a file, or a command after `|`
             "strace" | "ltrace" => value.text.strip_prefix(['|', '!']),
             _ => Some(value.text.as_str()),

@@ -1,0 +1,80 @@
+//! Lines that `make` runs by its words: variables that name programs, and functions in values.
+
+use super::options::line_of;
+use super::{Result, Run, base, listed, refuse};
+use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS, SHELLS};
+use crate::variables::{MAKE_OPTIONS, gives_makefile};
+use crate::words::{Field, Hole};
+
+/// Returns the lines that `make` runs by its words.
+pub(super) fn lines_of_make(words: &[Field]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for word in words {
+        runs.extend(functions(word)?);
+        if let Some((name, value)) = word.text.split_once('=')
+            && !name.starts_with('-')
+        {
+            runs.extend(of_variable(name, value, word)?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns the lines that the value of a variable holds: `CC=LINE`, `NAME!=LINE`, and `SHELL=PROGRAM` if it is no shell.
+fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
+    let runs = name.ends_with('!');
+    let name = name.trim_end_matches([':', '?', '!', '+']);
+    if MAKE_OPTIONS.contains(&name) && gives_makefile(value) {
+        return refuse("the options of `make`", word);
+    }
+    let is_shell = name == "SHELL";
+    if !runs && !is_shell && !listed(MAKE_PROGRAMS, name) {
+        return Ok(None);
+    }
+    if is_shell && SHELLS.contains(&base(value)) || value.is_empty() {
+        return Ok(None);
+    }
+    // `make CC="$CC"` gives the variable that it has
+    if word.hole != Hole::None {
+        return match word.environment && !is_shell && !runs {
+            true => Ok(None),
+            false => refuse("a program of `make`", word),
+        };
+    }
+    line_of(&[Field::known(value)]).map(Some)
+}
+
+/// Returns the lines of `$(shell LINE)` in a word, and refuses functions that write, or that read a text as a makefile.
+fn functions(word: &Field) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    if word.hole != Hole::None {
+        let shells = ["$(shell", "${shell"];
+        return match shells.iter().any(|one| word.text.contains(one)) {
+            true => refuse("a function of `make`", word),
+            false => Ok(runs),
+        };
+    }
+    for (open, close) in [('(', ')'), ('{', '}')] {
+        let begin = format!("${open}");
+        for rest in word.text.split(begin.as_str()).skip(1) {
+            let Some((name, _)) = rest.split_once([' ', '\t', ',']) else {
+                continue;
+            };
+            if name.contains([close, ':']) || listed(MAKE_FUNCTIONS, name) {
+                continue;
+            }
+            if name != "shell" {
+                return refuse("a function of `make`", word);
+            }
+            // what a function inside of the line gives is not known
+            let line = rest.get(name.len()..).unwrap_or_default();
+            match line.split_once(close) {
+                Some((line, _)) if !line.contains(['(', '{']) => {
+                    runs.push(line_of(&[Field::known(line.trim())])?);
+                }
+                _ => return refuse("a function of `make`", word),
+            }
+        }
+    }
+    Ok(runs)
+}

@@ -1,0 +1,155 @@
+//! The list of calls of a session: which outcomes are awaited, and when the last call was judged.
+//!
+//! The log names the list that goes with its last lines. A new list is complete under another name before the log names it, and
+//! replaces the old one afterwards: whenever the process ends, one of the two is the list that the log names.
+
+use std::path::{Path, PathBuf};
+
+use super::clock::Witness;
+use super::durable_files::{Replacement, replace};
+use super::durable_state::Sync;
+use crate::integrations::hook::Memory;
+
+/// The ending of a list that is about to replace the other one.
+pub(super) const NEXT: &str = "next";
+
+/// The bytes by which the list may grow with one call.
+const ROOM: usize = 16 * 1024;
+
+/// The facts that are kept from one call to the next, besides the state of the monitor.
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Kept {
+    #[serde(flatten)]
+    pub(super) memory: Memory,
+    /// The length of the log before the lines that came with it, in bytes: a log that is shorter was cut.
+    #[serde(default)]
+    pub(super) log: u64,
+    /// When that was.
+    #[serde(default)]
+    pub(super) clock: Option<Witness>,
+}
+
+impl Kept {
+    pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    fn text(&self) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(self).map_err(|error| error.to_string())
+    }
+}
+
+/// The list in its file.
+pub(super) struct CallList {
+    path: PathBuf,
+    text: Vec<u8>,
+    pub(super) kept: Kept,
+}
+
+impl CallList {
+    /// Reads the list; `None` if there is none.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no list.
+    pub(super) fn read(path: PathBuf) -> Result<Option<CallList>, String> {
+        let wrong = |why: &dyn std::fmt::Display| format!("`{}`: {why}", path.display());
+        let text = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|error| wrong(&error))?,
+        };
+        let kept = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+        Ok(Some(CallList { path, text, kept }))
+    }
+
+    /// Begins the list of a session.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn begin(path: PathBuf, sync: Sync) -> Result<CallList, String> {
+        let kept = Kept::default();
+        let text = kept.text()?;
+        replace(&path, &text, sync).map_err(|error| of(&path, &error))?;
+        Ok(CallList { path, text, kept })
+    }
+
+    /// Checks that it is the list that the log names, by its hash, or takes the one that was about to replace it.
+    ///
+    /// # Errors
+    /// The log names another one.
+    pub(super) fn check(&mut self, named: Option<&str>, log: &Path) -> Result<(), String> {
+        let named = match named {
+            Some(named) => named.to_owned(),
+            // No line names the list that a session begins with.
+            None => hash(&Kept::default().text()?),
+        };
+        if hash(&self.text) == named {
+            return Ok(());
+        }
+        let next = with_ending(&self.path);
+        if let Some(list) = CallList::read(next.clone()).ok().flatten()
+            && hash(&list.text) == named
+        {
+            std::fs::rename(&next, &self.path).map_err(|error| of(&next, &error))?;
+            (self.text, self.kept) = (list.text, list.kept);
+            return Ok(());
+        }
+        Err(format!(
+            "`{}` is not the list of calls that the end of `{}` names: one of the two was changed, cut or replaced",
+            self.path.display(),
+            log.display()
+        ))
+    }
+
+    /// Makes room for the next list. On a full disk this fails, and not after the journal has the call.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn make_room(&self) -> Result<NextList<'_>, String> {
+        let made = Replacement::begin(&self.path, NEXT, self.text.len() + ROOM);
+        Ok(NextList {
+            list: self,
+            file: made.map_err(|error| of(&self.path, &error))?,
+        })
+    }
+}
+
+/// The list that will replace another one.
+pub(super) struct NextList<'l> {
+    list: &'l CallList,
+    file: Replacement<'l>,
+}
+
+impl NextList<'_> {
+    /// Replaces the list; `keep` makes the log name the new one, by its hash.
+    ///
+    /// # Errors
+    /// One of the two cannot be written.
+    pub(super) fn replace(
+        mut self,
+        kept: &Kept,
+        sync: Sync,
+        keep: impl FnOnce(&str) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let path = &self.list.path;
+        let text = kept.text()?;
+        let written = self.file.fill(&text, sync);
+        written.map_err(|error| of(path, &error))?;
+        keep(&hash(&text))?;
+        self.file.stay();
+        self.file.finish(sync).map_err(|error| of(path, &error))
+    }
+}
+
+fn with_ending(path: &Path) -> PathBuf {
+    let mut next = path.as_os_str().to_owned();
+    next.push(format!(".{NEXT}"));
+    PathBuf::from(next)
+}
+
+fn of(path: &Path, error: &std::io::Error) -> String {
+    format!("`{}`: {error}", path.display())
+}
+
+fn hash(text: &[u8]) -> String {
+    blake3::hash(text).to_hex().to_string()
+}
