@@ -12,6 +12,7 @@
 //! # Limits
 //! See [`Limits`]. Arms that only log, warn or reflect are not part of the comparison of decisions. Claims about models and systems are compared as texts.
 
+mod acting;
 mod claims;
 mod decision;
 mod join;
