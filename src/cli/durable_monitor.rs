@@ -119,7 +119,7 @@ pub(super) struct FileArgs {
     pub(super) secrets: SecretArgs,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
-    sync: Sync,
+    pub(super) sync: Sync,
     /// Leave contents of events out of the log, and out of the journal once a state is saved;
     /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
     #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -127,6 +127,18 @@ pub(super) struct FileArgs {
 }
 
 impl FileArgs {
+    /// Returns the file of the list of calls: without a journal nothing says what a later process knows of them.
+    pub(super) fn calls(&self) -> Option<PathBuf> {
+        let mut calls = self.journal.clone()?.into_os_string();
+        calls.push(".calls");
+        Some(PathBuf::from(calls))
+    }
+
+    /// Returns the file of the log.
+    pub(super) fn log(&self) -> Option<&Path> {
+        self.log.as_deref()
+    }
+
     pub(super) fn files(&self) -> Files {
         Files {
             resume: self.snapshot.clone().filter(|path| path.exists()),
@@ -139,7 +151,7 @@ impl FileArgs {
             sync: self.sync,
             redact: self.redact.clone(),
             snapshot_after: None,
-            names_calls: false,
+            names_calls: self.calls().is_some_and(|calls| calls.exists()),
         }
     }
 }
@@ -182,7 +194,6 @@ impl DurableMonitor {
         files: Files,
         (clock, witness): (Clock, Option<&Witness>),
     ) -> Result<DurableMonitor, Failure> {
-        let waits = files.names_calls;
         let identity = monitor.identity().clone();
         let redaction = redaction(monitor.spec(), files.redact.as_deref())?;
         let (state, resumed) = DurableState::open(files, identity, redaction, &mut monitor)?;
@@ -193,7 +204,7 @@ impl DurableMonitor {
             time,
             late: Vec::new(),
             resumed: resumed.is_some(),
-            waits,
+            waits: false,
         })
     }
 
@@ -324,7 +335,7 @@ impl DurableMonitor {
     fn commit(&mut self) -> Result<(), Failure> {
         match self.waits {
             true => Ok(()),
-            false => self.state.commit(None),
+            false => self.state.commit(),
         }
     }
 
@@ -350,7 +361,18 @@ impl DurableMonitor {
     /// # Errors
     /// They cannot be written, so the decisions must not be reported, and the list must not be replaced.
     pub(super) fn keep_with(&mut self, calls: &str) -> Result<(), Failure> {
-        self.state.commit(Some(calls))
+        self.name_calls(calls);
+        self.state.commit()
+    }
+
+    /// Sets the list of calls, by its hash, that the log names with what is written from now on.
+    pub(super) fn name_calls(&mut self, calls: &str) {
+        self.state.with_calls = Some(calls.to_owned());
+    }
+
+    /// Sets whether what is accepted waits for [`DurableMonitor::keep_with`].
+    pub(super) fn wait(&mut self, waits: bool) {
+        self.waits = waits;
     }
 
     /// Closes the files of a process that is about to end. Its memory is left to that end: to free it piece by piece took a

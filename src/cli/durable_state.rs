@@ -62,7 +62,7 @@ pub(super) struct Files {
     /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
     /// is a snapshot.
     pub(super) redact: Option<String>,
-    /// Whether the log names a list of calls, which [`DurableState::commit`] is given.
+    /// Whether the log names a list of calls.
     pub(super) names_calls: bool,
     /// The judging time after which a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
@@ -87,6 +87,8 @@ pub(super) struct DurableState {
     lines: Vec<String>,
     /// The time at which the first input since then was replayed or received.
     since: Instant,
+    /// The hash of the list of calls that goes with the lines of the log from now on.
+    pub(super) with_calls: Option<String>,
     /// The reason why no further input is accepted: an input that the monitor has processed could not be written.
     broken: Option<String>,
 }
@@ -118,6 +120,7 @@ impl DurableState {
             buffer: Vec::new(),
             lines: Vec::new(),
             since: Instant::now(),
+            with_calls: None,
             broken: None,
         };
         let journal = match state.files.journal.clone() {
@@ -415,7 +418,7 @@ impl DurableState {
         }
         monitor.set_client(0);
         monitor.set_lasting(false);
-        self.write_log(None)?;
+        self.write_log()?;
         Ok(Some(latest))
     }
 
@@ -501,20 +504,19 @@ impl DurableState {
         !self.buffer.is_empty() || !self.lines.is_empty()
     }
 
-    /// Writes the accepted inputs; their decisions may be reported only afterwards. The log then names the list of calls with the
-    /// hash `calls`.
+    /// Writes the accepted inputs; their decisions may be reported only afterwards.
     ///
     /// # Errors
     /// If writing fails, the decisions must not be reported. The files are unchanged, and nothing more is written to
     /// them, because the monitor has processed inputs that they lack. Another process can continue from them.
-    pub(super) fn commit(&mut self, calls: Option<&str>) -> Result<(), Failure> {
+    pub(super) fn commit(&mut self) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
             return Err(Failure::Files(why.clone()));
         }
         let before = self.journal.as_ref().map(|journal| journal.len);
         let mut written = self.write_journal();
         if written.is_ok() {
-            written = self.write_log(calls);
+            written = self.write_log();
             if let (Err(_), Some(journal), Some(before)) = (&written, &mut self.journal, before) {
                 journal.len = before;
                 // What cannot be cut back counts as if it had been allowed.
@@ -537,13 +539,14 @@ impl DurableState {
         Ok(())
     }
 
-    fn write_log(&mut self, calls: Option<&str>) -> Result<(), Failure> {
+    fn write_log(&mut self) -> Result<(), Failure> {
         let (Some((file, chain)), Some(path)) = (&mut self.log, &self.files.log) else {
             return Ok(());
         };
         let mut text = String::new();
         let mut lines = self.lines.drain(..).peekable();
         while let Some(mut line) = lines.next() {
+            let calls = self.with_calls.as_deref();
             chain.close(&mut line, calls.filter(|_| lines.peek().is_none()));
             text.push_str(&line);
         }

@@ -517,6 +517,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     })?;
     // A person may answer late: an asked call counts until its outcome or the end of the turn.
     monitor.set_lasting(true);
+    monitor.wait(true);
     let checked = before.check(monitor.calls(), &log);
     checked.map_err(|why| refused(&why))?;
     let next = before.make_room()?;

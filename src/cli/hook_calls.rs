@@ -1,4 +1,4 @@
-//! The list of calls of a session: which outcomes are awaited, and when the last call was judged.
+//! The list of calls of a session, or of a server: which outcomes are awaited, and when the last call was judged.
 //!
 //! The log names the list that goes with its last lines. A new list is complete under another name before the log names it, and
 //! replaces the old one afterwards: whenever the process ends, one of the two is the list that the log names.
@@ -6,8 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use super::clock::Witness;
-use super::durable_files::{Replacement, replace};
+use super::durable_files::{Replacement, check_own_file, replace};
+use super::durable_monitor::DurableMonitor;
 use super::durable_state::Sync;
+use super::failure::Failure;
 use crate::integrations::hook::Memory;
 
 /// The ending of a list that is about to replace the other one.
@@ -42,7 +44,7 @@ impl Kept {
 /// The list in its file.
 pub(super) struct CallList {
     path: PathBuf,
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
     pub(super) kept: Kept,
 }
 
@@ -70,6 +72,39 @@ impl CallList {
         let text = kept.text()?;
         replace(&path, &text, sync).map_err(|error| of(&path, &error))?;
         Ok(CallList { path, text, kept })
+    }
+
+    /// Returns the list of a server, which continues a log if there is one. It has none before its first hook.
+    ///
+    /// # Errors
+    /// The file cannot be read or used, or the log names another list.
+    pub(super) fn of_server(
+        path: PathBuf,
+        monitor: &mut DurableMonitor,
+        log: Option<&Path>,
+    ) -> Result<CallList, Failure> {
+        check_own_file(&path)?;
+        let named = monitor.calls();
+        let Some(mut list) = CallList::read(path.clone()).map_err(Failure::Files)? else {
+            return match (named, log) {
+                (Some(_), Some(log)) => {
+                    let (path, log) = (path.display(), log.display());
+                    let why = format!("`{path}` is missing, which the end of `{log}` names");
+                    Err(Failure::Files(why))
+                }
+                _ => Ok(CallList {
+                    path,
+                    text: Vec::new(),
+                    kept: Kept::default(),
+                }),
+            };
+        };
+        // A log that was begun later names none yet.
+        if let (Some(_), Some(log)) = (named, log) {
+            list.check(named, log).map_err(Failure::Files)?;
+        }
+        monitor.name_calls(&hash(&list.text));
+        Ok(list)
     }
 
     /// Checks that it is the list that the log names, by its hash, or takes the one that was about to replace it.
@@ -120,7 +155,7 @@ pub(super) struct NextList<'l> {
 }
 
 impl NextList<'_> {
-    /// Replaces the list; `keep` makes the log name the new one, by its hash.
+    /// Replaces the list, and returns its text; `keep` makes the log name the new one, by its hash.
     ///
     /// # Errors
     /// One of the two cannot be written.
@@ -129,14 +164,15 @@ impl NextList<'_> {
         kept: &Kept,
         sync: Sync,
         keep: impl FnOnce(&str) -> Result<(), String>,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<u8>, String> {
         let path = &self.list.path;
         let text = kept.text()?;
         let written = self.file.fill(&text, sync);
         written.map_err(|error| of(path, &error))?;
         keep(&hash(&text))?;
         self.file.stay();
-        self.file.finish(sync).map_err(|error| of(path, &error))
+        let done = self.file.finish(sync);
+        done.map_err(|error| of(path, &error)).map(|()| text)
     }
 }
 

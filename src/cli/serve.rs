@@ -16,14 +16,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
 use super::durable_monitor::{DurableMonitor, FileArgs, ReservationArgs, Setup};
+use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, code, complain};
+use super::hook_calls::{CallList, Kept};
 use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use crate::inert::inert;
-use crate::integrations::hook::{self, Call, Memory, Scope};
+use crate::integrations::hook::{self, Answer, Call, Memory, Scope};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
@@ -170,7 +172,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let listener = listen(&args)?;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let monitor = DurableMonitor::open(Setup {
+    let mut monitor = DurableMonitor::open(Setup {
         options: &|options| {
             options.approvals.clone_from(&approvals);
             options.clients = tokens.len() + usize::from(approver_token.is_some());
@@ -178,6 +180,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         },
         ..Setup::new(&args.spec, models, limits, files)
     })?;
+    let calls = args.files.calls();
+    let calls = calls.map(|path| CallList::of_server(path, &mut monitor, args.files.log()));
+    let calls = calls.transpose()?;
     let place = match (&args.socket, listener.address()) {
         (Some(path), _) => path.display().to_string(),
         (None, Some(address)) => format!("http://{address}"),
@@ -189,7 +194,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let own = monitor.monitor.envelope_fields();
     let judge = Judging {
         monitor,
-        memory: Memory::default(),
+        memory: calls
+            .as_ref()
+            .map(|list| list.kept.memory.clone())
+            .unwrap_or_default(),
+        calls,
+        sync: args.files.sync,
         traces: Arc::clone(&traces),
         failed: None,
     };
@@ -329,6 +339,9 @@ impl Hosts {
 struct Judging {
     monitor: DurableMonitor,
     memory: Memory,
+    /// The list in which it is kept for a later process, if there is a journal.
+    calls: Option<CallList>,
+    sync: Sync,
     traces: Arc<AtomicUsize>,
     /// The reason why no further decision is made: a decision could not be recorded, so the monitor is ahead of its
     /// files.
@@ -392,9 +405,12 @@ impl Judging {
 
     /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
     fn hook(&mut self, call: &Call) -> String {
-        self.monitor.set_lasting(true);
-        let judged = call.judge(&mut self.monitor, &mut self.memory);
-        self.monitor.set_lasting(false);
+        let judged = self.judge(call).unwrap_or_else(|why| {
+            // What the monitor has processed is not in its files, or what happened is not known to it.
+            complain(&format!("nothing is decided any more: {why}"));
+            self.failed = Some(why.clone());
+            Err(why)
+        });
         match judged {
             Ok(answer) => {
                 self.monitor.late.clear();
@@ -405,6 +421,38 @@ impl Judging {
             }
             Err(reason) => hook::denial(call.hook(), &reason).to_string(),
         }
+    }
+
+    /// Judges a hook call, and keeps it with the list of calls.
+    ///
+    /// # Errors
+    /// It could not be kept.
+    fn judge(&mut self, call: &Call) -> Result<Result<Answer, String>, String> {
+        self.monitor.set_lasting(true);
+        self.monitor.wait(self.calls.is_some());
+        let next = self.calls.as_ref().map(CallList::make_room).transpose()?;
+        let judged = call.judge(&mut self.monitor, &mut self.memory);
+        self.monitor.wait(false);
+        self.monitor.set_lasting(false);
+        let Some(next) = next.filter(|_| self.monitor.has_more()) else {
+            return Ok(judged);
+        };
+        let kept = Kept {
+            memory: self.memory.clone(),
+            ..Kept::default()
+        };
+        let monitor = &mut self.monitor;
+        let keep = |calls: &str| {
+            monitor
+                .keep_with(calls)
+                .map_err(|failure| failure.to_string())
+        };
+        let text = next.replace(&kept, self.sync, keep)?;
+        if let Some(list) = &mut self.calls {
+            list.text = text;
+        }
+        self.monitor.snapshot();
+        Ok(judged)
     }
 }
 

@@ -903,3 +903,86 @@ fn a_question_that_a_hook_asks_counts_until_its_outcome() {
     assert!(hook(&daemon.at, "PreToolUse", "b").contains("\"deny\""));
     assert!(line(&daemon.at).contains("\"ask\""));
 }
+
+/// The outcomes of calls that were judged before a restart are known as theirs after it.
+#[test]
+fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
+    let (folder, spec) = spec();
+    let text = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property asks = never (kind == \"call\" and tool == \"wire\")\nenforce asks { violated => ask \"sure?\" }\n\
+        property twice = G (count(pays) <= 2)\nenforce twice { violated => block \"two payments\" }\n\
+        property once_only = G (count(kind == \"call\" and tool == \"wire\") <= 1)\n\
+        enforce once_only { violated => block \"one wire\" }\n";
+    std::fs::write(&spec, text).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let start = || {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .arg("serve")
+            .arg(&spec)
+            .args(["--listen", "127.0.0.1:0", "--no-token", "--journal"])
+            .arg(path("journal"))
+            .arg("--log")
+            .arg(path("log"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut from = BufReader::new(child.stderr.take().unwrap());
+        from.read_line(&mut said).unwrap();
+        (child, said)
+    };
+    let hook = |said: &str, hook: &str, tool: &str, id: &str| {
+        let at = said.trim().rsplit('/').next().unwrap();
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": hook, "tool_name": tool,
+            "tool_input": {}, "tool_use_id": id, "tool_response": "done"});
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &body.to_string()).1
+    };
+    let end = |mut child: Child| {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    };
+    let (child, said) = start();
+    assert_eq!(hook(&said, "PreToolUse", "pay", "a"), "{}");
+    assert!(hook(&said, "PreToolUse", "wire", "w").contains("\"ask\""));
+    end(child);
+    let (child, said) = start();
+    // The outcome is that of the call that was judged: it counts once.
+    assert_eq!(hook(&said, "PostToolUse", "pay", "a"), "{}");
+    assert_eq!(hook(&said, "PreToolUse", "pay", "b"), "{}");
+    assert!(hook(&said, "PreToolUse", "pay", "c").contains("\"deny\""));
+    // The question still counts, until the end of the turn says that it was refused.
+    assert!(hook(&said, "PreToolUse", "wire", "x").contains("\"deny\""));
+    assert_eq!(hook(&said, "Stop", "", ""), "{}");
+    assert!(hook(&said, "PreToolUse", "wire", "y").contains("\"ask\""));
+    // A line of another client leaves the list as it is.
+    let at = said.trim().rsplit('/').next().unwrap();
+    let line = r#"{"trace":"o","kind":"message"}"#;
+    ask(
+        TcpStream::connect(at).unwrap(),
+        "POST",
+        "/v1/decide",
+        "",
+        line,
+    );
+    end(child);
+    let (child, said) = start();
+    assert!(said.starts_with("listening"), "{said}");
+    end(child);
+    let calls = std::fs::read_to_string(path("journal.calls")).unwrap();
+    let refused = |why: &str| {
+        let (mut child, said) = start();
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+    };
+    let changed = calls.replacen("\"content\":\"", "\"content\":\"0", 1);
+    assert_ne!(calls, changed);
+    std::fs::write(path("journal.calls"), changed).unwrap();
+    refused("is not the list of calls that the end of");
+    std::fs::write(path("journal.calls"), &calls[1..]).unwrap();
+    refused("journal.calls");
+    std::fs::remove_file(path("journal.calls")).unwrap();
+    refused("journal.calls` is missing, which the end of");
+    std::fs::write(path("journal.calls"), calls).unwrap();
+    end(start().0);
+}
