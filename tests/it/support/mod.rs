@@ -6,6 +6,7 @@ pub(crate) mod corpora;
 pub(crate) mod editor;
 pub(crate) mod formats;
 pub(crate) mod formula;
+pub(crate) mod hook;
 pub(crate) mod ltl;
 #[path = "../../../crates/english/tests/support/nl_formula.rs"]
 pub(crate) mod nl_formula;

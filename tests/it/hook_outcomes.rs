@@ -1,0 +1,311 @@
+//! What hooks of Claude Code report about calls: none is forgotten, and what cannot be read is not harmless.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::hook::{Session, bash, decision, outcome, tainted};
+
+#[test]
+fn a_megabyte_of_output_is_read() {
+    let session = Session::new();
+    let big = json!({"stdout": "x".repeat(1 << 20), "stderr": "", "interrupted": false});
+    assert_eq!(session.before("a", "Bash", bash("cat big")), Json::Null);
+    assert_eq!(session.after("a", "Bash", bash("cat big"), big), Json::Null);
+    assert_eq!(
+        decision(&session.before("b", "Bash", bash("deploy"))).0,
+        "deny"
+    );
+}
+
+/// Whatever a tool answers, a rule about it is not satisfied because it could not be read.
+#[test]
+fn an_outcome_that_cannot_be_read_is_not_harmless() {
+    let deep = format!(
+        "{{\"stdout\":\"x\",\"d\":{}{}}}",
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
+    let cut = r#"{"stdout":"x"#;
+    let cases = [
+        r#"{"stdout":"\ud83d"}"#,
+        r#"{"stdout":"x","stdout":"y"}"#,
+        "{\"stdout\":\"\u{1}\"}",
+        r#"{"stdout":"\q"}"#,
+        cut,
+        // A key is what a tool chooses, and so are numbers.
+        r#"{"\ud83d":"x"}"#,
+        "{\"\u{1}\":\"x\"}",
+        r#"{"\q":"x"}"#,
+        r#"{"stdout":"x",}"#,
+        r#"{stdout:'x'}"#,
+        "/* x */1",
+        "NaN",
+        r#"{"stdout":"x","n":1e999}"#,
+    ];
+    for response in cases {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        let (code, _, err) = session.raw(&outcome(response));
+        assert_eq!((code, err.as_str()), (0, ""), "{response}");
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny", "{response}");
+        assert_eq!(
+            session.before("x", "Read", json!({})),
+            Json::Null,
+            "{response}"
+        );
+    }
+    // What stands around the object, or twice in it, hides nothing of it.
+    let whole = String::from_utf8(outcome(r#"{"stdout":"PRIVATE KEY"}"#)).unwrap();
+    let session_twice = whole.replacen('{', r#"{"session_id":"s1","#, 1);
+    for input in [
+        format!("\u{feff}{whole}"),
+        format!("\0{whole}"),
+        format!("{whole}x"),
+        format!("{whole}{whole}"),
+        session_twice,
+        whole.replacen('{', r#"{"hook_event_name":"PostToolUse","#, 1),
+        whole.replacen('{', r#"{"\ud83d":1,"#, 1),
+        whole.replacen('{', r#"{"hook_event_name":"\ud83d","#, 1),
+    ] {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        let (_, _, err) = session.raw(input.as_bytes());
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny", "{input}: {err}");
+    }
+    // All the text of these is known.
+    for (response, denied) in [
+        (deep.as_str(), false),
+        (r#"{"type":"text","file":{"content":"PRIVATE KEY"}}"#, true),
+        (
+            r#"{"content":[{"type":"text","text":"PRIVATE KEY"}]}"#,
+            true,
+        ),
+        (r#"{"PRIVATE KEY":1}"#, true),
+        (
+            r#"[{"type":"text","text":"PRIV"},{"type":"text","text":"ATE KEY"}]"#,
+            true,
+        ),
+        (r#"[{"type":"image","data":"UFJJVkFURSBLRVk="}]"#, true),
+        // What stands between two blocks does not hide a phrase that is split over them.
+        (
+            r#"[{"type":"text","text":"PRIV","annotations":{"audience":["user"]}},{"type":"text","text":"ATE KEY"}]"#,
+            true,
+        ),
+        (
+            r#"{"stdout":"data:image/png;base64,UFJJVkFURSBLRVk=","isImage":true}"#,
+            true,
+        ),
+        (r#"{"url":"data:text/plain,PRIVATE%20KEY"}"#, true),
+        (r#"{"url":"da\tta:text/plain,PRIVATE%20KEY"}"#, true),
+        (r#"{"file":{"base64":"-UFJJVkFURSBLRVk="}}"#, true),
+        (
+            r#"{"file":{"base64":"data:;base64,UFJJVkFURSBLRVk="}}"#,
+            true,
+        ),
+        (
+            r#"[{"type":"image","data":"UABSAEkAVgBBAFQARQAgAEsARQBZAA=="}]"#,
+            true,
+        ),
+        (r#""x","error":"PRIVATE KEY""#, true),
+        (r#""x","tool_output":{"a":"PRIVATE KEY"}"#, true),
+        (r#""PRIVATE KEY","agent_id":5"#, true),
+    ] {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        assert_eq!(session.raw(&outcome(response)).0, 0);
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(
+            !mail.is_null(),
+            denied,
+            "{}",
+            &response[..response.len().min(80)]
+        );
+    }
+}
+
+#[test]
+fn hooks_are_told_apart_by_their_exact_names() {
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let call = |hook: &str, tool: &str| {
+        format!(
+            r#"{{"session_id":"s1","hook_event_name":{hook},"tool_name":{tool},"tool_input":{{}},"tool_use_id":"m"}}"#
+        )
+    };
+    for hook in [
+        "preToolUse",
+        "PreToolUse ",
+        "PRETOOLUSE",
+        "",
+        "PreToolBatch",
+    ] {
+        let (code, _, err) = session.raw(call(&format!("{hook:?}"), r#""mail""#).as_bytes());
+        assert_eq!(code, 2, "{hook}: {err}");
+    }
+    // An outcome under another name is one.
+    let outcome = r#"{"session_id":"s1","hook_event_name":"PostToolBatch","tool_name":"Read","tool_input":{},"tool_use_id":"r","tool_response":"PRIVATE KEY"}"#;
+    assert_eq!(session.raw(outcome.as_bytes()).0, 0);
+    assert_eq!(decision(&session.before("m", "mail", json!({}))).0, "deny");
+    // A call without a name may be any.
+    let (code, out, _) = session.raw(call(r#""PreToolUse""#, "null").as_bytes());
+    assert!(code == 2 || out.contains("deny"), "{code} {out}");
+    // Neither is one whose name some reader takes for another.
+    for tool in [
+        r#""mail\u0000""#,
+        r#""mail\n""#,
+        r#"" mail""#,
+        r#""ma\u200bil""#,
+    ] {
+        let (code, _, err) = session.raw(call(r#""PreToolUse""#, tool).as_bytes());
+        assert!(code == 2 && err.contains("`tool_name`"), "{tool}: {err}");
+    }
+    // Others are none of its business.
+    let note = r#"{"session_id":"s1","hook_event_name":"Notification","message":"m"}"#;
+    assert_eq!(session.raw(note.as_bytes()).0, 0);
+}
+
+#[test]
+fn a_call_that_was_never_judged_is_noticed() {
+    let session = tainted(&[]);
+    let told = session.after("u", "rm", json!({}), json!("gone"));
+    assert_eq!(
+        told["stopReason"],
+        "this call was not judged before it ran: rm ran"
+    );
+    let session = tainted(&[]);
+    let told = session.after("u", "Read", json!({}), json!("x"));
+    assert_eq!(
+        told["systemMessage"],
+        "this call was not judged before it ran"
+    );
+    session.before("v", "Read", json!({}));
+    assert_eq!(
+        session.after("v", "Read", json!({}), json!("x")),
+        Json::Null
+    );
+    assert_eq!(
+        session.after("v", "Read", json!({}), json!("x")),
+        Json::Null
+    );
+}
+
+/// Whatever changed the arguments between the hooks: the call that ran is the one that rules see.
+#[test]
+fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
+    let otherwise = "this call ran otherwise than it was judged";
+    let session = tainted(&[]);
+    session.before("u", "Read", json!({"path": "a", "all": true}));
+    let told = session.after("u", "rm", json!({"path": "a", "all": true}), json!("gone"));
+    assert_eq!(told["stopReason"], format!("{otherwise}: rm ran"));
+    session.before("v", "Read", json!({"path": "a"}));
+    let told = session.after("v", "Read", json!({"path": "b"}), json!("x"));
+    assert_eq!(told["systemMessage"], otherwise);
+    // another order, other spellings of the same
+    session.before("w", "Read", json!({"path": "a", "all": true}));
+    let input = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"R\u0065ad","tool_input":{"all" : true,"path":"\u0061"},"tool_use_id":"w","tool_response":"x"}"#;
+    let (code, out, err) = session.raw(input.as_bytes());
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    // a person agreed to another call
+    let session = Session::new();
+    session.before("x", "WebFetch", json!({"url": "http://a"}));
+    let told = session.after("x", "WebFetch", json!({"url": "http://b"}), json!("page"));
+    assert_eq!(told["decision"], "block", "{told}");
+    assert_eq!(told["reason"], format!("{otherwise}: fetch http://b?"));
+}
+
+/// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record.
+#[test]
+fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
+    let session = tainted(&["--timeout", "1"]);
+    session.before("r", "Read", json!({}));
+    let held = std::fs::File::open(session.file("lock")).unwrap();
+    held.lock().unwrap();
+    let (code, out, err) = session.raw(&outcome("\"x\""));
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--timeout"), "{err}");
+    held.unlock().unwrap();
+    let mail = session.before("m", "mail", json!({}));
+    assert_eq!(decision(&mail).0, "deny");
+    let marks = std::fs::read_dir(session.file("open")).unwrap().count();
+    assert_eq!(marks, 0);
+}
+
+/// What the server of a tool chooses is text, also keys and numbers.
+#[test]
+fn keys_and_numbers_of_servers_are_text() {
+    for (tool, response, denied) in [
+        ("mcp__x__y", r#"{"PRIVATE":"KEY"}"#, false),
+        ("mcp__x__y", r#"{"PRIVATE KEY":1}"#, true),
+        ("mcp__x__y", r#"{"structuredContent":{"SECRET":1}}"#, true),
+        (
+            "mcp__x__y",
+            r#"{"structuredContent":{"a":4111111111111111}}"#,
+            true,
+        ),
+        ("mcp__x__y", r#"[{"type":"text","text":"fine"}]"#, false),
+        ("Read", r#"{"SECRET":1}"#, false),
+    ] {
+        let session = tainted(&[]);
+        let spec = std::fs::read_to_string(&session.spec).unwrap();
+        let more = "predicate odd = kind == \"result\" and text matches /SECRET|4{1}1{15}/\n\
+            property no_mail = never (kind == \"call\" and tool == \"mail\" and once odd)\n\
+            enforce no_mail { violated => block \"odd\" }\n";
+        std::fs::write(&session.spec, spec + more).unwrap();
+        let input = json!({"session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": {}, "tool_use_id": "r"});
+        let input = input
+            .to_string()
+            .replacen('{', &format!("{{\"tool_response\":{response},"), 1);
+        session.raw(input.as_bytes());
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(mail != Json::Null, denied, "{tool} {response}: {mail}");
+    }
+}
+
+/// Nor is one that no process came to judge: it has no memory, its input is still arriving, or there is no room for a mark.
+#[test]
+fn an_outcome_that_nobody_judges_is_not_forgotten() {
+    let mail = |session: &Session| {
+        let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "mail", "tool_input": {}});
+        let (code, out, err) = session.raw(input.to_string().as_bytes());
+        (code == 2 || out.contains("\"deny\""), err)
+    };
+    let mut session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    session.args = vec!["--max-memory".to_owned(), "1".to_owned()];
+    assert_eq!(session.raw(&outcome("\"x\"")).0, 2);
+    session.args.clear();
+    assert!(mail(&session).0);
+    assert_eq!(std::fs::read_dir(session.file("open")).unwrap().count(), 0);
+
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let mut slow = std::process::Command::new(assert_cmd::cargo::cargo_bin("guard"))
+        .args(["hook", "--timeout", "1", "--state"])
+        .arg(session.state())
+        .arg(&session.spec)
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = outcome("\"x");
+    std::io::Write::write_all(slow.stdin.as_mut().unwrap(), &begun[..begun.len() - 1]).unwrap();
+    let held = slow.stdin.take();
+    assert_eq!(slow.wait().unwrap().code(), Some(2));
+    drop(held);
+    assert!(mail(&session).0);
+
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let open = session.file("lock").with_extension("open");
+    std::fs::write(&open, "").unwrap();
+    assert_eq!(session.raw(&outcome("\"x\"")).0, 2);
+    std::fs::remove_file(&open).unwrap();
+    let (denied, why) = mail(&session);
+    assert!(
+        denied && why.contains("could not be marked") && why.contains("--reset s1"),
+        "{why}"
+    );
+    session.reset();
+    assert!(!mail(&session).0);
+}
