@@ -196,8 +196,9 @@ fn only_here(bench: &mut Bench<'_>, asked: Question, limits: &Limits) -> Directi
         is_shown(bench, events, asked, &roots) == Shown::Yes
     });
     match found {
-        Some(events) => shown(bench, &events),
-        None => Direction::Unknown(reason),
+        Ok(Some(events)) => shown(bench, &events),
+        Ok(None) => Direction::Unknown(reason),
+        Err(late) => Direction::Unknown(format!("{reason}; {late}")),
     }
 }
 
@@ -248,7 +249,7 @@ impl Comparison<'_> {
             let nothing = acts.accepting_at(|_| false);
             let lint_limits = &limits.lint;
             let word = lint::excess(spec, &acts, over.as_ref().unwrap_or(&nothing), lint_limits);
-            let word = word.ok_or("the clauses are too large to be compared")?;
+            let word = word.ok_or("the clauses are too large to be compared (limit: `work`)")?;
             let Some(word) = word else {
                 return Ok(Direction::Excluded);
             };
@@ -279,9 +280,7 @@ impl Comparison<'_> {
             };
             over = Some(match over {
                 None => more,
-                Some(over) => over
-                    .or(&more, &limits.automata)
-                    .map_err(|error| error.to_string())?,
+                Some(over) => over.or(&more, &limits.automata).map_err(lint::told)?,
             });
         }
     }
@@ -598,9 +597,7 @@ fn language(spec: &Spec, clause: usize, asked: Question, limits: &Limits) -> Res
         };
         all = Some(match all {
             None => one,
-            Some(all) => all
-                .or(&one, &limits.automata)
-                .map_err(|error| error.to_string())?,
+            Some(all) => all.or(&one, &limits.automata).map_err(lint::told)?,
         });
     }
     all.ok_or_else(|| "it has no such arm".to_owned())
@@ -616,7 +613,7 @@ fn holds_last(spec: &Spec, condition: ExprId, limits: &Limits) -> Result<Dfa, St
     let (letter, last) = (formulas.atom(atom(AtomId::new(place))), formulas.last());
     let both = formulas.and(letter, last);
     let formula = formulas.eventually(Interval::ALL, both);
-    compile(&formulas, formula, &limits.automata).map_err(|error| error.to_string())
+    compile(&formulas, formula, &limits.automata).map_err(lint::told)
 }
 
 /// Returns the prefixes after which a trigger on a property is active.
@@ -626,7 +623,7 @@ fn acting(
     trigger: &ArmTrigger,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string());
+    let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Violated))
@@ -645,9 +642,7 @@ fn acting(
                 .accepting_where(|verdict| verdict == Verdict::Violated)
                 .first_accepting();
             let again = watched.dfa.accepting_at(violated);
-            again
-                .or(&first, &limits.automata)
-                .map_err(|error| error.to_string())
+            again.or(&first, &limits.automata).map_err(lint::told)
         }
         (ArmTrigger::Satisfied, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Satisfied))
@@ -667,9 +662,8 @@ fn watched_on(spec: &Spec, inner: FormulaId, limits: &Limits) -> Result<Recurrin
     let asks = formulas.atom(start);
     let asked = formulas.implies(asks, inner);
     let always = formulas.always(Interval::ALL, asked);
-    let dfa = compile(&formulas, always, &limits.automata).map_err(|e| e.to_string())?;
-    dfa.recurring(start, &limits.automata)
-        .map_err(|error| error.to_string())
+    let dfa = compile(&formulas, always, &limits.automata).map_err(lint::told)?;
+    dfa.recurring(start, &limits.automata).map_err(lint::told)
 }
 
 /// Returns the traces at whose end a trigger on a property is active, or only begins to be.
@@ -680,7 +674,7 @@ fn acting_at_end(
     begins: bool,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string())?;
+    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told)?;
     let satisfied = |verdict| matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => Ok(plain.accepting_where(|verdict| match verdict {
@@ -696,9 +690,7 @@ fn acting_at_end(
             };
             let pending = watched.dfa.accepting_at(is_pending);
             let first = plain.accepting_where(|verdict| verdict == Verdict::PresumablyViolated);
-            pending
-                .or(&first, &limits.automata)
-                .map_err(|error| error.to_string())
+            pending.or(&first, &limits.automata).map_err(lint::told)
         }
         (ArmTrigger::Satisfied, None) => Ok(plain.accepting_where(|verdict| match verdict {
             Verdict::Satisfied => !begins,

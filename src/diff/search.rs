@@ -6,6 +6,8 @@
 //! field, or without a word of a text. Of events that give all conditions and tracks the same values, one is in the pool. Sequences are extended in order of their length;
 //! of those that leave automata and tracks in the same state, the first one.
 
+use std::time::Instant;
+
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
@@ -17,7 +19,7 @@ use crate::hir::{Bound, Expr, Formula};
 use crate::ids::{ExprId, FormulaId, PropertyId, TrackId};
 use crate::replay::{Limits, Replay};
 use crate::types::Type;
-use crate::value::{Instant, Object, Value};
+use crate::value::{self, Object, Value};
 
 /// Events that sequences are made of.
 const POOL: usize = 60;
@@ -45,26 +47,51 @@ struct Observer {
 }
 
 impl Bench<'_> {
-    /// Searches a short sequence of events that is accepted. It is about these properties and conditions. Deterministic.
+    /// Searches a short sequence of events that is accepted. It is about these properties and conditions. Deterministic, as
+    /// long as there is time: each search may take half of what is left, so that none takes it all.
+    ///
+    /// # Errors
+    /// The time is up.
     pub(super) fn search(
         &mut self,
         properties: &[PropertyId],
         roots: &[ExprId],
+        accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
+    ) -> Result<Option<Vec<domain::Event>>, String> {
+        let begun = Instant::now();
+        let until = begun + self.search_left / 2;
+        let found = self.search_until(until, properties, roots, accept);
+        self.search_left = self.search_left.saturating_sub(begun.elapsed());
+        found
+    }
+
+    fn search_until(
+        &mut self,
+        until: Instant,
+        properties: &[PropertyId],
+        roots: &[ExprId],
         mut accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
+    ) -> Result<Option<Vec<domain::Event>>, String> {
+        let is_late = || Instant::now() >= until;
         let tests = self.tests();
         for events in &tests {
             for length in 1..=events.len() {
                 let part = &events[..length];
                 if accept(self, part) {
-                    return Some(part.to_vec());
+                    return Ok(Some(part.to_vec()));
+                }
+                if is_late() {
+                    return Err(late());
                 }
             }
         }
         let observer = self.observer(properties, roots);
-        let pool = self.pool(roots, &tests, observer.as_ref());
+        let pool = self.pool(roots, &tests, observer.as_ref(), &is_late);
+        if is_late() {
+            return Err(late());
+        }
         if pool.is_empty() {
-            return None;
+            return Ok(None);
         }
         let gaps = self.gaps(properties);
         let mut left = SEQUENCES;
@@ -89,7 +116,10 @@ impl Bench<'_> {
                 longer.push((place, gap));
                 let events = self.sequence(&pool, &longer, &gaps, roots);
                 if accept(self, &events) {
-                    return Some(events);
+                    return Ok(Some(events));
+                }
+                if is_late() {
+                    return Err(late());
                 }
                 if longer.len() >= LONGEST {
                     continue;
@@ -102,37 +132,17 @@ impl Bench<'_> {
                 }
             }
         }
-        self.random(&pool, &gaps, roots, left, &mut accept)
-    }
-
-    /// Judges random sequences: few different events in each, because tracks and counts depend on repetitions.
-    fn random(
-        &mut self,
-        pool: &[domain::Event],
-        gaps: &[i128],
-        roots: &[ExprId],
-        left: usize,
-        accept: &mut impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = |below: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        for _ in 0..left {
-            let length = 2 + random(LONGEST - 1);
-            let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
-            let sequence: Sequence = (0..length)
-                .map(|_| (some[random(some.len())], gaps[random(gaps.len())]))
-                .collect();
-            let events = self.sequence(pool, &sequence, gaps, roots);
+        let mut random = random(&pool, &gaps, left);
+        while let Some(sequence) = random() {
+            let events = self.sequence(&pool, &sequence, &gaps, roots);
             if accept(self, &events) {
-                return Some(events);
+                return Ok(Some(events));
+            }
+            if is_late() {
+                return Err(late());
             }
         }
-        None
+        Ok(None)
     }
 
     fn sequence(
@@ -162,7 +172,7 @@ impl Bench<'_> {
     /// Returns the times that pass between events: a second, and those at which the bounds of the formulas end.
     pub(super) fn gaps(&self, properties: &[PropertyId]) -> Vec<i128> {
         let spec = &self.joint.spec;
-        let mut gaps = vec![Instant::SECOND];
+        let mut gaps = vec![value::Instant::SECOND];
         let mut todo: Vec<FormulaId> = properties
             .iter()
             .map(|id| spec.property(*id).formula)
@@ -172,7 +182,7 @@ impl Bench<'_> {
             | Formula::Binary(_, Some(Bound::Time(low, high)), ..) = spec.formulas.get(id)
             {
                 for end in [*low, *high] {
-                    let after = end.saturating_add(Instant::SECOND);
+                    let after = end.saturating_add(value::Instant::SECOND);
                     gaps.extend([end, after].into_iter().filter(|gap| *gap > 0));
                 }
             }
@@ -298,6 +308,7 @@ impl Bench<'_> {
         roots: &[ExprId],
         tests: &[Vec<domain::Event>],
         observer: Option<&Observer>,
+        is_late: &impl Fn() -> bool,
     ) -> Vec<domain::Event> {
         let proposed = self.proposed(roots);
         let recorded: Vec<&domain::Event> = tests.iter().flatten().collect();
@@ -335,6 +346,9 @@ impl Bench<'_> {
         }
         let mut seen = FxHashSet::default();
         candidates.retain(|event| {
+            if is_late() {
+                return false;
+            }
             let mut alone = vec![event.clone()];
             self.set_times(&mut alone, &[]);
             self.complete(&mut alone, roots);
@@ -405,6 +419,34 @@ impl Bench<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns the reason why a search ended without an answer.
+fn late() -> String {
+    "the search for events was stopped (limit: `search_seconds`)".to_owned()
+}
+
+/// Returns so many random sequences, one at a time: few different events in each, because tracks and counts depend on
+/// repetitions.
+fn random<'p>(
+    pool: &'p [domain::Event],
+    gaps: &'p [i128],
+    mut left: usize,
+) -> impl FnMut() -> Option<Sequence> + use<'p> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    move || {
+        left = left.checked_sub(1)?;
+        let length = 2 + random(LONGEST - 1);
+        let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
+        let one = |_| (some[random(some.len())], gaps[random(gaps.len())]);
+        Some((0..length).map(one).collect())
     }
 }
 
