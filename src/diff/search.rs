@@ -2,7 +2,7 @@
 //! into events.
 //!
 //! Sequences are made of a pool of events: those of the `test` blocks of both specs; those that the domain search proposes
-//! for each value of a condition and for each case of a track; and events of tests with a field of another event, without a
+//! for each value of a condition, for combinations of these, and for each case of a track; and events of tests with a field of another event, without a
 //! field, or without a word of a text. Of events that give all conditions and tracks the same values, one is in the pool. Sequences are extended in order of their length;
 //! of those that leave automata and tracks in the same state, the first one.
 
@@ -25,6 +25,8 @@ use crate::value::{self, Object, Value};
 const POOL: usize = 60;
 /// Events of which the pool is chosen.
 const CANDIDATES: usize = 500;
+/// Conditions of which all combinations of values are tried.
+const FEW: usize = 4;
 /// Words of a text that is shortened.
 const WORDS: usize = 8;
 /// Conditions that distinguish events.
@@ -373,6 +375,7 @@ impl Bench<'_> {
         let mut all: Vec<Vec<Goal>> = Vec::new();
         let conditions = parts.iter().filter(|id| self.is_condition(**id));
         all.extend(conditions.flat_map(|id| [vec![(*id, true)], vec![(*id, false)]]));
+        all.extend(combined(roots));
         for track in tracks {
             self.cases(spec.track(track).update, &mut Vec::new(), &mut all);
         }
@@ -420,6 +423,29 @@ impl Bench<'_> {
             }
         }
     }
+}
+
+/// Returns the combinations of values of a few conditions, and of each two of many.
+fn combined(conditions: &[ExprId]) -> Vec<Vec<Goal>> {
+    let mut conditions = conditions.to_vec();
+    conditions.sort_unstable();
+    conditions.dedup();
+    if conditions.len() <= FEW {
+        let value = |combination: usize| {
+            let places = conditions.iter().enumerate();
+            let goal = |(place, id): (usize, &ExprId)| (*id, combination >> place & 1 == 1);
+            places.map(goal).collect()
+        };
+        return (0..1 << conditions.len()).map(value).collect();
+    }
+    let pairs = conditions.iter().enumerate().flat_map(|(place, first)| {
+        let others = conditions[place + 1..].iter();
+        others.flat_map(move |second| {
+            let values = [(true, true), (true, false), (false, true)];
+            values.map(|(one, other)| vec![(*first, one), (*second, other)])
+        })
+    });
+    pairs.take(CANDIDATES).collect()
 }
 
 /// Returns the reason why a search ended without an answer.
