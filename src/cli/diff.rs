@@ -45,6 +45,9 @@ pub(super) struct DiffArgs {
     reading: Reading,
     #[command(flatten)]
     limits: LimitArgs,
+    /// Limit the time of the searches for events where automata do not decide, in seconds
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_search_seconds: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -81,7 +84,8 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
     let read = files.iter().map(|source| Path::new(&*source.name.path));
     let read = read.chain([args.old.as_path(), args.new.as_path()]);
     spares(args.output.as_deref(), read)?;
-    let limits = Limits::default();
+    let mut limits = Limits::new(args.limits.automata(Limits::default().automata));
+    limits.search_seconds = args.max_search_seconds.unwrap_or(limits.search_seconds);
     let mut diff = progress::during("parts compared", |progress| {
         let (old, new) = ((&old, &old_loaded.sources), (&new, &new_loaded.sources));
         diff::diff(old, new, &limits, progress)

@@ -2,14 +2,17 @@
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use guard_english::draft::{Accept, Document, Draft, Grounding, Status, drafts};
-use guard_english::language_model::LanguageModel;
+use guard_english::language_model::{LanguageModel, Question};
 
 use super::draft_model::ModelArgs;
 use super::draft_traces;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
+use super::progress;
+use crate::audit::Progress;
 use crate::inert::{self, Colours, inert};
 use crate::load::text_of;
 use crate::{report, syntax};
@@ -84,13 +87,12 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
         .as_ref()
         .map(Grounding::vocabulary)
         .unwrap_or_default();
-    let drafted = |text: &str| {
-        let model = model.as_ref().map(|model| model as &dyn LanguageModel);
-        drafts(
-            text,
-            &vocabulary,
-            model.map(|model| (model, args.model.effort())),
-        )
+    let drafted = |text: &str| match &model {
+        None => drafts(text, &vocabulary, None),
+        Some(model) => progress::during("questions answered", |progress| {
+            let model = Counted { model, progress };
+            drafts(text, &vocabulary, Some((&model, args.model.effort())))
+        }),
     };
     let mut made = drafted(&text);
     if args.interactive {
@@ -130,6 +132,20 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// A language model whose answers are counted.
+struct Counted<'a, M> {
+    model: &'a M,
+    progress: &'a Progress,
+}
+
+impl<M: LanguageModel> LanguageModel for Counted<'_, M> {
+    fn answer(&self, question: &Question<'_>) -> Result<String, String> {
+        let answer = self.model.answer(question);
+        self.progress.done.fetch_add(1, Ordering::Relaxed);
+        answer
+    }
 }
 
 /// Reads a list of tools.

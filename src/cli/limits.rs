@@ -88,13 +88,19 @@ impl LimitArgs {
         }
     }
 
+    /// Returns the limits of one automaton.
+    pub(super) fn automata(&self, default: guard_automata::Limits) -> guard_automata::Limits {
+        guard_automata::Limits {
+            states: self.max_states.unwrap_or(default.states),
+            nodes: self.max_nodes.unwrap_or(default.nodes),
+            work: self.max_work.unwrap_or(default.work),
+            atoms: self.max_letters.unwrap_or(default.atoms),
+        }
+    }
+
     pub(super) fn eval(&self) -> eval::Limits {
         let mut limits = eval::Limits::default();
-        let automata = &mut limits.automata;
-        automata.states = self.max_states.unwrap_or(automata.states);
-        automata.nodes = self.max_nodes.unwrap_or(automata.nodes);
-        automata.work = self.max_work.unwrap_or(automata.work);
-        automata.atoms = self.max_letters.unwrap_or(automata.atoms);
+        limits.automata = self.automata(limits.automata);
         limits.unrolled = self.max_unrolled.unwrap_or(limits.unrolled);
         limits.worlds = self.max_worlds.unwrap_or(limits.worlds);
         limits.step_work = self.max_step_work.unwrap_or(limits.step_work);

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 const TICK: Duration = Duration::from_millis(100);
 
 /// Does work, and shows its progress if it takes longer than a second. `parts` names the parts that the work counts ("claims
-/// answered").
+/// answered"); without, bytes and traces are counted.
 pub(super) fn during<T>(parts: &'static str, work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     std::thread::scope(|scope| {
@@ -76,7 +76,9 @@ fn show(progress: &Progress, parts: &str, done: &AtomicBool) {
         let of = progress.parts.load(Ordering::Relaxed);
         let seconds = start.elapsed().as_secs();
         let told = match of {
-            0 => format!("{megabytes:.1} MB read, {traces} traces judged"),
+            0 if parts.is_empty() => format!("{megabytes:.1} MB read, {traces} traces judged"),
+            // It is not known beforehand how many there will be.
+            0 => format!("{counted} {parts}"),
             of => format!("{counted} of {of} {parts}"),
         };
         let _ = write!(io::stderr(), "\r\x1b[K{told}, {seconds} s");

@@ -3,6 +3,7 @@
 use super::{Level, Limits, Moment};
 use crate::hir::{Arm, ArmTrigger, Formula, Spec, Unary, Watched};
 use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::lint;
 use crate::monitor::Ruling;
 use crate::translate::{atom, automaton, translate};
 use guard_automata::{Atom, Dfa, Formulas, Interval, Recurring, Verdict, compile};
@@ -65,9 +66,7 @@ pub(super) fn language(
         };
         all = Some(match all {
             None => one,
-            Some(all) => all
-                .or(&one, &limits.automata)
-                .map_err(|error| error.to_string())?,
+            Some(all) => all.or(&one, &limits.automata).map_err(lint::told)?,
         });
     }
     all.ok_or_else(|| "it has no such arm".to_owned())
@@ -83,7 +82,7 @@ fn holds_last(spec: &Spec, condition: ExprId, limits: &Limits) -> Result<Dfa, St
     let (letter, last) = (formulas.atom(atom(AtomId::new(place))), formulas.last());
     let both = formulas.and(letter, last);
     let formula = formulas.eventually(Interval::ALL, both);
-    compile(&formulas, formula, &limits.automata).map_err(|error| error.to_string())
+    compile(&formulas, formula, &limits.automata).map_err(lint::told)
 }
 
 /// Returns the prefixes after which a trigger on a property is active.
@@ -93,7 +92,7 @@ fn acting(
     trigger: &ArmTrigger,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string());
+    let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Violated))
@@ -112,9 +111,7 @@ fn acting(
                 .accepting_where(|verdict| verdict == Verdict::Violated)
                 .first_accepting();
             let again = watched.dfa.accepting_at(violated);
-            again
-                .or(&first, &limits.automata)
-                .map_err(|error| error.to_string())
+            again.or(&first, &limits.automata).map_err(lint::told)
         }
         (ArmTrigger::Satisfied, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Satisfied))
@@ -134,9 +131,8 @@ fn watched_on(spec: &Spec, inner: FormulaId, limits: &Limits) -> Result<Recurrin
     let asks = formulas.atom(start);
     let asked = formulas.implies(asks, inner);
     let always = formulas.always(Interval::ALL, asked);
-    let dfa = compile(&formulas, always, &limits.automata).map_err(|e| e.to_string())?;
-    dfa.recurring(start, &limits.automata)
-        .map_err(|error| error.to_string())
+    let dfa = compile(&formulas, always, &limits.automata).map_err(lint::told)?;
+    dfa.recurring(start, &limits.automata).map_err(lint::told)
 }
 
 /// Returns the traces at whose end a trigger on a property is active, or only begins to be.
@@ -147,7 +143,7 @@ fn acting_at_end(
     begins: bool,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(|e| e.to_string())?;
+    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told)?;
     let satisfied = |verdict| matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => Ok(plain.accepting_where(|verdict| match verdict {
@@ -163,9 +159,7 @@ fn acting_at_end(
             };
             let pending = watched.dfa.accepting_at(is_pending);
             let first = plain.accepting_where(|verdict| verdict == Verdict::PresumablyViolated);
-            pending
-                .or(&first, &limits.automata)
-                .map_err(|error| error.to_string())
+            pending.or(&first, &limits.automata).map_err(lint::told)
         }
         (ArmTrigger::Satisfied, None) => Ok(plain.accepting_where(|verdict| match verdict {
             Verdict::Satisfied => !begins,

@@ -178,8 +178,9 @@ fn only_here(bench: &mut Bench<'_>, asked: Question, limits: &Limits) -> Directi
         is_shown(bench, events, asked, &roots) == Shown::Yes
     });
     match found {
-        Some(events) => shown(bench, &events),
-        None => Direction::Unknown(reason),
+        Ok(Some(events)) => shown(bench, &events),
+        Ok(None) => Direction::Unknown(reason),
+        Err(late) => Direction::Unknown(format!("{reason}; {late}")),
     }
 }
 
@@ -230,7 +231,7 @@ impl Comparison<'_> {
             let nothing = acts.accepting_at(|_| false);
             let lint_limits = &limits.lint;
             let word = lint::excess(spec, &acts, over.as_ref().unwrap_or(&nothing), lint_limits);
-            let word = word.ok_or("the clauses are too large to be compared")?;
+            let word = word.ok_or("the clauses are too large to be compared (limit: `work`)")?;
             let Some(word) = word else {
                 return Ok(Direction::Excluded);
             };
@@ -261,9 +262,7 @@ impl Comparison<'_> {
             };
             over = Some(match over {
                 None => more,
-                Some(over) => over
-                    .or(&more, &limits.automata)
-                    .map_err(|error| error.to_string())?,
+                Some(over) => over.or(&more, &limits.automata).map_err(lint::told)?,
             });
         }
     }

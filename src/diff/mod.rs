@@ -47,26 +47,36 @@ pub struct Limits {
     pub(crate) lint: lint::Limits,
     /// Pairs of removed and added properties that are compared to find renamed ones.
     pub renames: usize,
+    /// The time in seconds of all searches for events, where automata do not decide. All other limits count work.
+    pub search_seconds: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
+        Limits::new(guard_automata::Limits {
+            states: 20_000,
+            work: 8_000_000,
+            nodes: 1_000_000,
+            ..guard_automata::Limits::default()
+        })
+    }
+}
+
+impl Limits {
+    /// Returns limits with these for each automaton.
+    pub(crate) fn new(automata: guard_automata::Limits) -> Limits {
         Limits {
-            automata: guard_automata::Limits {
-                states: 20_000,
-                work: 8_000_000,
-                nodes: 1_000_000,
-                ..guard_automata::Limits::default()
-            },
             lint: lint::Limits {
-                work: 20_000_000,
-                automaton: 8_000_000,
-                states: 20_000,
+                work: automata.work.saturating_mul(5) / 2,
+                automaton: automata.work,
+                states: automata.states,
                 conditions: 2_000_000,
                 condition: 50_000,
                 ..lint::Limits::default()
             },
+            automata,
             renames: 400,
+            search_seconds: 10,
         }
     }
 }
@@ -345,7 +355,7 @@ pub fn diff(
     let parts = audited(new.0).count() as u64 + 1;
     progress.parts.store(parts, Ordering::Relaxed);
     let joint = join::join(old.0, new.0);
-    let mut bench = Bench::new(&joint, [old.0, new.0])?;
+    let mut bench = Bench::new(&joint, [old.0, new.0], limits)?;
     let mut properties = Vec::new();
     let removed = only_in(old.0, new.0);
     let added = only_in(new.0, old.0);

@@ -9,7 +9,7 @@ use crate::lint::{self, Difference};
 use crate::verdict::Verdict;
 
 /// The reason if the values of one event exceed the budget of their search, which grows with each term that is compared.
-const TOO_MANY_TERMS: &str = "its conditions compare too many terms to relate them exactly (more than about 12 in one step), and \
+const TOO_MANY_TERMS: &str = "its conditions compare too many terms with one another to relate them exactly, and \
                               no events were found on which the two differ";
 
 /// Two properties that are compared, in their specs.
@@ -197,10 +197,11 @@ fn decide(
         .collect();
     let found = bench.search(&both, roots, |bench, events| shows(bench, events).is_some());
     match found {
-        Some(events) => {
+        Ok(Some(events)) => {
             let at = shows(bench, &events).flatten();
             Direction::Found(bench.witness(&events, at))
         }
-        None => Direction::Unknown(reason),
+        Ok(None) => Direction::Unknown(reason),
+        Err(late) => Direction::Unknown(format!("{reason}; {late}")),
     }
 }

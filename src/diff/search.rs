@@ -2,9 +2,11 @@
 //! into events.
 //!
 //! Sequences are made of a pool of events: those of the `test` blocks of both specs; those that the domain search proposes
-//! for each value of a condition and for each case of a track; and events of tests with a field of another event, without a
+//! for each value of a condition, for combinations of these, and for each case of a track; and events of tests with a field of another event, without a
 //! field, or without a word of a text. Of events that give all conditions and tracks the same values, one is in the pool. Sequences are extended in order of their length;
 //! of those that leave automata and tracks in the same state, the first one.
+
+use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -17,12 +19,14 @@ use crate::hir::{Bound, Expr, Formula};
 use crate::ids::{ExprId, FormulaId, PropertyId, TrackId};
 use crate::replay::{Limits, Replay};
 use crate::types::Type;
-use crate::value::{Instant, Object, Value};
+use crate::value::{self, Object, Value};
 
 /// Events that sequences are made of.
 const POOL: usize = 60;
 /// Events of which the pool is chosen.
 const CANDIDATES: usize = 500;
+/// Conditions of which all combinations of values are tried.
+const FEW: usize = 4;
 /// Words of a text that is shortened.
 const WORDS: usize = 8;
 /// Conditions that distinguish events.
@@ -45,26 +49,51 @@ struct Observer {
 }
 
 impl Bench<'_> {
-    /// Searches a short sequence of events that is accepted. It is about these properties and conditions. Deterministic.
+    /// Searches a short sequence of events that is accepted. It is about these properties and conditions. Deterministic, as
+    /// long as there is time: each search may take half of what is left, so that none takes it all.
+    ///
+    /// # Errors
+    /// The time is up.
     pub(super) fn search(
         &mut self,
         properties: &[PropertyId],
         roots: &[ExprId],
+        accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
+    ) -> Result<Option<Vec<domain::Event>>, String> {
+        let begun = Instant::now();
+        let until = begun + self.search_left / 2;
+        let found = self.search_until(until, properties, roots, accept);
+        self.search_left = self.search_left.saturating_sub(begun.elapsed());
+        found
+    }
+
+    fn search_until(
+        &mut self,
+        until: Instant,
+        properties: &[PropertyId],
+        roots: &[ExprId],
         mut accept: impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
+    ) -> Result<Option<Vec<domain::Event>>, String> {
+        let is_late = || Instant::now() >= until;
         let tests = self.tests();
         for events in &tests {
             for length in 1..=events.len() {
                 let part = &events[..length];
                 if accept(self, part) {
-                    return Some(part.to_vec());
+                    return Ok(Some(part.to_vec()));
+                }
+                if is_late() {
+                    return Err(late());
                 }
             }
         }
         let observer = self.observer(properties, roots);
-        let pool = self.pool(roots, &tests, observer.as_ref());
+        let pool = self.pool(roots, &tests, observer.as_ref(), &is_late);
+        if is_late() {
+            return Err(late());
+        }
         if pool.is_empty() {
-            return None;
+            return Ok(None);
         }
         let gaps = self.gaps(properties);
         let mut left = SEQUENCES;
@@ -89,7 +118,10 @@ impl Bench<'_> {
                 longer.push((place, gap));
                 let events = self.sequence(&pool, &longer, &gaps, roots);
                 if accept(self, &events) {
-                    return Some(events);
+                    return Ok(Some(events));
+                }
+                if is_late() {
+                    return Err(late());
                 }
                 if longer.len() >= LONGEST {
                     continue;
@@ -102,37 +134,17 @@ impl Bench<'_> {
                 }
             }
         }
-        self.random(&pool, &gaps, roots, left, &mut accept)
-    }
-
-    /// Judges random sequences: few different events in each, because tracks and counts depend on repetitions.
-    fn random(
-        &mut self,
-        pool: &[domain::Event],
-        gaps: &[i128],
-        roots: &[ExprId],
-        left: usize,
-        accept: &mut impl FnMut(&mut Self, &[domain::Event]) -> bool,
-    ) -> Option<Vec<domain::Event>> {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = |below: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        for _ in 0..left {
-            let length = 2 + random(LONGEST - 1);
-            let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
-            let sequence: Sequence = (0..length)
-                .map(|_| (some[random(some.len())], gaps[random(gaps.len())]))
-                .collect();
-            let events = self.sequence(pool, &sequence, gaps, roots);
+        let mut random = random(&pool, &gaps, left);
+        while let Some(sequence) = random() {
+            let events = self.sequence(&pool, &sequence, &gaps, roots);
             if accept(self, &events) {
-                return Some(events);
+                return Ok(Some(events));
+            }
+            if is_late() {
+                return Err(late());
             }
         }
-        None
+        Ok(None)
     }
 
     fn sequence(
@@ -162,7 +174,7 @@ impl Bench<'_> {
     /// Returns the times that pass between events: a second, and those at which the bounds of the formulas end.
     pub(super) fn gaps(&self, properties: &[PropertyId]) -> Vec<i128> {
         let spec = &self.joint.spec;
-        let mut gaps = vec![Instant::SECOND];
+        let mut gaps = vec![value::Instant::SECOND];
         let mut todo: Vec<FormulaId> = properties
             .iter()
             .map(|id| spec.property(*id).formula)
@@ -172,7 +184,7 @@ impl Bench<'_> {
             | Formula::Binary(_, Some(Bound::Time(low, high)), ..) = spec.formulas.get(id)
             {
                 for end in [*low, *high] {
-                    let after = end.saturating_add(Instant::SECOND);
+                    let after = end.saturating_add(value::Instant::SECOND);
                     gaps.extend([end, after].into_iter().filter(|gap| *gap > 0));
                 }
             }
@@ -298,6 +310,7 @@ impl Bench<'_> {
         roots: &[ExprId],
         tests: &[Vec<domain::Event>],
         observer: Option<&Observer>,
+        is_late: &impl Fn() -> bool,
     ) -> Vec<domain::Event> {
         let proposed = self.proposed(roots);
         let recorded: Vec<&domain::Event> = tests.iter().flatten().collect();
@@ -335,6 +348,9 @@ impl Bench<'_> {
         }
         let mut seen = FxHashSet::default();
         candidates.retain(|event| {
+            if is_late() {
+                return false;
+            }
             let mut alone = vec![event.clone()];
             self.set_times(&mut alone, &[]);
             self.complete(&mut alone, roots);
@@ -359,6 +375,7 @@ impl Bench<'_> {
         let mut all: Vec<Vec<Goal>> = Vec::new();
         let conditions = parts.iter().filter(|id| self.is_condition(**id));
         all.extend(conditions.flat_map(|id| [vec![(*id, true)], vec![(*id, false)]]));
+        all.extend(combined(roots));
         for track in tracks {
             self.cases(spec.track(track).update, &mut Vec::new(), &mut all);
         }
@@ -405,6 +422,57 @@ impl Bench<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns the combinations of values of a few conditions, and of each two of many.
+fn combined(conditions: &[ExprId]) -> Vec<Vec<Goal>> {
+    let mut conditions = conditions.to_vec();
+    conditions.sort_unstable();
+    conditions.dedup();
+    if conditions.len() <= FEW {
+        let value = |combination: usize| {
+            let places = conditions.iter().enumerate();
+            let goal = |(place, id): (usize, &ExprId)| (*id, combination >> place & 1 == 1);
+            places.map(goal).collect()
+        };
+        return (0..1 << conditions.len()).map(value).collect();
+    }
+    let pairs = conditions.iter().enumerate().flat_map(|(place, first)| {
+        let others = conditions[place + 1..].iter();
+        others.flat_map(move |second| {
+            let values = [(true, true), (true, false), (false, true)];
+            values.map(|(one, other)| vec![(*first, one), (*second, other)])
+        })
+    });
+    pairs.take(CANDIDATES).collect()
+}
+
+/// Returns the reason why a search ended without an answer.
+fn late() -> String {
+    "the search for events was stopped (limit: `search_seconds`)".to_owned()
+}
+
+/// Returns so many random sequences, one at a time: few different events in each, because tracks and counts depend on
+/// repetitions.
+fn random<'p>(
+    pool: &'p [domain::Event],
+    gaps: &'p [i128],
+    mut left: usize,
+) -> impl FnMut() -> Option<Sequence> + use<'p> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    move || {
+        left = left.checked_sub(1)?;
+        let length = 2 + random(LONGEST - 1);
+        let some: Vec<usize> = (0..3).map(|_| random(pool.len())).collect();
+        let one = |_| (some[random(some.len())], gaps[random(gaps.len())]);
+        Some((0..length).map(one).collect())
     }
 }
 

@@ -6,12 +6,13 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use super::join::Joint;
-use super::{Moment, Witness};
+use super::{Limits, Moment, Witness};
 use crate::domain::{self, Given, Goal, Work};
-use crate::eval::Program;
+use crate::eval::{Program, Wanted};
 use crate::hir::reads::reads;
 use crate::hir::{Spec, Watched};
 use crate::ids::{ExprId, FormulaId, PropertyId};
+use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
 use crate::input_schema::{Absent, Field, FieldSource, Path};
 use crate::monitor::{Decision, Monitor, Options};
@@ -31,6 +32,8 @@ pub(super) struct Bench<'a> {
     /// `None` if no clause can be judged without a model.
     monitors: Option<[Monitor; 2]>,
     runs: u64,
+    /// The time that searches for events may still take.
+    pub(super) search_left: std::time::Duration,
 }
 
 impl<'a> Bench<'a> {
@@ -38,7 +41,12 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// One of them is beyond the limits.
-    pub(super) fn new(joint: &'a Joint, specs: [&Spec; 2]) -> Result<Bench<'a>, String> {
+    pub(super) fn new(
+        joint: &'a Joint,
+        specs: [&Spec; 2],
+        limits: &Limits,
+    ) -> Result<Bench<'a>, String> {
+        let search_left = std::time::Duration::from_secs(limits.search_seconds);
         let limits = crate::eval::Limits::default();
         let program = |spec| Program::compile(spec, &limits).map_err(|error| error.to_string());
         let programs = [program(specs[0])?, program(specs[1])?];
@@ -54,6 +62,7 @@ impl<'a> Bench<'a> {
             programs,
             monitors,
             runs: 0,
+            search_left,
         })
     }
 
@@ -66,7 +75,9 @@ impl<'a> Bench<'a> {
         events: &[domain::Event],
     ) -> Option<(Verdict, Option<u32>)> {
         let program = &self.programs[side];
-        let report = program.judge(self.record(side, events))?;
+        // Explanations take longer than the verdict, and nothing shows them.
+        let wanted = Wanted::new(program.spec().properties.len(), |_, _| false).without_evidence();
+        let report = program.judge_for(self.record(side, events), Deferred::NONE, &wanted)?;
         let own = report
             .verdicts
             .iter()

@@ -156,3 +156,14 @@ fn a_comparison_shows_how_many_parts_are_compared() {
 
 /// Windows of which the automata take a while to compare.
 const WINDOW: u32 = 2_000;
+
+/// A slow language model.
+#[test]
+fn a_draft_shows_how_many_questions_are_answered() {
+    let folder = Folder::new(&[
+        ("model.sh", "cat >/dev/null; sleep 1; echo nothing"),
+        ("requirements.md", "- Try to keep the balance healthy.\n"),
+    ]);
+    let line = "GUARD draft requirements.md --with 'sh model.sh' --samples 1";
+    check(&folder, line, "questions answered");
+}

@@ -28,9 +28,14 @@ pub fn eval_timed(
     letter: impl Fn(usize, Atom) -> bool,
 ) -> Vec<bool> {
     let n = times.len();
-    let mut values: Vec<Vec<bool>> = vec![Vec::new(); formula.index() + 1];
-    for part in formulas.parts(formula) {
-        let of = |f: FormulaId| values[f.index()].as_slice();
+    // By place among the parts: the arena may have many other formulas.
+    let parts = formulas.parts(formula);
+    let mut values: Vec<Vec<bool>> = Vec::with_capacity(parts.len());
+    for &part in &parts {
+        let of = |f: FormulaId| match parts.binary_search(&f) {
+            Ok(place) => values[place].as_slice(),
+            Err(_) => &[],
+        };
         let each = |value: &dyn Fn(usize) -> bool| (0..n).map(value).collect::<Vec<bool>>();
         let value = match formulas.node(part) {
             Node::True => vec![true; n],
@@ -78,9 +83,9 @@ pub fn eval_timed(
                 each(&|i| found[i].is_some_and(|j| broken[i].is_none_or(|k| k <= j)))
             }
         };
-        values[part.index()] = value;
+        values.push(value);
     }
-    std::mem::take(&mut values[formula.index()])
+    values.pop().unwrap_or_default()
 }
 
 /// Returns the value of the empty trace: atoms are false, strong temporal operators are false, weak ones true, and the

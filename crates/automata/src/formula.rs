@@ -444,6 +444,14 @@ impl Formulas {
         made[formula.index()]
     }
 
+    /// Returns the same formulas, with the same ids, about other atoms. `atom` gives each atom another one.
+    pub(super) fn renamed(&self, atom: impl Fn(Atom) -> Atom) -> Formulas {
+        let nodes = self.nodes.iter().map(|node| node.map(&atom, |part| part));
+        Formulas {
+            nodes: nodes.collect(),
+        }
+    }
+
     /// Returns the formula and all its parts, parts first, each once. The cost depends on these parts only, not on the
     /// size of the arena.
     pub fn parts(&self, formula: FormulaId) -> Vec<FormulaId> {

@@ -14,6 +14,7 @@
 //! | use | when |
 //! |---|---|
 //! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
+//! | [`shortest_trace`] | one trace is needed, of a formula whose automaton may be large |
 //! | [`LazyDfa`] | bounds in time, long bounds in steps, automata beyond the limits: counters, states made when visited |
 //! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
 //! | [`why_false`], [`why_pending`] | recorded traces after the fact: the values of atoms that make a formula false |
@@ -68,6 +69,7 @@ mod compile;
 mod dfa;
 mod forbid;
 mod minimize;
+mod parts;
 mod product;
 mod recurring;
 mod shape;
@@ -95,6 +97,7 @@ pub use lazy::{Found, Instant, LazyDfa, LazyState, Next, Run, Spot, StepError, S
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use obligation::evidently_implies;
 pub use operator::{Binary, Operator, Unary, operator, operators};
+pub use parts::shortest_trace;
 pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;

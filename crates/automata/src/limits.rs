@@ -46,6 +46,19 @@ pub enum Resource {
     Marks,
 }
 
+impl Resource {
+    /// Returns the name of the limit.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::States => "states",
+            Resource::Nodes => "nodes",
+            Resource::Work => "work",
+            Resource::Atoms => "letters",
+            Resource::Marks => "marks",
+        }
+    }
+}
+
 impl std::fmt::Display for Resource {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {

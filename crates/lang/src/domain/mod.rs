@@ -13,8 +13,9 @@
 //! always true may still be unknown.
 //!
 //! # Limits
-//! A search is exponential in the number of terms at worst; [`Work`] limits it; beyond the limit there is no answer.
+//! A search is exponential in the number of related terms at worst; [`Work`] limits it; beyond the limit there is no answer.
 
+mod apart;
 mod class;
 mod elements;
 mod eval;
@@ -62,6 +63,9 @@ impl Work {
     }
 }
 
+/// So many conditions are searched together; more are first parted into groups without common terms.
+const TOGETHER: usize = 6;
+
 /// A condition with the required truth value.
 pub type Goal = (ExprId, bool);
 
@@ -77,8 +81,19 @@ pub(crate) fn possible(
     if tracks.is_none() && free::all(spec, goals, work) {
         return Some(true);
     }
-    let found =
-        search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals);
+    let mut search = |goals: &[Goal]| {
+        search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals)
+    };
+    let found = match tracks {
+        None if goals.len() > TOGETHER => {
+            let found = apart::groups(spec, goals)
+                .iter()
+                .map(|group| search(group))
+                .find(|found| *found != Some(true));
+            found.unwrap_or(Some(true))
+        }
+        _ => search(goals),
+    };
     work.exceeded |= found.is_none();
     found
 }
@@ -98,5 +113,30 @@ mod tests {
         let mut decide = |truth| possible(&spec, &[(letter, truth)], None, &mut work);
         assert_eq!(decide(true), Some(false));
         assert_eq!(decide(false), Some(true));
+    }
+
+    /// Conditions on different fields are independent: which field has the contradiction does not matter.
+    #[test]
+    fn contradictions_are_found_beside_other_conditions() {
+        let n_fields = 40;
+        let fields: String = (0..n_fields).map(|n| format!("  x{n}: int\n")).collect();
+        let apart: Vec<String> = (0..n_fields)
+            .map(|n| format!("(always x{n} > 1)"))
+            .collect();
+        let text = format!(
+            "event {{\n{fields}}}\nproperty p = {} and always x{} > 2\n",
+            apart.join(" and "),
+            n_fields - 1
+        );
+        let front = front("n.guard", &text, &NoFiles, check::Limits::default());
+        let spec = front.spec.expect("a spec");
+        let letters = spec.formulas.atoms();
+        assert_eq!(letters.len(), n_fields + 1);
+        // The last field is more than 2 and not more than 1.
+        let mut goals: Vec<Goal> = letters.iter().map(|atom| (atom.expr, true)).collect();
+        let mut work = Work::new(100_000, 10_000);
+        assert_eq!(possible(&spec, &goals, None, &mut work), Some(true));
+        goals[n_fields - 1].1 = false;
+        assert_eq!(possible(&spec, &goals, None, &mut work), Some(false));
     }
 }

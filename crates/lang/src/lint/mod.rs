@@ -48,7 +48,7 @@ pub use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
 pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, excesses};
-pub use relation::{Relation, Semantics, compare};
+pub use relation::{Relation, Semantics, compare, told};
 use subject::Subjects;
 
 /// The findings of the linter.

@@ -6,9 +6,10 @@ use crate::hir::Spec;
 use crate::ids::{self, AtomId};
 use crate::translate::{Timed, atom, translate};
 use guard_automata::{
-    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
-    Verdict, Word, compile,
+    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, LimitError,
+    Resource, Run, Verdict, Word,
     omega::{self, Buchi},
+    shortest_trace,
 };
 
 /// The traces on which formulas are compared.
@@ -106,8 +107,14 @@ impl Relation {
 /// The number of times that a query is repeated after an impossible trace.
 pub(super) const ROUNDS: usize = 64;
 
+/// The work for automata in all rounds together, as a multiple of the limit on one.
+const ALL_ROUNDS: u64 = 3;
+
 /// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;
+
+/// Below this bound, counters do not make an automaton smaller.
+const COUNTED: u32 = 16;
 
 /// A trace with more steps than this is not expanded.
 const WRITTEN: u64 = 100_000;
@@ -207,12 +214,25 @@ impl Trace {
     }
 }
 
+/// Returns the reason why there is no automaton, with the name of the limit that it exceeds.
+pub fn told(error: impl Into<CompileError>) -> String {
+    let error = error.into();
+    match error {
+        CompileError::Limit(LimitError { resource, .. }) => {
+            format!("{error} (limit: `{}`)", resource.name())
+        }
+        CompileError::Timed => error.to_string(),
+    }
+}
+
 pub(super) struct Asking<'a> {
     spec: &'a Spec,
     pub(super) formulas: Formulas,
     semantics: Semantics,
     limits: &'a guard_automata::Limits,
     work: Work,
+    /// The work that automata may still take, in all rounds.
+    left: u64,
     /// A condition that the trace should satisfy, if possible.
     shown: Option<FormulaId>,
     /// Whether the formulas have bounds in time.
@@ -231,6 +251,7 @@ impl<'a> Asking<'a> {
             semantics,
             limits,
             work: Work::new(2_000_000, 50_000),
+            left: limits.work.saturating_mul(ALL_ROUNDS),
             shown: None,
             timed: false,
         }
@@ -336,11 +357,14 @@ impl<'a> Asking<'a> {
         Err("too many conditions exclude one another".to_owned())
     }
 
-    fn any_trace(&self, formula: FormulaId, with: Option<&Buchi>) -> Result<Option<Trace>, String> {
-        let told = |error: CompileError| error.to_string();
+    fn any_trace(
+        &mut self,
+        formula: FormulaId,
+        with: Option<&Buchi>,
+    ) -> Result<Option<Trace>, String> {
         if self.timed {
             let lazy = LazyDfa::new(&self.formulas, formula, self.limits);
-            let mut lazy = lazy.map_err(|error| told(error.into()))?;
+            let mut lazy = lazy.map_err(told)?;
             return match lazy.satisfying() {
                 Found::Nothing => Ok(None),
                 Found::Unknown => {
@@ -358,26 +382,28 @@ impl<'a> Asking<'a> {
                 if long && let Some(found) = self.counted_trace(formula) {
                     return Ok(found);
                 }
-                let dfa = match compile(&self.formulas, formula, self.limits) {
-                    Ok(dfa) => dfa,
+                let limits = guard_automata::Limits {
+                    work: self.limits.work.min(self.left),
+                    ..self.limits.clone()
+                };
+                let (found, work) = shortest_trace(&mut self.formulas, formula, &limits);
+                self.left = self.left.saturating_sub(work);
+                match found {
+                    Ok(Some(steps)) => (steps, None),
+                    Ok(None) => return Ok(None),
                     Err(error) => {
                         // The automaton without counters is too large.
-                        let found = (!long).then(|| self.counted_trace(formula));
-                        return found.flatten().ok_or_else(|| told(error));
+                        let counts = self.formulas.greatest_bound(formula) >= COUNTED;
+                        let found = (counts && !long).then(|| self.counted_trace(formula));
+                        return found.flatten().ok_or_else(|| self.exceeded(error));
                     }
-                };
-                match dfa.shortest_accepted(Traces::NonEmpty) {
-                    Some(steps) => (steps, None),
-                    None => return Ok(None),
                 }
             }
             Semantics::Infinite => {
                 let buchi = omega::translate(&self.formulas, formula, self.limits);
                 let buchi = buchi.map_err(told)?;
                 let word = match with {
-                    Some(other) => buchi
-                        .common_word(other, self.limits)
-                        .map_err(|error| told(error.into()))?,
+                    Some(other) => buchi.common_word(other, self.limits).map_err(told)?,
                     None => buchi.accepted_word(),
                 };
                 match word {
@@ -406,6 +432,21 @@ impl<'a> Asking<'a> {
         let accepts = [Verdict::Satisfied, Verdict::PresumablySatisfied];
         let none = accepts.map(|verdict| survey.reaches(verdict));
         (none == [Some(false); 2]).then_some(None)
+    }
+
+    /// Names the limit that an automaton exceeds.
+    fn exceeded(&self, error: CompileError) -> String {
+        match error {
+            // Earlier rounds may have left less.
+            CompileError::Limit(LimitError { resource, .. }) if resource == Resource::Work => {
+                told(CompileError::Limit(LimitError {
+                    resource,
+                    limit: self.limits.work,
+                    demand: self.limits.work.saturating_add(1),
+                }))
+            }
+            _ => told(error),
+        }
     }
 
     /// Returns the formula that no step satisfies all these literals.
