@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -9,8 +10,10 @@ use serde_json::{Map, Value, json};
 use super::chain::{ChainArgs, LoadedChain, at, complain_of, read};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
+use super::progress;
 use super::query_interval;
 use super::query_spec::Question;
+use crate::audit::Progress;
 use crate::learn::RowLimits;
 use crate::query::{Method, Reasons};
 use guard_markov::check::Root;
@@ -124,18 +127,21 @@ pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
             },
         });
     }
-    let uncertain = match &args.chain.chain {
-        Some(path) => args.chain.load_uncertain(path)?,
-        None => None,
-    };
-    if let Some(chain) = uncertain {
-        return query_interval::run(&args, &chain, &sources(&args)?);
-    }
-    if args.chain.exact {
-        on_chain::<BigRational>(&args)
-    } else {
-        on_chain::<f64>(&args)
-    }
+    progress::during("properties answered", |progress| {
+        let sources = sources(&args)?;
+        let wanted = |source| args.wanted(source).count() as u64;
+        let parts = sources.iter().map(wanted).sum();
+        progress.parts.store(parts, Ordering::Relaxed);
+        let uncertain = match &args.chain.chain {
+            Some(path) => args.chain.load_uncertain(path)?,
+            None => None,
+        };
+        match uncertain {
+            Some(chain) => query_interval::run(&args, &chain, &sources, progress),
+            None if args.chain.exact => on_chain::<BigRational>(&args, &sources, progress),
+            None => on_chain::<f64>(&args, &sources, progress),
+        }
+    })
 }
 
 /// A text with properties and its name in messages.
@@ -195,8 +201,11 @@ fn sources(args: &QueryArgs) -> Result<Vec<ChainFile>, Failure> {
     Ok(found)
 }
 
-fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
-    let sources = sources(args)?;
+fn on_chain<V: Scalar>(
+    args: &QueryArgs,
+    sources: &[ChainFile],
+    progress: &Progress,
+) -> Result<Outcome, Failure> {
     let Some(path) = &args.chain.chain else {
         return Ok(Outcome::Holds);
     };
@@ -209,7 +218,7 @@ fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
     let accuracy = options.accuracy;
     let mut checker = Checker::new(&chain, scope, options);
     let given = args.chain.definitions()?;
-    for source in &sources {
+    for source in sources {
         checker
             .declare(&source.file, &given)
             .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
@@ -222,10 +231,12 @@ fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
     } else {
         Vec::new()
     };
-    for source in &sources {
+    for source in sources {
         for property in args.wanted(source) {
             let clock = Instant::now();
-            let root = match checker.root(&property.formula) {
+            let root = checker.root(&property.formula);
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            let root = match root {
                 Ok(root) => root,
                 Err(wrong) => {
                     match &wrong {

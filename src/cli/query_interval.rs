@@ -1,6 +1,7 @@
 //! `guard query --chain` on a chain with interval probabilities.
 
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
 use super::query::{ChainFile, QueryArgs, QueryFormat, check_error_message};
+use crate::audit::Progress;
 use guard_markov::interval::{Bounds, UncertainChain};
 use guard_markov::prism::expr::{Compare, Kind};
 use guard_markov::{Checker, Options, Property, Scope};
@@ -21,6 +23,7 @@ pub(super) fn run(
     args: &QueryArgs,
     chain: &UncertainChain,
     sources: &[ChainFile],
+    progress: &Progress,
 ) -> Result<Outcome, Failure> {
     if args.why.is_some() {
         return Err(Failure::Usage(
@@ -40,7 +43,9 @@ pub(super) fn run(
             .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
         for property in args.wanted(source) {
             let clock = Instant::now();
-            let answer = match answer(&checker, property, chain, args.precision) {
+            let answer = answer(&checker, property, chain, args.precision);
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            let answer = match answer {
                 Ok(answer) => answer,
                 Err(wrong) => {
                     complain(&format!("property `{}`: {wrong}", property.text));

@@ -25,6 +25,9 @@ use guard_automata::Word;
 /// Deadlines after the last event at which decisions are compared.
 const DEADLINES: usize = 16;
 
+/// The work for one automaton, or one step without one, of those that judge proposed traces.
+const JUDGING: u64 = 1_000_000;
+
 /// Both specs, compiled, with what is needed to propose events to them.
 pub(super) struct Bench<'a> {
     pub(super) joint: &'a Joint,
@@ -47,7 +50,9 @@ impl<'a> Bench<'a> {
         limits: &Limits,
     ) -> Result<Bench<'a>, String> {
         let search_left = std::time::Duration::from_secs(limits.search_seconds);
-        let limits = crate::eval::Limits::default();
+        let mut limits = crate::eval::Limits::default();
+        // Whether a verdict is final may take as much work at each new state, and thousands of traces are judged.
+        limits.automata.work = JUDGING;
         let program = |spec| Program::compile(spec, &limits).map_err(|error| error.to_string());
         let programs = [program(specs[0])?, program(specs[1])?];
         let monitor = |spec: &Spec| Monitor::new(&without_models(spec), Options::default());

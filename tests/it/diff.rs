@@ -528,6 +528,31 @@ fn properties_of_many_parts_are_decided() {
     }
 }
 
+/// Instances of a property without an automaton are judged in a short time: whether a verdict is final is not searched for long.
+#[test]
+fn quantified_properties_of_many_parts_are_decided() {
+    let spec = |last: u32| {
+        let n = 16;
+        let fields: String = (0..n).map(|place| format!("  x{place}: int\n")).collect();
+        let bound = |place: usize| if place + 1 == n { last } else { 1 };
+        let parts: Vec<String> = (0..n)
+            .map(|place| {
+                let bound = bound(place);
+                format!("(G (opens and id == c -> F (id == c and x{place} > {bound})))")
+            })
+            .collect();
+        let parts = parts.join(" and ");
+        format!(
+            "event {{\n  opens: bool\n  id: string\n{fields}}}\nproperty p = forall c: {parts}\n"
+        )
+    };
+    let begun = std::time::Instant::now();
+    let (found, reason) = relation(&diff_of(&spec(1), &spec(2)), "p");
+    assert_eq!(found, Relation::Stricter, "{reason}");
+    // It took minutes.
+    assert!(begun.elapsed().as_secs() < 60);
+}
+
 /// Beyond the limits on automata and searches, nothing is decided, and the limits are named.
 #[test]
 fn exceeded_limits_are_named() {

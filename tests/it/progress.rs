@@ -87,6 +87,8 @@ fn a_query_shows_how_many_claims_are_answered() {
         ),
     ]);
     check(&folder, "GUARD query c.guard", "0 of 1 claims answered");
+    let line = "GUARD query --chain c.tra 'P=? [ F<=50000 \"bad\" ]'";
+    check(&folder, line, "0 of 1 properties answered");
 }
 
 #[test]
