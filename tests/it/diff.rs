@@ -528,6 +528,19 @@ fn properties_of_many_parts_are_decided() {
     }
 }
 
+/// Conditions that exclude one another take a round each; their automata are small enough as a whole.
+#[test]
+fn parts_that_exclude_one_another_are_decided() {
+    let spec = |last: &str| {
+        let tools = ["t0", "t1", "t2", "t3", "t4", "t5", "t6", last];
+        let parts = tools.map(|tool| format!("(eventually tool == \"{tool}\")"));
+        let parts = parts.join(" and ");
+        format!("event {{ tool: string }}\nproperty p = {parts}\n")
+    };
+    let (found, reason) = relation(&diff_of(&spec("y"), &spec("z")), "p");
+    assert_eq!(found, Relation::Different, "{reason}");
+}
+
 /// Instances of a property without an automaton are judged in a short time: whether a verdict is final is not searched for long.
 #[test]
 fn quantified_properties_of_many_parts_are_decided() {

@@ -26,6 +26,9 @@ use super::states::StateId;
 /// The work spent on an automaton before its formula is taken apart.
 const FIRST_TRY: u64 = 400_000;
 
+/// The work spent on the automaton of the whole, as a multiple of that.
+const WHOLE: u64 = 8;
+
 /// The work that each automaton costs beside its construction.
 const EACH: u64 = 200;
 
@@ -100,7 +103,8 @@ enum Parts {
 
 impl Search<'_> {
     fn shortest(&mut self, formula: FormulaId) -> Result<Option<Word>, LimitError> {
-        if let Some(automaton) = self.automaton(formula)? {
+        // What the whole needs is spent once, what a part needs for each part.
+        if let Ok(automaton) = self.compiled(formula, WHOLE * self.first_try)? {
             return Ok(automaton.dfa.shortest_accepted(Traces::NonEmpty));
         }
         let conjuncts = self.conjuncts(formula, true);

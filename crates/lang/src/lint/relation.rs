@@ -108,7 +108,7 @@ impl Relation {
 pub(super) const ROUNDS: usize = 64;
 
 /// The work for automata in all rounds together, as a multiple of the limit on one.
-const ALL_ROUNDS: u64 = 3;
+const ALL_ROUNDS: u64 = 12;
 
 /// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;
