@@ -108,24 +108,38 @@ system counting {
 property low = AG (a + b < 3999) on counting
 ";
 
+/// Checks the same of work that grows with a count, until it takes so long that progress is shown: how much takes over a second
+/// depends on the machine.
+fn check_growing(line: &str, folder: impl Fn(u32) -> Folder, told: impl Fn(u32) -> String) {
+    for count in [10, 30, 60, 120, 240, 480, 960, 1_920] {
+        let (folder, told) = (folder(count), told(count));
+        let Some(terminal) = output(&folder, line, true) else {
+            return skip("no `script` for a pseudo-terminal");
+        };
+        if terminal.contains(&told) || count == 1_920 {
+            return check_shown(&folder, line, &told, &terminal);
+        }
+    }
+}
+
 #[test]
 fn mutants_show_how_many_properties_are_mutated() {
-    let properties: String = (0..10)
-        .map(|n| {
-            format!(
-                "property p{n} = G (a -> F[0,{}] (b and not a)) and (b W a)\n\
-                 test \"t{n}\" {{ given [ {{a: true, b: true}} ]  expect p{n} violated }}\n",
-                n + 9
-            )
-        })
-        .collect();
-    let spec = format!("event {{ a: bool  b: bool }}\n{properties}");
-    let folder = Folder::new(&[("s.guard", &spec)]);
-    check(
-        &folder,
-        "GUARD test --mutants s.guard",
-        "of 10 properties mutated",
-    );
+    let folder = |count: u32| {
+        let properties: String = (0..count)
+            .map(|n| {
+                format!(
+                    "property p{n} = G (a -> F[0,{}] (b and not a)) and (b W a)\n\
+                     test \"t{n}\" {{ given [ {{a: true, b: true}} ]  expect p{n} violated }}\n",
+                    n + 9
+                )
+            })
+            .collect();
+        let spec = format!("event {{ a: bool  b: bool }}\n{properties}");
+        Folder::new(&[("s.guard", &spec)])
+    };
+    check_growing("GUARD test --mutants s.guard", folder, |count| {
+        format!("of {count} properties mutated")
+    });
 }
 
 #[test]
@@ -139,21 +153,13 @@ fn a_comparison_shows_how_many_parts_are_compared() {
             .collect();
         format!("event {{ a: bool  b: bool }}\n{properties}")
     };
-    // How many take over a second depends on the machine.
-    for count in [30, 60, 120, 240, 480, 960, 1_920] {
+    let folder = |count| {
         let (old, new) = (spec(count, "a"), spec(count, "(a and b)"));
-        let folder = Folder::new(&[("s.guard", &old), ("t.guard", &new)]);
-        let (line, told) = (
-            "GUARD diff s.guard t.guard",
-            format!("of {} parts compared", count + 1),
-        );
-        let Some(terminal) = output(&folder, line, true) else {
-            return skip("no `script` for a pseudo-terminal");
-        };
-        if terminal.contains(&told) || count == 1_920 {
-            return check_shown(&folder, line, &told, &terminal);
-        }
-    }
+        Folder::new(&[("s.guard", &old), ("t.guard", &new)])
+    };
+    check_growing("GUARD diff s.guard t.guard", folder, |count| {
+        format!("of {} parts compared", count + 1)
+    });
 }
 
 /// Windows of which the automata take a while to compare.

@@ -249,6 +249,11 @@ for (const dark of [false, true]) {
   await page.evaluate(() => [...document.querySelectorAll(".row")].find((row) => row.getAttribute("aria-selected") === "false").click());
   await settle(page);
   check("a trace that is touched is in view", far > 600 && Math.abs(await top()) < 100, [far, await top()]);
+  const shared = await opened(page.url(), { width: 400 });
+  await settle(shared);
+  const begins = await shared.$eval("#trace", (node) => node.getBoundingClientRect().top);
+  check("a shared address begins at its trace", Math.abs(begins) < 100, begins);
+  await shared.close();
   const name = () => text(page, "#trace h2");
   const before = await name();
   await page.$eval("#traceafter", (node) => node.click());

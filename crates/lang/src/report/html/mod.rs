@@ -234,6 +234,7 @@ pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture])
                 (plural(input.files, "file", "files")) ", "
                 (plural(input.lines, "line", "lines")) ", "
                 (number(input.refused)) " of them unreadable"
+                @if input.left_out > 0 { ", " (number(input.left_out)) " left out (the reasons are at the end)" }
                 @if summary.errors() > 0 {
                     "; " (plural(summary.errors(), "problem", "problems")) " with the data"
                 }

@@ -26,6 +26,8 @@ function stepsOf(place, trace) {
 }
 const view = el("section", { "aria-label": "Trace", id: "trace" });
 let asked = 0;
+// An address that was shared names what its reader is to see, which is shown when its steps are there: before, the page is short.
+let shared = state.trace !== "";
 // The steps of traces follow the script: those that are not parsed yet are drawn when all are.
 let complete = document.readyState !== "loading";
 document.addEventListener("DOMContentLoaded", () => {
@@ -68,6 +70,10 @@ async function drawTrace() {
       const head = strip.querySelector("thead th").offsetWidth, left = here.offsetLeft - strip.scrollLeft;
       if (left < head || left > strip.clientWidth - 40) strip.scrollLeft = Math.max(0, here.offsetLeft - strip.clientWidth / 2);
     }
+  }
+  if (shared && (known || complete)) {
+    shared = false;
+    if (scrollY === 0) (narrow.matches ? view : document.getElementById("h-traces")).scrollIntoView();
   }
   if (focus) { const again = document.getElementById(focus); if (again && view.contains(again)) again.focus({ preventScroll: true }); }
 }
