@@ -317,6 +317,38 @@ fn the_step_of_a_trace_is_shown_until_the_text_changes() {
 }
 
 #[test]
+fn the_values_asked_for_last_are_shown() {
+    let project = Project::new();
+    let mut editor = project.editor(&json!({}));
+    let runs = project.path.join("shop.jsonl");
+    // Commands run on threads, which can end in any order.
+    for round in 0..200 {
+        let last = round % 3;
+        let asked: Vec<i64> = [json!(2), json!(0), json!(1), json!(last)]
+            .into_iter()
+            .map(|step| {
+                let wanted =
+                    json!({"uri": project.uri, "runs": runs, "trace": "bad", "step": step});
+                let params = json!({"command": "guard.server.showValues", "arguments": [wanted]});
+                editor.request("workspace/executeCommand", params)
+            })
+            .collect();
+        for id in asked {
+            editor.answer_to(id);
+        }
+        let expected = format!("= {}", [0, 6, 13][last]);
+        let hints = project.hints(&mut editor);
+        let total: Vec<&str> = hints
+            .iter()
+            .filter(|(at, _)| *at == line("track total"))
+            .map(|(_, text)| text.as_str())
+            .collect();
+        assert_eq!(total, [expected], "round {round}");
+    }
+    editor.close();
+}
+
+#[test]
 fn a_debugger_shows_values_beside_what_has_them() {
     let project = Project::new();
     let mut editor = Editor::with(&project.path, &json!({}));

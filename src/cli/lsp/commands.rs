@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -67,9 +68,18 @@ pub(super) type Work = Box<dyn FnOnce() -> Result<Done, String> + Send>;
 /// The values that are shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
-    shown: Arc<Mutex<Option<Shown>>>,
+    /// The number of requests to show values.
+    asked: Arc<AtomicU64>,
+    latest: Arc<Mutex<Latest>>,
     /// Only one trace is read at a time.
     turn: Arc<Mutex<()>>,
+}
+
+/// The result of the latest request that is done. Requests run on threads, in any order: an earlier one does not replace a later one.
+#[derive(Debug, Default)]
+struct Latest {
+    number: u64,
+    shown: Option<Shown>,
 }
 
 #[derive(Debug)]
@@ -98,8 +108,22 @@ pub(super) enum Moment {
 }
 
 impl Values {
-    fn lock(&self) -> MutexGuard<'_, Option<Shown>> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Latest> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Numbers a request, in the order in which the client made them.
+    fn ask(&self) -> u64 {
+        self.asked.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Shows the result of a request, unless a later one is done, and says that hints may have changed.
+    fn show(&self, number: u64, shown: Option<Shown>) -> Done {
+        let mut latest = self.lock();
+        if number > latest.number {
+            *latest = Latest { number, shown };
+        }
+        hints_changed()
     }
 
     /// Calls a function with the moment that is shown in a text, if it is of this analysis of it.
@@ -109,8 +133,8 @@ impl Values {
         analyses: u64,
         show: impl FnOnce(&Moment) -> T,
     ) -> Option<T> {
-        let shown = self.lock();
-        let shown = shown.as_ref()?;
+        let latest = self.lock();
+        let shown = latest.shown.as_ref()?;
         let is_current = shown.path == path && shown.analyses == analyses;
         is_current.then(|| show(&shown.moment))
     }
@@ -156,7 +180,7 @@ pub(super) fn prepare(
         }
         SHOW_VALUES => {
             let (wanted,): (WantedValues,) = serde_json::from_value(given).map_err(wrong)?;
-            let values = values.clone();
+            let (values, number) = (values.clone(), values.ask());
             if let (Some(system), Some(state)) = (wanted.system, wanted.state) {
                 let path = convert::path(&wanted.uri).ok_or("not a file")?;
                 let (analyses, ..) = analysed(documents, &wanted.uri)?;
@@ -164,26 +188,22 @@ pub(super) fn prepare(
                     system,
                     values: state,
                 };
-                return Ok(Box::new(move || {
-                    *values.lock() = Some(Shown {
-                        path,
-                        analyses,
-                        moment,
-                    });
-                    Ok(hints_changed())
-                }));
+                let shown = Shown {
+                    path,
+                    analyses,
+                    moment,
+                };
+                return Ok(Box::new(move || Ok(values.show(number, Some(shown)))));
             }
             let (Some(runs), Some(trace)) = (wanted.runs, wanted.trace) else {
-                return Ok(Box::new(move || {
-                    *values.lock() = None;
-                    Ok(hints_changed())
-                }));
+                return Ok(Box::new(move || Ok(values.show(number, None))));
             };
             let path = convert::path(&wanted.uri).ok_or("not a file")?;
             let (analyses, spec, _) = analysed(documents, &wanted.uri)?;
             let step = wanted.step;
+            let wanted = WantedStep { runs, trace, step };
             Ok(Box::new(move || {
-                show_values(&values, &path, analyses, spec, runs, trace, step)
+                show_step(&values, number, &path, analyses, spec, wanted)
             }))
         }
         other => Err(format!("unknown command `{other}`")),
@@ -199,6 +219,13 @@ struct WantedValues {
     step: Option<u32>,
     system: Option<String>,
     state: Option<BTreeMap<String, Json>>,
+}
+
+/// A step of a recorded trace: the file, the trace in it, and the index of the step, or the end.
+struct WantedStep {
+    runs: String,
+    trace: String,
+    step: Option<u32>,
 }
 
 fn hints_changed() -> Done {
@@ -429,18 +456,22 @@ impl Reporter for First {
 }
 
 /// Shows the values of a step; a trace that is already shown is not read again.
-fn show_values(
+fn show_step(
     values: &Values,
+    number: u64,
     path: &Path,
     analyses: u64,
     mut spec: Spec,
-    runs: String,
-    trace: String,
-    step: Option<u32>,
+    wanted: WantedStep,
 ) -> Result<Done, String> {
+    let WantedStep { runs, trace, step } = wanted;
     let _turn = values.turn.lock().unwrap_or_else(PoisonError::into_inner);
     // Hints do not wait while a trace is read.
-    let known = match values.lock().take() {
+    let mut latest = values.lock();
+    if latest.number > number {
+        return Ok(hints_changed());
+    }
+    let known = match latest.shown.take() {
         Some(Shown {
             path: of,
             analyses: version,
@@ -454,6 +485,7 @@ fn show_values(
         }) if of == path && version == analyses && file == runs && name == trace => Some(timeline),
         _ => None,
     };
+    drop(latest);
     let timeline = match known {
         Some(timeline) => timeline,
         None => {
@@ -476,7 +508,7 @@ fn show_values(
     let mut moments = 0..timeline.end();
     let is_step = |at: &usize| timeline.step(*at).map(|found| found.index) == step;
     let at = moments.find(is_step).unwrap_or(timeline.end());
-    *values.lock() = Some(Shown {
+    let shown = Shown {
         path: path.to_owned(),
         analyses,
         moment: Moment::Step {
@@ -485,6 +517,6 @@ fn show_values(
             timeline,
             at,
         },
-    });
-    Ok(hints_changed())
+    };
+    Ok(values.show(number, Some(shown)))
 }
