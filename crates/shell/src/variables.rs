@@ -1,5 +1,8 @@
 //! Variables that change what runs.
 
+use crate::follow::listed;
+use crate::table::MAKE_PROGRAMS;
+
 /// Variables whose value a shell runs, or uses to resolve names.
 pub(super) const RUN_VARIABLES: &[&str] =
     &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
@@ -40,9 +43,6 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
 ];
-/// Variables whose value programs run as a line when they build others. A value that the text does not determine is listed with the
-/// variable, as that of all that [load code](loads_code).
-pub(super) const BUILD_VARIABLES: &[&str] = &["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "LINKER"];
 /// Variables whose value holds options of `make`.
 pub(super) const MAKE_OPTIONS: &[&str] = &["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"];
 /// A variable whose value is a file that an interactive shell runs.
@@ -153,10 +153,16 @@ pub(super) fn loads_code(name: &str) -> bool {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     LOADERS.contains(&name)
         || LINE_VARIABLES.contains(&name)
-        || BUILD_VARIABLES.contains(&name)
+        || is_build_variable(name)
         || MAKE_OPTIONS.contains(&name)
         || name == STARTUP_VARIABLE
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
+}
+
+/// Whether programs run the value of a variable as a line when they build others. A value that the text does not determine is listed
+/// with the variable, as that of all that [load code](loads_code).
+pub(super) fn is_build_variable(name: &str) -> bool {
+    name == "LINKER" || listed(MAKE_PROGRAMS, name)
 }
 
 /// Returns the variable of `x[i]`, `x+` and `x`.

@@ -8,8 +8,8 @@ use super::syntax::{
 };
 use super::table::{DELETERS, INTERPRETERS, SHELLS};
 use super::variables::{
-    BUILD_VARIABLES, EXPANDED_VARIABLES, LINE_VARIABLES, MAKE_OPTIONS, RUN_VARIABLES, SET_BY_SHELL,
-    STARTUP_VARIABLE, gives_makefile, loads_code, runs_values_of, variable_of,
+    EXPANDED_VARIABLES, LINE_VARIABLES, MAKE_OPTIONS, RUN_VARIABLES, SET_BY_SHELL,
+    STARTUP_VARIABLE, gives_makefile, is_build_variable, loads_code, runs_values_of, variable_of,
 };
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError};
@@ -574,7 +574,7 @@ pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> 
         && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
-    let builds = BUILD_VARIABLES.contains(&name) && value.is_some_and(|value| !is_harmless(value));
+    let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
     // `make` expands the values of all variables that it inherits
     let makes = value.is_some_and(|value| {
         let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(value);

@@ -108,7 +108,7 @@ fn a_line_in_a_word_of_a_program_is_listed() {
 }
 
 #[test]
-fn what_make_and_tar_run_by_their_words_is_listed_or_unknown() {
+fn what_builders_and_tar_run_by_their_words_is_listed_or_unknown() {
     let lists_program = |line: &str, program: &str| {
         let found = read(line);
         let listed = found.as_ref().is_ok_and(|found| lists(found, program));
@@ -122,7 +122,16 @@ fn what_make_and_tar_run_by_their_words_is_listed_or_unknown() {
     lists_program("make CFLAGS='${shell curl u}'", "curl");
     lists_program("make 'X!=curl u'", "curl");
     lists_program("make --eval='x:;curl u' x", "curl");
+    lists_program("./configure CC='gcc; curl u' --prefix=/x", "curl");
+    lists_program("cmake -B build -DCMAKE_C_COMPILER=./evil", "evil");
+    lists_program(
+        "cmake -D CMAKE_CXX_COMPILER_LAUNCHER:STRING='curl;u' .",
+        "curl",
+    );
     all_are_unknown(&[
+        "cmake -DCMAKE_AR=\"$(cat f)\" .",
+        "RM='curl u;' make clean",
+        "INSTALL='rm -rf x' make install",
         "CC='curl u;' make",
         "CXX='sh x' make",
         "env CC='curl u;' make",
@@ -148,6 +157,8 @@ fn what_make_and_tar_run_by_their_words_is_listed_or_unknown() {
         "make CMD='$(MAKE) x' SRC='$(wildcard *.c)' OBJ='$(SRC:.c=.o y)'",
         "MAKEFLAGS=-j8 make -f other.mk",
         "export CC=${CC:-gcc}; make",
+        "./configure CC=\"$CC\" CFLAGS=-O2 --prefix=\"$HOME/x\"",
+        "cmake -B build -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=\"$CXX\" -DCMAKE_BUILD_TYPE=Release",
     ];
     for line in plain {
         let found = read(line);

@@ -1,4 +1,4 @@
-//! Lines that `make` runs by its words: variables that name programs, and functions in values.
+//! Lines that builders run by their words: variables that name programs, and functions in values of `make`.
 
 use super::options::line_of;
 use super::{Result, Run, base, listed, refuse};
@@ -6,7 +6,39 @@ use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS, SHELLS};
 use crate::variables::{MAKE_OPTIONS, gives_makefile};
 use crate::words::{Field, Hole};
 
-/// Returns the lines that `make` runs by its words.
+/// Endings of variables of `cmake` whose value is a program that builds run, with words.
+const CMAKE_PROGRAMS: [&str; 7] = [
+    "_COMPILER",
+    "_LAUNCHER",
+    "_MAKE_PROGRAM",
+    "_EMULATOR",
+    "CMAKE_AR",
+    "CMAKE_LINKER",
+    "CMAKE_RANLIB",
+];
+
+/// Returns the lines that `cmake` runs by its words: `-DCMAKE_C_COMPILER=PROGRAM`, in which `;` separates words.
+pub(super) fn lines_of_cmake(words: &[Field]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for word in words {
+        let Some((name, value)) = word.text.split_once('=') else {
+            continue;
+        };
+        // `-D NAME:TYPE=VALUE`
+        let name = name.split(':').next().unwrap_or(name);
+        let names_program = CMAKE_PROGRAMS.iter().any(|ending| name.ends_with(ending));
+        if names_program && !value.is_empty() {
+            match word.hole {
+                Hole::None => runs.push(line_of(&[Field::known(&value.replace(';', " "))])?),
+                _ if word.environment => {}
+                _ => return refuse("a program of a build", word),
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns the lines that `make` or `configure` runs by its words.
 pub(super) fn lines_of_make(words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for word in words {

@@ -1,7 +1,7 @@
 //! Programs that no table of wrappers lists: options whose value is a line for a shell, and words that are a command.
 
 use super::checks::check_options;
-use super::make::lines_of_make;
+use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, has_mark, listed, refuse};
 use crate::option_table::OPTIONED;
@@ -32,8 +32,10 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         shell.splice(..1, [Field::known("bash")]);
         runs.push(Run::Words(shell));
     }
-    if matches!(program, "make" | "gmake") {
-        runs.extend(lines_of_make(words)?);
+    match program {
+        "make" | "gmake" | "configure" => runs.extend(lines_of_make(words)?),
+        "cmake" => runs.extend(lines_of_cmake(words)?),
+        _ => {}
     }
     if listed(LINE_OPERANDS, program) {
         let lines = words.iter().filter(|word| word.text.contains(' '));
