@@ -43,6 +43,7 @@ mod serve;
 mod shell;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,11 +60,28 @@ enum Change {
     Byte(u8),
 }
 
+/// Returns the files with which the fuzzer begins, too.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/seeds")
+        .join(target);
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|file| std::fs::read(file).unwrap())
+        .collect()
+}
+
+fn owned(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
 /// Returns seeds with up to eight changes; `tokens` are inserted.
-fn inputs(
-    seeds: &'static [&'static str],
-    tokens: &'static [&'static str],
-) -> impl Strategy<Value = Vec<u8>> {
+fn inputs(seeds: Vec<Vec<u8>>, tokens: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let change = prop_oneof![
         3 => select(tokens).prop_map(Change::Insert),
         1 => (1usize..30).prop_map(Change::Remove),
@@ -71,8 +89,7 @@ fn inputs(
         1 => any::<u8>().prop_map(Change::Byte),
     ];
     let changes = vec((any::<Index>(), change), 0..8);
-    (select(seeds), changes).prop_map(|(seed, changes)| {
-        let mut bytes = seed.as_bytes().to_vec();
+    (select(seeds), changes).prop_map(|(mut bytes, changes)| {
         for (place, change) in changes {
             let at = place.index(bytes.len() + 1);
             match change {
@@ -94,10 +111,7 @@ fn inputs(
     })
 }
 
-fn texts(
-    seeds: &'static [&'static str],
-    tokens: &'static [&'static str],
-) -> impl Strategy<Value = String> {
+fn texts(seeds: Vec<Vec<u8>>, tokens: &'static [&'static str]) -> impl Strategy<Value = String> {
     inputs(seeds, tokens).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -152,19 +166,6 @@ const TRACES: &[&str] = &[
     "[{\"a\":[1,{\"a\":2}],\"m\":{},\"t\":1700000000000}]",
     "id,kind,tool\n1,call,\"a\"\"b\"\n",
 ];
-const HOOKS: &[&str] = &[
-    "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"tool_use_id\":\"1\"}\n{\"session_id\":\"s\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{},\"tool_response\":{\"stdout\":\"SECRET\"},\"tool_use_id\":\"1\"}\n{\"session_id\":\"s\",\"agent_id\":\"a\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Mail\",\"tool_input\":{}}",
-    "{\"session_id\":\"s\",\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":\"x\"}\n{\"session_id\":\"s\",\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}\n{\"session_id\":\"s\",\"hook_event_name\":\"SessionEnd\"}",
-];
-const MESSAGES: &[&str] = &[
-    ">{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"read\",\"arguments\":{\"a\":1},\"_meta\":{\"progressToken\":1}}}\n<{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"INJECT\"}]}}\n<{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"message\":\"INJECT\"}}",
-    ">[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\"}}]\n<{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}]}}\n>{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":{\"type\":\"text\",\"text\":\"y\"}}}\n({\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":1",
-];
-const REQUESTS: &[&str] = &[
-    "\u{7f}POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 52\r\n\r\n{\"trace\":\"t\",\"kind\":\"call\",\"tool\":\"a\",\"text\":\"SECRET\"}GET /v1/health HTTP/1.1\r\n\r\n",
-    "\u{3}POST /v1/hook HTTP/1.1\r\nContent-Length: 66\r\n\r\n{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"a\"}",
-    "\u{10}POST /v1/decide HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\n{\"a\":\r\n2\r\n1}\r\n0\r\nT: u\r\n\r\n",
-];
 const REQUEST_TOKENS: &[&str] = &[
     "\r\n",
     "\n",
@@ -182,29 +183,9 @@ const REQUEST_TOKENS: &[&str] = &[
     "GET / HTTP/1.1\r\n\r\n",
     "{\"kind\":\"result\",\"text\":\"SECRET\"}\n",
 ];
-const JOURNALS: &[&str] = &[
-    "\u{0}{\"v\":1}\n",
-    "\u{1}{\"v\":1}\n{\"n\":1}\n",
-    "\u{2}\u{40}\u{0}\u{3}{\"trace\":\"t\",\"kind\":\"pay\",\"id\":\"1\"}\n{\"phase\":\"before\",\"event\":{}}\n",
-    "\u{3}\u{0}\u{1}\u{2}",
-];
-const LINES: &[&str] = &[
-    "for f in $(ls); do rm -rf \"$f\"; done | tee x && cat <<E | sh\nrm -rf /\nE\n",
-    "env -S 'bash -c \"rm -rf /\"' ; x=${y:-$(z)} `w` <(v) {a,b}{c,d} $((1+2)) [[ -v a ]]",
-];
 const LINE_TOKENS: &[&str] = &[
     "$(", "`", "'", "\"", "<<E\n", "eval ", "{a,", "${", "\\\n", "|", "&&", ";", "$((", "sudo ",
     "xargs ", "(", ")", "}", "* ", "done\n",
-];
-const CHAINS: &[&str] = &[
-    "\u{0}0 0 0.5\n0 1 1/2\n1 1 1\n",
-    "\u{1}@type: DTMC\n@parameters\n\n@reward_models\n\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1\n",
-    "\u{2}{\"states\":[{\"to\":[[0,1.0]]}]}",
-    "\u{4}dtmc module m s : [0..2]; [] s<2 -> 0.5:(s'=s+1) + 0.5:true; endmodule",
-    "\u{5}P=? [ F<=3 \"a\" ]; R=? [ C<=2 ];",
-];
-const AUTOMATA: &[&str] = &[
-    "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"a\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n--BODY--\nState: 0\n[0] 1\n[!0] 0\nState: 1 {0}\n[t] 1\n--END--\n",
 ];
 const AUTOMATA_TOKENS: &[&str] = &[
     "[0]",
@@ -217,9 +198,6 @@ const AUTOMATA_TOKENS: &[&str] = &[
     "--END--\n",
     "\"",
     "99999999999",
-];
-const PROSE: &[&str] = &[
-    "The agent must never delete files. After it has read a secret, it does not send mail within 5 seconds unless a person approves.",
 ];
 const PROSE_TOKENS: &[&str] = &[
     "never ",
@@ -241,72 +219,72 @@ crate::random::tests! {
     256 cases;
 
     #[test]
-    fn lexer(text in texts(SPECS, SPEC_TOKENS)) {
+    fn lexer(text in texts(owned(SPECS), SPEC_TOKENS)) {
         lexer::run(&text);
     }
 
     #[test]
-    fn parser(text in texts(SPECS, SPEC_TOKENS)) {
+    fn parser(text in texts(owned(SPECS), SPEC_TOKENS)) {
         parser::run(&text);
     }
 
     #[test]
-    fn formatter(text in texts(SPECS, SPEC_TOKENS)) {
+    fn formatter(text in texts(owned(SPECS), SPEC_TOKENS)) {
         formatter::run(&text);
     }
 
     #[test]
-    fn input_read(bytes in inputs(TRACES, JSON_TOKENS)) {
+    fn input_read(bytes in inputs(owned(TRACES), JSON_TOKENS)) {
         input_read::run(&bytes);
     }
 
     #[test]
-    fn formats(bytes in inputs(TRACES, JSON_TOKENS)) {
+    fn formats(bytes in inputs(owned(TRACES), JSON_TOKENS)) {
         formats::run(&bytes);
     }
 
     #[test]
-    fn evaluation(bytes in inputs(FORMULAS, SPEC_TOKENS)) {
+    fn evaluation(bytes in inputs(owned(FORMULAS), SPEC_TOKENS)) {
         evaluation::run(&bytes);
     }
 
     #[test]
-    fn hoa(text in texts(AUTOMATA, AUTOMATA_TOKENS)) {
+    fn hoa(text in texts(seeds("hoa"), AUTOMATA_TOKENS)) {
         hoa::run(&text);
     }
 
     #[test]
-    fn chains(bytes in inputs(CHAINS, AUTOMATA_TOKENS)) {
+    fn chains(bytes in inputs(seeds("chains"), AUTOMATA_TOKENS)) {
         chains::run(&bytes);
     }
 
     #[test]
-    fn draft(text in texts(PROSE, PROSE_TOKENS)) {
+    fn draft(text in texts(seeds("draft"), PROSE_TOKENS)) {
         draft::run(&text);
     }
 
     #[test]
-    fn hook(bytes in inputs(HOOKS, JSON_TOKENS)) {
+    fn hook(bytes in inputs(seeds("hook"), JSON_TOKENS)) {
         hook::run(&bytes);
     }
 
     #[test]
-    fn proxy(bytes in inputs(MESSAGES, JSON_TOKENS)) {
+    fn proxy(bytes in inputs(seeds("proxy"), JSON_TOKENS)) {
         proxy::run(&bytes);
     }
 
     #[test]
-    fn serve(bytes in inputs(REQUESTS, REQUEST_TOKENS)) {
+    fn serve(bytes in inputs(seeds("serve"), REQUEST_TOKENS)) {
         serve::run(&bytes);
     }
 
     #[test]
-    fn journal(bytes in inputs(JOURNALS, JSON_TOKENS)) {
+    fn journal(bytes in inputs(seeds("journal"), JSON_TOKENS)) {
         journal::run(&bytes);
     }
 
     #[test]
-    fn shell(text in texts(LINES, LINE_TOKENS)) {
+    fn shell(text in texts(seeds("shell"), LINE_TOKENS)) {
         shell::run(&text);
     }
 }
@@ -334,7 +312,7 @@ crate::random::tests! {
 /// Each target has a module with what it does, a file for the fuzzer, an entry in the manifest, and a test here.
 #[test]
 fn every_target_is_run_here() {
-    let fuzz = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let stems = |folder: &str| -> BTreeSet<String> {
         let files = std::fs::read_dir(fuzz.join(folder)).unwrap();
         let stem = |path: std::path::PathBuf| path.file_stem()?.to_str().map(str::to_owned);
