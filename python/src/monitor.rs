@@ -89,7 +89,7 @@ impl Monitor {
 #[pymethods]
 impl Monitor {
     #[new]
-    #[pyo3(signature = (spec, models, snapshot, journal, log, key, relaxed, redact, no_clock))]
+    #[pyo3(signature = (spec, models, snapshot, journal, log, key, allow_readable_secrets, relaxed, redact, no_clock))]
     #[allow(clippy::too_many_arguments, reason = "the options of the Python class")]
     fn new(
         py: Python<'_>,
@@ -99,6 +99,7 @@ impl Monitor {
         journal: Option<PathBuf>,
         log: Option<PathBuf>,
         key: Option<PathBuf>,
+        allow_readable_secrets: bool,
         relaxed: bool,
         redact: bool,
         no_clock: bool,
@@ -114,6 +115,7 @@ impl Monitor {
             journal,
             log,
             key,
+            allow_readable_secrets,
             relaxed,
             redact,
             no_clock,

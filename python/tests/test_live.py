@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import os
@@ -242,6 +243,21 @@ def test_a_journal_survives_the_process(tmp_path: Path, guard_: Run) -> None:
     other = guard.Spec.from_source(LIVE + "\n// another\n")
     with pytest.raises(guard.MonitorError):
         other.monitor(**files)
+
+
+def test_a_key_that_others_can_read_is_refused_unless_that_is_allowed(tmp_path: Path) -> None:
+    # An Ed25519 key as PKCS #8, of the bytes 0 to 31.
+    der = bytes.fromhex("302e020100300506032b657004220420") + bytes(range(32))
+    key = tmp_path / "log.pem"
+    key.write_text(f"-----BEGIN PRIVATE KEY-----\n{base64.b64encode(der).decode()}\n-----END PRIVATE KEY-----\n")
+    key.chmod(0o644)
+    spec = guard.Spec.from_source(LIVE)
+    with pytest.raises(guard.MonitorError, match="others can read the file"):
+        spec.monitor(log=tmp_path / "log", key=key)
+    spec.monitor(log=tmp_path / "log", key=key, allow_readable_secrets=True).close()
+    key.chmod(0o622)
+    with pytest.raises(guard.MonitorError, match="others can write the file"):
+        spec.monitor(log=tmp_path / "log", key=key, allow_readable_secrets=True)
 
 
 def test_a_decision_that_cannot_be_kept_is_no_approval(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ pub struct EmbeddedOptions {
     pub log: Option<PathBuf>,
     /// The Ed25519 key (PEM) that signs the log.
     pub key: Option<PathBuf>,
+    /// Whether a key file that other users can read is accepted.
+    pub allow_readable_secrets: bool,
     /// Whether the operating system, instead of the monitor, decides when journal and log are flushed to disk.
     pub relaxed: bool,
     /// Whether contents of events are left out of the log.
@@ -79,7 +81,9 @@ impl Embedded {
             journal: options.journal,
             log: options.log,
             key: options.key,
-            secrets: SecretArgs::default(),
+            secrets: SecretArgs {
+                allow_readable_secrets: options.allow_readable_secrets,
+            },
             sync: if options.relaxed {
                 Sync::System
             } else {

@@ -15,7 +15,7 @@ const LONGEST: u64 = 64 * 1024;
 pub(super) struct SecretArgs {
     /// Accept files of tokens and private keys that other users can read, as mounted secrets of containers often are
     #[arg(long)]
-    allow_readable_secrets: bool,
+    pub(super) allow_readable_secrets: bool,
 }
 
 impl SecretArgs {

@@ -77,6 +77,7 @@ class Monitor:
         journal: str | os.PathLike[str] | None,
         log: str | os.PathLike[str] | None,
         key: str | os.PathLike[str] | None,
+        allow_readable_secrets: bool,
         relaxed: bool,
         redact: bool,
         no_clock: bool,

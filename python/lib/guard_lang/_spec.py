@@ -182,6 +182,7 @@ class Spec:
         journal: PathLike | None = None,
         log: PathLike | None = None,
         key: PathLike | None = None,
+        allow_readable_secrets: bool = False,
         sync: str = "disk",
         redact: bool = False,
         clock: str = "wall",
@@ -190,7 +191,8 @@ class Spec:
         """Return a monitor that decides about live actions by the `enforce` clauses, in this process.
 
         `model` answers clauses on queries. With `journal`, every input is recorded before its decision is returned, and a
-        monitor that is made anew goes on from there; `snapshot` shortens that. `log` (signed with `key`) is hash-chained.
+        monitor that is made anew goes on from there; `snapshot` shortens that. `log` (signed with `key`) is hash-chained;
+        a key file that other users can read is refused unless `allow_readable_secrets` is true.
         `sync="system"` leaves it to the system when both are on disk. With `clock="none"`, only events advance deadlines.
         `ask` is asked whether an action may run that a person must decide about; without it, such actions are denied.
 
@@ -209,6 +211,7 @@ class Spec:
             journal,
             log,
             key,
+            allow_readable_secrets,
             sync == "system",
             redact,
             clock == "none",
