@@ -29,7 +29,7 @@ pub(super) fn lines_of_cmake(words: &[Field]) -> Result<Vec<Run>> {
         let names_program = CMAKE_PROGRAMS.iter().any(|ending| name.ends_with(ending));
         if names_program && !value.is_empty() {
             match word.hole {
-                Hole::None => runs.push(line_of(&[Field::known(&value.replace(';', " "))])?),
+                Hole::None => runs.push(line_of(&[Field::known(value.replace(';', " "))])?),
                 _ if word.environment => {}
                 _ => return refuse("a program of a build", word),
             }
