@@ -157,6 +157,16 @@ pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     made.finish(sync)
 }
 
+/// The ending of a file that is about to replace another one, and that a log names.
+pub(super) const NEXT: &str = "next";
+
+/// Returns the path of the file that is about to replace another one.
+pub(super) fn with_ending(path: &Path) -> PathBuf {
+    let mut next = path.as_os_str().to_owned();
+    next.push(format!(".{NEXT}"));
+    PathBuf::from(next)
+}
+
 /// The file that will replace another one; it is removed if it does not.
 #[derive(Debug)]
 pub(super) struct Replacement<'p> {

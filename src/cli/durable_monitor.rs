@@ -88,6 +88,20 @@ pub(super) struct ReservationArgs {
     max_trace_proposal_bytes: Option<usize>,
 }
 
+// The limit on the questions of hooks.
+#[derive(Debug, clap::Args)]
+pub(super) struct QuestionArgs {
+    /// Calls of a trace that hooks ask a person about at the same time; beyond it, calls are denied [default: 5]
+    #[arg(long, value_name = "N")]
+    max_questions: Option<usize>,
+}
+
+impl QuestionArgs {
+    pub(super) fn set(&self, options: &mut Options) {
+        options.questions = self.max_questions.unwrap_or(options.questions);
+    }
+}
+
 impl ReservationArgs {
     pub(super) fn set(&self, options: &mut Options) {
         let seconds = self.reservation.map(Duration::from_secs);
@@ -141,8 +155,9 @@ impl FileArgs {
 
     pub(super) fn files(&self) -> Files {
         Files {
-            resume: self.snapshot.clone().filter(|path| path.exists()),
+            resume: None,
             snapshot: self.snapshot.clone(),
+            continues: true,
             snapshot_every: if self.redact.is_some() { 1 } else { 100_000 },
             journal: self.journal.clone(),
             log: self.log.clone(),

@@ -3,18 +3,22 @@
 //! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log, before a
 //! decision is written. A state replaces the journal up to that point, and is complete before a new journal begins. So whenever
 //! the process ends, state and journal together contain all inputs. The three files refer to each other: a journal names the
-//! state and the line of the log that it continues, and the inputs recorded in a log are compared with the replayed ones. Files
-//! that do not match are rejected, and nothing is overwritten.
+//! state and the line of the log that it continues, the log names the latest state, and the inputs recorded in a log are compared
+//! with the replayed ones. Files that do not match are rejected, and nothing is overwritten.
+//!
+//! A state is complete under another name (`NEXT`) before the log names it, and replaces the old one afterwards: whenever the
+//! process ends, one of the two is the state that the log names.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::durable_files::{
-    Appended, check_own_file, contents, cut, failed, identity, open, read_file, replace,
-    settle_folder,
+    Appended, NEXT, Replacement, check_own_file, contents, cut, failed, identity, open, read_file,
+    replace, settle_folder, with_ending,
 };
+use super::durable_log::OpenLog;
 use super::failure::{Failure, complain};
 use super::secrets::SecretArgs;
 use crate::monitor::journal::{self, Entry, Input, Journal};
@@ -39,18 +43,13 @@ pub(super) const ONLY_ME: u32 = 0o600;
 /// The greatest size in bytes of a write buffer that is kept from one input to the next.
 const MOST_BUFFERED: usize = 1 << 20;
 
-/// If a log has more than twice this many bytes, only this many bytes at the end, or a multiple, are read: a hook opens
-/// the log at every call.
-const LOG_TAIL: u64 = 64 * 1024;
-
-/// The first line of a log is within so many bytes: it names the spec, the models and the key.
-const LOG_HEAD: u64 = 16 * 1024;
-
 /// The files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     pub(super) resume: Option<PathBuf>,
     pub(super) snapshot: Option<PathBuf>,
+    /// Whether a state in the file for states is continued.
+    pub(super) continues: bool,
     pub(super) snapshot_every: u64,
     pub(super) journal: Option<PathBuf>,
     pub(super) log: Option<PathBuf>,
@@ -139,9 +138,15 @@ impl DurableState {
             }
         };
         let is_new = journal.as_ref().is_some_and(|(.., bytes)| bytes.is_empty());
-        let resumed = state.resume(monitor, parsed.as_ref(), is_new)?;
+        let log = state.read_log(parsed.as_ref())?;
+        let named = log.as_ref().and_then(|log| log.end.as_ref());
+        let named = named.map(|(end, _)| end.chain.state());
+        let resumed = state.resume(monitor, parsed.as_ref(), is_new, named)?;
         state.kept = monitor.taken();
-        let inputs = state.open_log(monitor, parsed.as_ref())?;
+        let inputs = match log {
+            Some(log) => state.open_log(monitor, parsed.as_ref(), log, resumed.as_deref())?,
+            None => log::Inputs::default(),
+        };
         let replayed = state.replay(monitor, parsed.as_ref(), &inputs)?;
         let torn = match (&journal, &parsed) {
             (Some((path, _, bytes)), Some(parsed)) => {
@@ -184,34 +189,42 @@ impl DurableState {
         }
     }
 
-    /// Restores a state, if one is named or the journal needs one; returns its hash. `is_new`: whether the journal begins now.
+    /// Restores a state, if one is given or the journal needs one; returns its hash. `is_new`: whether the journal begins now.
+    /// `named`: the state that the log names, if there is a log.
     fn resume(
         &self,
         monitor: &mut Monitor,
         journal: Option<&Journal<'_>>,
         is_new: bool,
+        named: Option<Option<&str>>,
     ) -> Result<Option<String>, Failure> {
         let needed = journal.is_some_and(|journal| journal.start.after > 0);
         let path = match (&self.files.resume, &self.files.snapshot) {
             (Some(path), _) => path,
+            (None, Some(path)) if is_new && has_content(path) => {
+                let remedy = match self.files.continues {
+                    true => "restore it, or move the state away to begin anew".to_owned(),
+                    false => format!(
+                        "continue the state with `--resume {}`, or remove it",
+                        path.display()
+                    ),
+                };
+                return Err(Failure::Files(format!(
+                    "the journal of the state `{}` is missing; {remedy}",
+                    path.display()
+                )));
+            }
             // A journal that was begun after a state is continued from that state.
-            (None, Some(path)) if needed => path,
+            (None, Some(path)) if needed || self.files.continues && has_state(path, named) => path,
             (None, None) if needed => {
                 return Err(Failure::Files(
                     "the journal continues an earlier state; give it with `--resume` or `--snapshot`"
                         .to_owned(),
                 ));
             }
-            (None, Some(path)) if is_new && has_content(path) => {
-                return Err(Failure::Files(format!(
-                    "the journal of the state `{0}` is missing; continue the state with `--resume {0}`, or remove it",
-                    path.display()
-                )));
-            }
             _ => return Ok(None),
         };
-        check_own_file(path)?;
-        let bytes = read_file(path)?;
+        let bytes = self.read_state(path, named)?;
         monitor
             .resume(&bytes)
             .map_err(|error| failed("resume", path, &error))?;
@@ -237,38 +250,70 @@ impl DurableState {
         Ok(Some(hash))
     }
 
-    /// Opens the log and compares it with the state and the journal. Returns the inputs recorded at its end.
+    /// Reads a state: the one that the log names, if there is a log. If the process ended before that one was put in its place,
+    /// it is now.
+    fn read_state(&self, path: &Path, named: Option<Option<&str>>) -> Result<Vec<u8>, Failure> {
+        check_own_file(path)?;
+        let is_named = |bytes: &Vec<u8>| named.is_none_or(|named| named == Some(&hash_of(bytes)));
+        let found = read_file(path);
+        if let Ok(bytes) = found
+            && is_named(&bytes)
+        {
+            return Ok(bytes);
+        }
+        let next = with_ending(path);
+        check_own_file(&next)?;
+        match std::fs::read(&next).ok().filter(is_named) {
+            Some(bytes) if named.is_some() => {
+                let placed = std::fs::rename(&next, path);
+                placed.map_err(|error| failed("write", path, &error))?;
+                Ok(bytes)
+            }
+            _ => Err(failed(
+                "resume",
+                path,
+                &"it is not the state that the log names: one of the two was removed, changed or replaced",
+            )),
+        }
+    }
+
+    /// Reads the end of the log: as much as names a state, a list of calls, and what the journal needs.
+    fn read_log(&self, journal: Option<&Journal<'_>>) -> Result<Option<OpenLog>, Failure> {
+        let Some(path) = self.files.log.clone() else {
+            return Ok(None);
+        };
+        let follows = journal.and_then(|journal| journal.start.log.clone());
+        let after = journal.map_or(u64::MAX, |journal| journal.start.after);
+        // Lines that the journal names, or that are about its inputs, may be before the part that was read.
+        let suffices = |end: &LogEnd| {
+            let has_calls = !self.files.names_calls || end.chain.calls().is_some();
+            let states = [&self.files.resume, &self.files.snapshot];
+            let has_state = end.chain.state().is_some()
+                || !states.into_iter().flatten().any(|path| has_content(path));
+            let of_journal = follows.as_ref();
+            has_calls
+                && has_state
+                && end.inputs.reach(after)
+                && of_journal.is_none_or(|line| end.inputs.has_line(line))
+        };
+        OpenLog::read(path, suffices).map(Some)
+    }
+
+    /// Compares the log with the state and the journal, and continues or begins it. Returns the inputs recorded at its end.
     fn open_log(
         &mut self,
         monitor: &Monitor,
         journal: Option<&Journal<'_>>,
+        OpenLog { path, file, end }: OpenLog,
+        state: Option<&str>,
     ) -> Result<log::Inputs, Failure> {
-        let Some(path) = self.files.log.clone() else {
-            return Ok(log::Inputs::default());
-        };
         let key = self.signing_key()?;
-        let mut file = open(&path)?;
         let follows = journal.and_then(|journal| journal.start.log.clone());
-        // Lines that the journal names, or that are about its inputs, may be before the part that was read.
-        let named = |(end, _): &(LogEnd, usize)| {
-            let has_calls = !self.files.names_calls || end.chain.calls().is_some();
-            let of_journal = follows.as_ref();
-            has_calls && of_journal.is_none_or(|line| end.inputs.has_line(line))
-        };
-        // Reads as much of the end as the journal needs, so that the time of a restart depends on new data, not on the
-        // whole log.
-        let mut tail = LOG_TAIL;
-        let end = loop {
-            match self.end_of_log(&mut file, &path, tail)? {
-                None => break self.whole_log(&mut file, &path)?,
-                Some(end) if named(&end) => break Some(end),
-                Some(_) => tail = tail.saturating_mul(4),
-            }
-        };
         let Some((end, len)) = end else {
             let start = log::Start {
                 after: monitor.taken(),
                 follows: follows.clone(),
+                state: state.map(str::to_owned),
                 key,
             };
             if follows.is_some() {
@@ -325,57 +370,6 @@ impl DurableState {
         let text = self.files.secrets.read(path)?;
         let key = log::signing_key(&text).map_err(|error| failed("use", path, &error))?;
         Ok(Some(key))
-    }
-
-    /// Returns the end of a long log, from its last lines, and its size; `None` if the log is short, or these lines are
-    /// invalid.
-    fn end_of_log(
-        &self,
-        file: &mut File,
-        path: &Path,
-        tail: u64,
-    ) -> Result<Option<(LogEnd, usize)>, Failure> {
-        let mut read = |from: u64, most: u64| -> io::Result<Vec<u8>> {
-            file.seek(SeekFrom::Start(from))?;
-            let mut bytes = Vec::new();
-            io::Read::read_to_end(&mut io::Read::take(&mut *file, most), &mut bytes)?;
-            Ok(bytes)
-        };
-        let len = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
-        let len = len.len();
-        let Some(from) = len.checked_sub(tail).filter(|from| *from > tail) else {
-            return Ok(None);
-        };
-        let both = read(0, LOG_HEAD).and_then(|head| Ok((head, read(from, tail)?)));
-        let (head, last) = both.map_err(|error| failed("read", path, &error))?;
-        // The range may begin and end within a character, in lines that are not used.
-        let first = head.split(|byte| *byte == b'\n').next();
-        let first = first.and_then(|line| std::str::from_utf8(line).ok());
-        let begin = last.iter().position(|byte| *byte == b'\n');
-        let lines = begin.and_then(|end| std::str::from_utf8(last.get(end + 1..)?).ok());
-        let whole = last.last() == Some(&b'\n');
-        let end = first.zip(lines).filter(|_| whole);
-        let end = end.and_then(|(first, lines)| log::resume(first, lines));
-        Ok(end.zip(usize::try_from(len).ok()))
-    }
-
-    /// Verifies a whole log and returns its end and size; `None` if there is none yet.
-    fn whole_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
-        let rewound = file.rewind();
-        rewound.map_err(|error| failed("read", path, &error))?;
-        let bytes = contents(file, path)?;
-        if !bytes.contains(&b'\n') {
-            return Ok(None);
-        }
-        let found = log::verify(&bytes).map_err(|error| failed("continue", path, &error))?;
-        cut(path, bytes.len(), found.whole);
-        let end = LogEnd {
-            identity: found.identity,
-            key: found.key,
-            chain: found.chain,
-            inputs: found.inputs,
-        };
-        Ok(Some((end, found.whole)))
     }
 
     /// Replays the inputs of the journal after the state; returns the latest time.
@@ -576,7 +570,20 @@ impl DurableState {
 
     fn write_state(&mut self, monitor: &Monitor, path: &Path) -> Result<(), String> {
         let bytes = monitor.snapshot().map_err(|error| error.to_string())?;
-        replace(path, &bytes, Sync::Disk).map_err(|error| error.to_string())?;
+        let made = Replacement::begin(path, NEXT, 0).and_then(|mut next| {
+            next.fill(&bytes, Sync::Disk)?;
+            Ok(next)
+        });
+        let mut next = made.map_err(|error| error.to_string())?;
+        if let (Some((file, chain)), Some(log)) = (&mut self.log, &self.files.log) {
+            let mut named = chain.clone();
+            let line = named.state_line(&hash_of(&bytes));
+            let written = file.add(line.as_bytes(), log, self.files.sync);
+            written.map_err(|error| format!("cannot write `{}`: {error}", log.display()))?;
+            *chain = named;
+            next.stay();
+        }
+        next.finish(Sync::Disk).map_err(|error| error.to_string())?;
         self.kept = monitor.taken();
         self.since = Instant::now();
         let Some(journal) = self
@@ -602,6 +609,11 @@ impl DurableState {
         self.journal = Some(appended.map_err(|failure| failure.to_string())?);
         Ok(())
     }
+}
+
+/// Whether there is a state to continue: in its file, or about to replace it.
+fn has_state(path: &Path, named: Option<Option<&str>>) -> bool {
+    has_content(path) || named.flatten().is_some()
 }
 
 /// Returns the hash of a state, which is at its end.

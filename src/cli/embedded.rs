@@ -75,8 +75,9 @@ impl Embedded {
         );
         let monitor = monitor.map_err(|error| unusable(path, &error))?;
         let files = Files {
-            resume: options.snapshot.clone().filter(|path| path.exists()),
+            resume: None,
             snapshot: options.snapshot,
+            continues: true,
             snapshot_every: if options.redact { 1 } else { 100_000 },
             journal: options.journal,
             log: options.log,

@@ -20,7 +20,7 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use serde_json::{Value as Json, json};
 
 use super::clock::Witness;
-use super::durable_monitor::{DurableMonitor, Setup};
+use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_calls::{CallList, Kept};
@@ -109,6 +109,8 @@ pub(super) struct Args {
     /// Memory that a decision may take before the call is denied
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
     max_memory: u64,
+    #[command(flatten)]
+    questions: QuestionArgs,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
@@ -493,8 +495,9 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
     let files = Files {
-        resume: Some(session.file("state")).filter(|path| path.exists()),
+        resume: None,
         snapshot: Some(session.file("state")),
+        continues: true,
         // A journal is replayed at every call.
         snapshot_every: if args.redact.is_some() { 1 } else { 16 },
         snapshot_after: Some(SLOW),
@@ -509,6 +512,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,
         witness: before.kept.clock.clone(),
+        options: &|options| args.questions.set(options),
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {

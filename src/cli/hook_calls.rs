@@ -6,14 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use super::clock::Witness;
-use super::durable_files::{Replacement, check_own_file, replace};
+use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_ending};
 use super::durable_monitor::DurableMonitor;
 use super::durable_state::Sync;
 use super::failure::Failure;
 use crate::integrations::hook::Memory;
-
-/// The ending of a list that is about to replace the other one.
-pub(super) const NEXT: &str = "next";
 
 /// The bytes by which the list may grow with one call.
 const ROOM: usize = 16 * 1024;
@@ -174,12 +171,6 @@ impl NextList<'_> {
         let done = self.file.finish(sync);
         done.map_err(|error| of(path, &error)).map(|()| text)
     }
-}
-
-fn with_ending(path: &Path) -> PathBuf {
-    let mut next = path.as_os_str().to_owned();
-    next.push(format!(".{NEXT}"));
-    PathBuf::from(next)
 }
 
 fn of(path: &Path, error: &std::io::Error) -> String {

@@ -106,7 +106,14 @@ impl Session {
 
     /// Checks that the files of the session are files: to open a pipe waits for its other end.
     pub(super) fn check_files(&self) -> Result<(), String> {
-        for ending in ["calls", "calls.next", "state", "journal", "log"] {
+        for ending in [
+            "calls",
+            "calls.next",
+            "state",
+            "state.next",
+            "journal",
+            "log",
+        ] {
             is_file(&self.file(ending))?;
         }
         Ok(())

@@ -26,6 +26,7 @@ mod draft_http;
 mod draft_model;
 mod draft_traces;
 mod durable_files;
+mod durable_log;
 mod durable_monitor;
 mod durable_state;
 pub mod embedded;

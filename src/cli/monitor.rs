@@ -171,6 +171,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let files = Files {
         resume: args.resume.clone(),
         snapshot: args.snapshot.clone(),
+        continues: false,
         snapshot_every: match args.redact {
             Some(_) => 1,
             None => args.snapshot_every.max(1),

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
-use super::durable_monitor::{DurableMonitor, FileArgs, ReservationArgs, Setup};
+use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
 use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_calls::{CallList, Kept};
@@ -92,6 +92,8 @@ pub(super) struct Args {
     patience: u64,
     #[command(flatten)]
     reservations: ReservationArgs,
+    #[command(flatten)]
+    questions: QuestionArgs,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -177,6 +179,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             options.approvals.clone_from(&approvals);
             options.clients = tokens.len() + usize::from(approver_token.is_some());
             args.reservations.set(options);
+            args.questions.set(options);
         },
         ..Setup::new(&args.spec, models, limits, files)
     })?;

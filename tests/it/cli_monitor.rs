@@ -307,11 +307,12 @@ fn killed(times: usize, sync: &str) {
     );
     let decisions = |name: &str| -> Vec<String> {
         let text = folder.read(name);
+        // Lines without a decision name the states.
         let decision = |line: &str| {
-            let (_, rest) = line.split_once("\"decision\":").unwrap();
-            rest.rsplit_once(",\"prev\"").unwrap().0.to_owned()
+            let (_, rest) = line.split_once("\"decision\":")?;
+            Some(rest.rsplit_once(",\"prev\"").unwrap().0.to_owned())
         };
-        text.lines().skip(1).map(decision).collect()
+        text.lines().skip(1).filter_map(decision).collect()
     };
     assert_eq!(decisions("l"), decisions("whole.log"));
 }
@@ -442,7 +443,7 @@ fn what_is_of_another_spec_is_refused_by_name() {
     state[last] ^= 1;
     folder.write("damaged", &state);
     refused(&["pay.guard", "--resume", "damaged"], "wrong checksum");
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":5", "\"version\":9", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":6", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");
 
@@ -486,7 +487,7 @@ fn a_long_log_goes_on_from_its_end() {
         "{}",
         verified.out
     );
-    // What was being written is cut off, and a changed line in the middle does not stop what follows, but shows.
+    // What was being written is cut off.
     folder.write("l", format!("{log}{{\"n\":"));
     assert_eq!(
         folder
@@ -495,15 +496,21 @@ fn a_long_log_goes_on_from_its_end() {
         0
     );
     assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 0);
-    folder.write(
-        "l",
-        folder.read("l").replacen("\"step\":0", "\"step\":1", 1),
-    );
-    assert_eq!(
-        folder
-            .guard_with(&args, "{\"trace\":\"y\",\"kind\":\"ok\"}\n")
-            .code,
-        0
-    );
+    // All inputs of the journal are compared with the log, and so is a changed line in the middle of it.
+    let good = folder.read("l");
+    let change = |log: &str| folder.write("l", log.replacen("\"step\":0", "\"step\":1", 1));
+    let last = "{\"trace\":\"y\",\"kind\":\"ok\"}\n";
+    change(&good);
+    let refused = folder.guard_with(&args, last);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("wrong hash"), "{}", refused.err);
+    // After a state nothing before it is read: the change does not stop what follows, but shows.
+    folder.write("l", &good);
+    let saving = [&args[..], &["--snapshot", "s"]].concat();
+    assert_eq!(folder.guard_with(&saving, last).code, 0);
+    let saved = folder.read("l");
+    assert!(saved.lines().last().unwrap().contains("\"state\":\""));
+    change(&saved);
+    assert_eq!(folder.guard_with(&saving, last).code, 0);
     assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 1);
 }

@@ -371,3 +371,59 @@ fn the_end_of_a_nameless_agent_ends_no_question() {
     session.ask("Stop", None, json!({}));
     assert_eq!(decision(&session.before("c", "pay", json!({}))).0, "ask");
 }
+
+/// What a person is being asked about happens without another word if the person agrees, whatever happened in between.
+#[test]
+fn a_question_may_be_answered_after_any_other_call() {
+    const SPEC: &str = r#"
+use std.agent
+predicate sends = kind == "call" and tool == "send"
+property taint = never (kind == "call" and tool == "read" and eventually sends)
+enforce taint { violated => block "nothing is sent after the secret was read" }
+property clean = never (kind == "result" and text contains "SECRET" and eventually sends)
+enforce clean { violated => block "nothing is sent after a secret was seen" }
+property order = never (kind == "call" and tool == "b" and eventually (kind == "call" and tool == "a"))
+enforce order { violated => block "no a after b" }
+enforce when kind == "call" and tool in ["send", "a", "b"] => ask "{tool}?"
+"#;
+    let session = Session::new();
+    std::fs::write(&session.spec, SPEC).unwrap();
+    let call = |id: &str, tool: &str| session.before(id, tool, json!({}));
+    let stop = || session.ask("Stop", None, json!({"stop_hook_active": true}));
+    assert_eq!(decision(&call("1", "send")).0, "ask");
+    let denied = call("2", "read");
+    let reason = "nothing is sent after the secret was read (kind = \"call\", tool = \"send\")";
+    assert_eq!(decision(&denied), ("deny", reason));
+    assert_eq!(call("3", "list"), Json::Null);
+    // An outcome cannot be denied; the person is told.
+    let told = session.after("3", "list", json!({}), json!("a SECRET"));
+    assert_eq!(told["decision"], "block");
+    assert_eq!(
+        told["systemMessage"],
+        "refuse the call that you are being asked about: nothing is sent after a secret was seen"
+    );
+    // It is told once, and other calls are not denied because of it.
+    assert_eq!(call("4", "list"), Json::Null);
+    assert_eq!(
+        session.after("4", "list", json!({}), json!("x")),
+        Json::Null
+    );
+    // The person refused; the turn ends.
+    stop();
+    assert_eq!(call("5", "read"), Json::Null);
+    assert_eq!(decision(&call("6", "send")).0, "deny");
+    // Two questions may be answered in either order.
+    assert_eq!(decision(&call("7", "a")).0, "ask");
+    assert_eq!(decision(&call("8", "b")), ("deny", "no a after b"));
+    assert_eq!(session.after("7", "a", json!({}), json!("x")), Json::Null);
+    assert_eq!(decision(&call("9", "b")).0, "ask");
+    stop();
+    // More questions have more orders than are tried.
+    for id in 10..16 {
+        let asked = session.before(&id.to_string(), "b", json!({"n": id}));
+        assert_eq!(decision(&asked).0, "ask", "{id}");
+    }
+    let denied = call("16", "list");
+    assert_eq!(decision(&denied).0, "deny");
+    assert!(decision(&denied).1.contains("`max-questions`"), "{denied}");
+}

@@ -135,6 +135,100 @@ fn a_list_of_calls_that_was_not_put_in_place_is_found() {
     assert_eq!((count(), next.exists()), (4, false));
 }
 
+/// A state is the one that the log names: not that of another session, nor an earlier one, whatever the journal says.
+#[test]
+fn a_state_is_the_one_that_the_log_names() {
+    const SPEC: &str = "use std.agent\n\
+        property few = G (count(kind == \"call\" and tool == \"pay\") <= 2)\n\
+        enforce few { violated => block \"two payments only\" }\n";
+    let paid = || {
+        let session = Session::with(&["--redact"]);
+        std::fs::write(&session.spec, SPEC).unwrap();
+        session
+    };
+    let save = |session: &Session, ending: &str| std::fs::read(session.file(ending)).unwrap();
+    let other = paid();
+    for id in ["1", "2", "3"] {
+        assert_eq!(other.before(id, "ls", json!({})), Json::Null);
+    }
+    let [of_other, journal_of_other] = ["state", "journal"].map(|ending| save(&other, ending));
+    let hash = |state: &[u8]| -> String {
+        let sum = &state[state.len() - 32..];
+        sum.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    type Damage<'d> = &'d dyn Fn(&Session, &[Vec<u8>; 2]);
+    let write = |session: &Session, ending: &str, bytes: &[u8]| {
+        std::fs::write(session.file(ending), bytes).unwrap();
+    };
+    let remove = |session: &Session, ending: &str| {
+        std::fs::remove_file(session.file(ending)).unwrap();
+    };
+    let damage: [(&str, Damage<'_>); 7] = [
+        ("is missing", &|session, _| remove(session, "journal")),
+        ("not the state that the log names", &|session, _| {
+            remove(session, "state");
+        }),
+        ("is missing", &|session, _| {
+            write(session, "state", &of_other);
+            remove(session, "journal");
+        }),
+        ("not the state that the log names", &|session, _| {
+            write(session, "state", &of_other);
+        }),
+        ("not the state that the log names", &|session, _| {
+            write(session, "state", &of_other);
+            write(session, "journal", &journal_of_other);
+        }),
+        ("not the state that the log names", &|session, earlier| {
+            write(session, "state", &earlier[0]);
+            write(session, "journal", &earlier[1]);
+        }),
+        // A journal says what its writer wants.
+        ("not the state that the log names", &|session, _| {
+            let journal = String::from_utf8(save(session, "journal")).unwrap();
+            let [from, to] = [hash(&save(session, "state")), hash(&of_other)];
+            assert!(journal.contains(&from));
+            write(session, "state", &of_other);
+            let journal = journal.replace(&from, &to);
+            let (body, _) = journal.trim_end().rsplit_once(' ').unwrap();
+            let (_, json) = body.split_once(' ').unwrap();
+            let sum = blake3::hash(json.as_bytes()).to_hex();
+            let journal = format!("{body} {}\n", &sum[..16]);
+            write(session, "journal", journal.as_bytes());
+        }),
+    ];
+    for (why, damage) in damage {
+        let session = paid();
+        assert_eq!(session.before("1", "pay", json!({})), Json::Null);
+        let earlier = ["state", "journal"].map(|ending| save(&session, ending));
+        assert_eq!(session.before("2", "pay", json!({})), Json::Null);
+        assert_eq!(decision(&session.before("3", "pay", json!({}))).0, "deny");
+        damage(&session, &earlier);
+        let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "pay", "tool_input": {}});
+        for _ in 0..2 {
+            let (code, out, err) = session.raw(input.to_string().as_bytes());
+            assert_eq!((code, out.as_str()), (2, ""), "{why}");
+            assert!(
+                err.contains(why) && err.contains("--reset s1"),
+                "{why}: {err}"
+            );
+        }
+    }
+    // A process that ended after the log had named a state, and before the state was put in its place.
+    let session = paid();
+    assert_eq!(session.before("1", "pay", json!({})), Json::Null);
+    let earlier = ["state", "journal"].map(|ending| save(&session, ending));
+    assert_eq!(session.before("2", "pay", json!({})), Json::Null);
+    let state = session.file("state");
+    std::fs::rename(&state, state.with_extension("state.next")).unwrap();
+    std::fs::write(&state, &earlier[0]).unwrap();
+    // The journal that was to be replaced holds the input of the state too.
+    let calls = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "pay", "tool_input": {}});
+    let (code, out, err) = session.raw(calls.to_string().as_bytes());
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("two payments only"), "{out}");
+}
+
 #[test]
 fn log_journal_and_state_are_bound() {
     type Damage = (&'static str, fn(&Session));

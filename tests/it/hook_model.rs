@@ -14,6 +14,7 @@ event {
   kind: string
   tool: string? = unknown
   text: string? = unknown
+  error: bool? = unknown
 }
 predicate pays = kind == "call" and tool == "pay"
 property few = G (count(pays) <= 2)
@@ -22,8 +23,10 @@ predicate secret = kind == "result" and text contains "SECRET"
 property no_leak = never (kind == "call" and tool == "mail" and once secret)
 enforce no_leak { violated => block "no mail after a secret" }
 enforce when kind == "call" and tool == "fetch" => ask "fetch?"
-property tested = G (kind == "call" and tool == "deploy" -> once (kind == "result" and tool == "test"))
+property tested = G (kind == "call" and tool == "deploy" -> once (kind == "result" and tool == "test" and error == false))
 enforce tested { violated => block "test first" }
+property closed = never (kind == "call" and tool == "fetch" and once (kind == "call" and tool == "close"))
+enforce closed { violated => block "no fetch after the end" }
 property told = G (kind == "call" and tool == "deploy" -> F (kind == "call" and tool == "report"))
 enforce told { violated => log }
 "#;
@@ -50,10 +53,12 @@ impl Random {
 struct Trace {
     payments: u32,
     tainted: bool,
-    /// Whether a test has had a result.
+    /// Whether a test has succeeded.
     tested: bool,
     /// Whether a deployment is not reported.
     owes: bool,
+    /// Whether nothing is fetched any more.
+    closed: bool,
 }
 
 impl Trace {
@@ -61,6 +66,7 @@ impl Trace {
         let allowed = match tool {
             "mail" => !self.tainted,
             "deploy" => self.tested,
+            "fetch" => !self.closed,
             _ => true,
         };
         allowed && self.payments + u32::from(tool == "pay") <= 2
@@ -68,6 +74,7 @@ impl Trace {
 
     fn call(&mut self, tool: &str) {
         self.payments += u32::from(tool == "pay");
+        self.closed |= tool == "close";
         self.owes = match tool {
             "deploy" => true,
             "report" => false,
@@ -76,37 +83,54 @@ impl Trace {
     }
 }
 
+/// A call that waits for its outcome.
+struct Open {
+    key: String,
+    owner: String,
+    tool: &'static str,
+    /// The traces in which a person is asked about it.
+    asked: Vec<String>,
+}
+
 /// The calls that wait for their outcome, and the outcomes that arrived last.
 #[derive(Default)]
 struct Calls {
-    /// The key, the owner, whether a person is asked, and the tool.
-    open: Vec<(String, String, bool, &'static str)>,
+    /// Their calls, oldest first.
+    open: Vec<Open>,
     ended: VecDeque<String>,
     /// Those that were denied last.
     denied: VecDeque<String>,
 }
 
-/// What a tool answers: the text, and whether a rule may take it for harmless.
-fn outcome(random: &mut Random) -> (String, bool) {
+/// What a tool answers: the text, whether a rule may not take it for harmless, and whether it may be a success.
+fn outcome(random: &mut Random) -> (String, bool, bool) {
     let deep = 1 + random.below(700);
-    match random.below(10) {
-        0 => (r#""a SECRET""#.to_owned(), true),
-        1 => (r#"{"file":{"content":"SECRET"}}"#.to_owned(), true),
-        2 => (r#"[{"type":"text","text":"SECRET"}]"#.to_owned(), true),
-        3 => (r#"{"stdout":"\ud83d"}"#.to_owned(), true),
-        4 => (r#"{"a":1,"a":2}"#.to_owned(), true),
-        5 => ("\"\u{1}\"".to_owned(), true),
-        6 => (r#"{"n":-1e9999,"s":"fine"}"#.to_owned(), true),
-        7 => (format!("{}{}", "[".repeat(deep), "]".repeat(deep)), false),
-        8 => ("null".to_owned(), false),
-        _ => (r#"{"stdout":"fine","stderr":""}"#.to_owned(), false),
-    }
+    let (text, taints, succeeds) = match random.below(13) {
+        0 => (r#""a SECRET""#, true, true),
+        1 => (r#"{"file":{"content":"SECRET"}}"#, true, true),
+        2 => (r#"[{"type":"text","text":"SECRET"}]"#, true, true),
+        3 => (r#"{"stdout":"\ud83d"}"#, true, true),
+        4 => (r#"{"a":1,"a":2}"#, true, false),
+        5 => ("\"\u{1}\"", true, false),
+        6 => (r#"{"n":-1e9999,"s":"fine"}"#, true, true),
+        7 => (r#"{"stdout":"","backgroundTaskId":"b1"}"#, false, false),
+        8 => (r#"{"stdout":"","interrupted":true}"#, false, false),
+        9 => (r#"{"stdout":"","isError":true}"#, false, false),
+        10 => ("null", false, true),
+        11 => {
+            let text = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+            return (text, false, true);
+        }
+        _ => (r#"{"stdout":"fine","stderr":""}"#, false, true),
+    };
+    (text.to_owned(), taints, succeeds)
 }
 
 fn run(seed: u64, steps: u32, scope: Scope) {
     let spec = front("m.guard", SPEC, &NoFiles, check::Limits::default());
     let spec = spec.spec.expect("the spec is sound");
     let mut judge = InProcess(Monitor::new(&spec, Options::default()).unwrap());
+    judge.0.set_lasting(true);
     let mut memory = Memory::default();
     let mut random = Random(seed);
     let mut traces: HashMap<String, Trace> = HashMap::new();
@@ -116,8 +140,12 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         // Sessions come and go: a history that is full denies everything.
         let session = format!("s{}", step / 60 + random.below(2) as u32);
         let agent = random.percent(30).then(|| format!("a{}", random.below(2)));
-        let tools = ["pay", "mail", "fetch", "read", "deploy", "test", "report"];
-        let tool = tools[random.below(7)];
+        let tools = [
+            "pay", "mail", "fetch", "read", "deploy", "test", "report", "close",
+        ];
+        // What is closed is closed for good.
+        let n_tools = if random.percent(20) { 8 } else { 7 };
+        let tool = tools[random.below(n_tools)];
         let id = random.percent(90).then(|| random.below(6).to_string());
         let hook = [
             "PreToolUse",
@@ -127,7 +155,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             "SessionEnd",
             "Odd",
         ][[0, 0, 0, 0, 1, 1, 1, 2, 3, 4, 5][random.below(11)]];
-        let (text, taints) = outcome(&mut random);
+        let (text, taints, succeeds) = outcome(&mut random);
         let mut input = json!({"hook_event_name": hook, "session_id": session, "tool_name": tool, "tool_input": {}});
         let members = input.as_object_mut().unwrap();
         members.extend(
@@ -192,9 +220,16 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         let json = answer.json.unwrap_or(Json::Null);
         match hook {
             "PreToolUse" => {
-                let allowed = of
-                    .iter()
-                    .all(|of| traces.entry(of.clone()).or_default().allows(tool));
+                // A person may agree to what is open after this call; five such calls are judged so.
+                let waits = |of: &String| {
+                    let of_trace = calls.open.iter().filter(|open| open.asked.contains(of));
+                    of_trace.count()
+                };
+                let allowed = of.iter().all(|of| {
+                    let trace = traces.entry(of.clone()).or_default();
+                    let closes = tool == "close" && !trace.closed && waits(of) > 0;
+                    trace.allows(tool) && !closes && waits(of) <= 5
+                });
                 let expected = if !allowed {
                     "deny"
                 } else if tool == "fetch" {
@@ -220,17 +255,28 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     if expected == "allow" {
                         called(&mut traces);
                     }
-                    calls.open.push((key, owner, expected == "ask", tool));
+                    let asked = if expected == "ask" {
+                        of.clone()
+                    } else {
+                        Vec::new()
+                    };
+                    calls.open.push(Open {
+                        key,
+                        owner,
+                        tool,
+                        asked,
+                    });
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
                 let places = calls.open.iter().enumerate();
-                let mut places = places.filter(|(_, (open, ..))| *open == key);
+                let mut places = places.filter(|(_, open)| open.key == key);
                 let first = places.clone().next();
-                let same = places.find(|(_, (.., judged))| *judged == tool);
+                let same = places.find(|(_, open)| open.tool == tool);
                 match same.or(first).map(|(place, _)| place) {
                     Some(place) => {
-                        let (_, _, asked, judged) = calls.open.remove(place);
+                        let open = calls.open.remove(place);
+                        let (asked, judged) = (!open.asked.is_empty(), open.tool);
                         // What a person allowed is recorded as the outcome states it.
                         if asked || judged != tool {
                             called(&mut traces);
@@ -258,14 +304,14 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 for of in &of {
                     let trace = traces.entry(of.clone()).or_default();
                     trace.tainted |= taints;
-                    trace.tested |= tool == "test";
+                    trace.tested |= tool == "test" && hook == "PostToolUse" && succeeds && !damaged;
                 }
             }
             // The calls that a person was asked about were refused.
             "Stop" => {
                 calls
                     .open
-                    .retain(|(_, open, asked, _)| !(*asked && *open == owner));
+                    .retain(|open| open.asked.is_empty() || open.owner != owner);
                 let owes = of
                     .iter()
                     .any(|of| traces.entry(of.clone()).or_default().owes);

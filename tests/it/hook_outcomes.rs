@@ -16,6 +16,138 @@ fn a_megabyte_of_output_is_read() {
     );
 }
 
+/// A call is a success only if the hook says so by its name, and its outcome that it has ended.
+#[test]
+fn what_is_no_success_fulfils_no_rule() {
+    let ok = r#"{"stdout":"ok","stderr":"","interrupted":false}"#;
+    let cases = [
+        ("PostToolUse", "Bash", "", ok, true),
+        ("PostToolUse", "Bash", "", r#""ok""#, true),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"isError":false,"backgroundTaskId":null}"#,
+            true,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            r#","run_in_background":false"#,
+            ok,
+            true,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            r#","run_in_background":true"#,
+            ok,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            r#","run_in_background":1"#,
+            ok,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"stdout":"","backgroundTaskId":"b1"}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"stdout":"","interrupted":true}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"stdout":"","isError":true}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"stdout":"","is_error":1}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "Bash",
+            "",
+            r#"{"isError":false,"ISERROR":true}"#,
+            false,
+        ),
+        ("PostToolUse", "Bash", "", r#"{"stdout":"x""#, false),
+        ("PostToolUse", "Bash", "", r#""\ud800""#, false),
+        ("PostToolUse", "Bash", "", r#""x","is_error":true"#, false),
+        ("PostToolUse", "Bash", "", r#""x","error":"exit 1""#, false),
+        ("PostToolUse", "Bash", "", r#""x","error":null"#, true),
+        ("PostToolUseX", "Bash", "", ok, false),
+        ("posttooluse", "Bash", "", ok, false),
+        ("Notification", "Bash", "", ok, false),
+        ("PostToolUseFailure", "Bash", "", ok, false),
+        (
+            "PostToolUse",
+            "Agent",
+            "",
+            r#"{"status":"completed"}"#,
+            true,
+        ),
+        (
+            "PostToolUse",
+            "Agent",
+            "",
+            r#"{"status":"async_launched"}"#,
+            false,
+        ),
+        ("PostToolUse", "Agent", "", r#"{"isAsync":true}"#, false),
+        ("PostToolUse", "deploy", "", r#"{"status":"ok"}"#, true),
+        // A server chooses what these mean.
+        (
+            "PostToolUse",
+            "mcp__x__y",
+            "",
+            r#"{"interrupted":true}"#,
+            true,
+        ),
+        ("PostToolUse", "mcp__x__y", "", r#"{"isError":true}"#, false),
+    ];
+    for (hook, tool, input, response, success) in cases {
+        let session = Session::new();
+        let rule = format!(
+            "use std.agent\nproperty first = G (kind == \"call\" and tool == \"push\" -> O (kind == \"result\" and tool == \"{tool}\" and error == false))\nenforce first {{ violated => block \"first\" }}\n"
+        );
+        std::fs::write(&session.spec, rule).unwrap();
+        let call = format!(
+            r#""session_id":"s1","tool_use_id":"1","tool_name":"{tool}","tool_input":{{"command":"t"{input}}}"#
+        );
+        let before = format!(r#"{{"hook_event_name":"PreToolUse",{call}}}"#);
+        assert_eq!(
+            session.raw(before.as_bytes()),
+            (0, String::new(), String::new())
+        );
+        let after = format!(r#"{{"hook_event_name":"{hook}",{call},"tool_response":{response}}}"#);
+        let (code, _, err) = session.raw(after.as_bytes());
+        assert_eq!((code, err.as_str()), (0, ""), "{after}");
+        let push = session.before("2", "push", json!({}));
+        let expected = if success { Json::Null } else { json!("deny") };
+        let found = match &push {
+            Json::Null => Json::Null,
+            push => json!(decision(push).0),
+        };
+        assert_eq!(found, expected, "{after}");
+    }
+}
+
 /// Whatever a tool answers, a rule about it is not satisfied because it could not be read.
 #[test]
 fn an_outcome_that_cannot_be_read_is_not_harmless() {

@@ -6,8 +6,22 @@ use super::Call;
 use super::names::is_outcome;
 use crate::integrations::event::Event;
 use crate::integrations::{Judge, mcp};
-use crate::monitor::lenient::{UNREAD, write_text};
+use crate::monitor::lenient::{UNREAD, members_of, write_text};
 use crate::texts::is_exact_name;
+
+/// The members of calls and outcomes that say that a call was only started or was cut short, with the values that say that it was
+/// not: a command in the background may fail later, and an interrupted one did not do what it was to do.
+const UNENDED: [(&str, &[&str]); 4] = [
+    ("run_in_background", &["false", "null"]),
+    ("backgroundTaskId", &["null"]),
+    ("isAsync", &["false", "null"]),
+    ("interrupted", &["false", "null"]),
+];
+
+/// The tools that start a sub-agent, and what the `status` of their outcomes is if it has ended. Other tools use the name for
+/// something else.
+const AGENTS: [&str; 2] = ["Agent", "Task"];
+const AGENT_ENDED: [&str; 1] = ["\"completed\""];
 
 /// The beginning of the names of tools of MCP servers.
 const SERVER_TOOL: &str = "mcp__";
@@ -50,8 +64,54 @@ impl Call {
                 }
             };
         }
-        event.raw("error", if failed { "true" } else { "false" });
+        if judge.reads("error") {
+            event.raw("error", self.error());
+        } else {
+            event.null(&["error"]);
+        }
         self.beside(judge, event, whole).line()
+    }
+
+    /// Whether the call of an outcome failed, as JSON: unknown unless the hook says it by its exact name, and the outcome was
+    /// read and is that of a call that has ended.
+    fn error(&self) -> &'static str {
+        match self.outline.text("hook_event_name").as_deref() {
+            Some("PostToolUseFailure") => return "true",
+            Some("PostToolUse") if !self.outline.is_changed() => {}
+            _ => return UNREAD,
+        }
+        let members = |key: &str| match self.known(key) {
+            UNREAD => Err("it is unknown".to_owned()),
+            value => members_of(value),
+        };
+        let (Ok(input), Ok(response)) = (members("tool_input"), members("tool_response")) else {
+            return UNREAD;
+        };
+        let is_error = |key: &str| ["iserror", "is_error"].contains(&&*key.to_ascii_lowercase());
+        let beside = |key: &str| is_error(key) || key == "error";
+        let within = response.iter().filter(|(key, _)| is_error(key));
+        let around = self.outline.iter().filter(|(key, _)| beside(key));
+        let mut says = within
+            .map(|(_, value)| *value)
+            .chain(around.map(|(_, value)| value));
+        match (says.next(), says.next()) {
+            (Some("true"), None) => return "true",
+            (None | Some("false" | "null"), None) => {}
+            // Readers differ on which values are true.
+            _ => return UNREAD,
+        }
+        let tool = self.outline.text("tool_name").unwrap_or_default();
+        let is_unended = |(key, value): &(String, &str)| {
+            let is_named = |(name, ended): &(&str, &[&str])| name == key && !ended.contains(value);
+            UNENDED.iter().any(is_named)
+                || key == "status" && AGENTS.contains(&&*tool) && !AGENT_ENDED.contains(value)
+        };
+        // Servers choose the members of their outcomes.
+        let of_program = response.iter().filter(|_| !self.is_of_server());
+        match input.iter().chain(of_program).any(is_unended) {
+            true => UNREAD,
+            false => "false",
+        }
     }
 
     /// Returns a member of an outcome, or the unknown value if it is missing or ambiguous.

@@ -344,7 +344,12 @@ impl Call {
                 _ => format!("{notice}: {reason}"),
             };
         }
-        let block = json!({"decision": "block", "reason": reason});
+        let mut block = json!({"decision": "block", "reason": reason});
+        if worst.cause == Cause::Event && worst.reserved > 0 {
+            // The person reads this, and the agent the rest.
+            block["systemMessage"] =
+                format!("refuse the call that you are being asked about: {reason}").into();
+        }
         Ok(match worst.ruling {
             Ruling::Allow if notice.is_none() => None,
             Ruling::Allow | Ruling::Warn => Some(json!({"systemMessage": reason})),

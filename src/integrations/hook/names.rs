@@ -50,8 +50,7 @@ pub(super) fn hook_name(name: String, has: impl Fn(&str) -> bool) -> Result<Stri
         return Ok(name);
     }
     if has("tool_response") || folded.starts_with("posttooluse") {
-        let failed = folded == "posttoolusefailure";
-        return Ok(OUTCOMES[usize::from(failed)].to_owned());
+        return Ok(OUTCOMES[0].to_owned());
     }
     let resembles = HOOKS.iter().any(|hook| hook.to_lowercase() == folded);
     if name.is_empty() || resembles || has("tool_input") && !of_person {

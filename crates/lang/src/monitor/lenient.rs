@@ -127,6 +127,21 @@ impl Outline {
     }
 }
 
+/// Returns the members of a value as written, without a copy of them. A value that is no object has no members.
+///
+/// # Errors
+/// The object cannot be read, or has more members than an [`Outline`] may have.
+pub fn members_of(value: &str) -> Result<Vec<(String, &str)>, String> {
+    if !value.trim_start().starts_with('{') {
+        return Ok(Vec::new());
+    }
+    let members = members(value)?.into_iter();
+    let of_value = |range| value.get(range).unwrap_or_default();
+    Ok(members
+        .map(|member| (member.key, of_value(member.value)))
+        .collect())
+}
+
 /// Returns the members of an object.
 fn members(text: &str) -> Result<Vec<RawMember>, String> {
     let wrong =

@@ -374,7 +374,7 @@ impl Monitor {
     /// whose trace cannot be read is denied and not recorded.
     pub fn observe(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
         match self.read_outcome(event) {
-            Ok(Unit::Event(event)) => self.event(event, now, &[]),
+            Ok(Unit::Event(event)) => self.happened(event, now),
             Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
             Ok(Unit::Record(_)) => self.whole_trace(),
             Err(why) => self.unreadable(why),
@@ -386,7 +386,7 @@ impl Monitor {
     pub fn observe_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
         match self.foreign(&event) {
             Some(refused) => refused,
-            None => self.event(event, now, &[]),
+            None => self.happened(event, now),
         }
     }
 

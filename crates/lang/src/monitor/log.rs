@@ -4,7 +4,8 @@
 //! first line names the spec and the model, the number of earlier inputs (`after`), the last line of the log that this one
 //! continues (`follows`), and the signing key. With a [`SigningKey`] every hash is signed (`sig`, Ed25519), so that only the
 //! holder of the key can write a valid chain. A log that ends early is not detected: store the last hash elsewhere. A hook keeps a
-//! list of calls beside the log; its hash (`calls`) is in the last line of those that are written with it.
+//! list of calls beside the log; its hash (`calls`) is in the last line of those that are written with it. The hash of a saved
+//! state is in a line of its own (`state`), or in the first line if the log begins after a state.
 
 use std::fmt::Write as _;
 
@@ -41,6 +42,8 @@ pub struct Chain {
     of_last: u64,
     /// The hash of the latest list of calls that a line names.
     calls: Option<String>,
+    /// The hash of the latest state that a line names.
+    state: Option<String>,
 }
 
 /// A verified log.
@@ -70,9 +73,10 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    fn push(&mut self, number: u64, input: String, line: &str) {
-        if self.of.last().is_none_or(|(last, _)| *last != number) {
-            self.of.push((number, input));
+    fn follow(&mut self, read: Line, line: &str) {
+        let known = self.of.last().is_some_and(|(last, _)| *last == read.n);
+        if !known && read.state.is_none() {
+            self.of.push((read.n, read.input));
         }
         self.lines.push(line.to_owned());
     }
@@ -82,6 +86,12 @@ impl Inputs {
         let place = self.of.binary_search_by_key(&number, |(of, _)| *of);
         let logged = place.ok().and_then(|place| self.of.get(place));
         logged.is_some_and(|(_, logged)| *logged != hash_of(input))
+    }
+
+    /// Whether all inputs after this number are among them.
+    pub fn reach(&self, after: u64) -> bool {
+        let first = self.of.first();
+        first.is_none_or(|(first, _)| *first <= after.saturating_add(1))
     }
 
     /// Whether one of the last lines has this hash.
@@ -97,6 +107,8 @@ pub struct Start {
     pub after: u64,
     /// The hash of the last line of the previous log.
     pub follows: Option<String>,
+    /// The hash of the state after these inputs, if there is one.
+    pub state: Option<String>,
     /// The key that signs the lines.
     pub key: Option<SigningKey>,
 }
@@ -147,6 +159,8 @@ struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     follows: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
 
@@ -171,6 +185,9 @@ struct Line {
     input: String,
     #[serde(default)]
     calls: Option<String>,
+    /// Only in a line that names a state; it has no decision.
+    #[serde(default)]
+    state: Option<String>,
     prev: String,
 }
 
@@ -233,6 +250,7 @@ impl Chain {
             identity: identity.clone(),
             after: Some(start.after),
             follows: start.follows,
+            state: start.state.clone(),
             key: start
                 .key
                 .as_ref()
@@ -244,6 +262,7 @@ impl Chain {
             last: start.after,
             of_last: 0,
             calls: None,
+            state: start.state,
         };
         let mut line = serde_json::to_string(&head).unwrap_or_default();
         line.pop();
@@ -271,10 +290,18 @@ impl Chain {
         line
     }
 
+    /// Returns the line that names the state after the last decision, by its hash.
+    pub fn state_line(&mut self, state: &str) -> String {
+        let mut line = format!("{{\"n\":{},\"state\":\"{state}\"", self.last);
+        self.state = Some(state.to_owned());
+        self.close(&mut line, None);
+        line
+    }
+
     /// Counts one more decision on the input with this number.
     fn count(&mut self, number: u64) {
         self.of_last = if self.last == number {
-            self.of_last + 1
+            self.of_last.saturating_add(1)
         } else {
             1
         };
@@ -308,6 +335,11 @@ impl Chain {
         self.calls.as_deref()
     }
 
+    /// Returns the hash of the latest state that a line names.
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+
     /// Sets the key that signs the following lines.
     pub fn sign_with(&mut self, key: Option<SigningKey>) {
         self.key = key;
@@ -324,8 +356,15 @@ impl Chain {
         if read.n > self.last + 1 {
             return Err("the decisions before it are missing");
         }
-        self.count(read.n);
         self.hash = hash;
+        if read.state.is_some() {
+            if read.n != self.last {
+                return Err("names a state after decisions that are missing");
+            }
+            self.state.clone_from(&read.state);
+            return Ok(());
+        }
+        self.count(read.n);
         if read.calls.is_some() {
             self.calls.clone_from(&read.calls);
         }
@@ -421,14 +460,16 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
         let mut chain = end.unwrap_or_else(|| Chain {
             key: None,
             hash: read.prev.clone(),
-            last: read.n.saturating_sub(1),
-            of_last: 0,
+            // A state is named after all decisions on an input.
+            last: read.n.saturating_sub(u64::from(read.state.is_none())),
+            of_last: if read.state.is_some() { u64::MAX } else { 0 },
             calls: None,
+            state: None,
         });
         let hash = checked(&chain.hash, line, key.as_ref()).ok()?;
         n_inputs += u64::from(read.n > chain.last);
         chain.follow(&read, hash).ok()?;
-        inputs.push(read.n, read.input, &chain.hash);
+        inputs.follow(read, &chain.hash);
         end = Some(chain);
     }
     // Earlier decisions on the first input may be before the tail.
@@ -452,6 +493,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
         last: 0,
         of_last: 0,
         calls: None,
+        state: None,
     };
     let mut head: Option<(Head, Option<VerifyingKey>)> = None;
     let mut inputs = Inputs::default();
@@ -472,6 +514,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
             let key = first.key().map_err(broken)?;
             chain.hash = checked(NOTHING, line, key.as_ref()).map_err(broken)?;
             chain.last = first.after.unwrap_or(0);
+            chain.state.clone_from(&first.state);
             inputs.lines.push(chain.hash.clone());
             head = Some((first, key));
             whole = at;
@@ -483,8 +526,8 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
             chain.last = read.n.saturating_sub(1);
         }
         chain.follow(&read, found).map_err(broken)?;
-        inputs.push(read.n, read.input, &chain.hash);
-        decisions += 1;
+        decisions += u64::from(read.state.is_none());
+        inputs.follow(read, &chain.hash);
         whole = at;
     }
     let (head, key) = head.ok_or(LogError::NotALog)?;

@@ -52,6 +52,7 @@ mod kinds;
 pub mod lenient;
 mod live;
 pub mod log;
+mod questions;
 mod raw_object;
 mod reading;
 mod repair;
@@ -115,6 +116,9 @@ pub struct Options {
     pub proposal_bytes: usize,
     /// The same limit for one trace (`max-trace-proposal-bytes`).
     pub trace_proposal_bytes: usize,
+    /// The greatest number of calls of a trace about which a person is asked and that no commit follows (`max-questions`); beyond
+    /// it, actions of the trace are denied. They are judged in all orders, of which n calls have n!.
+    pub questions: usize,
     /// The number of clients that share `proposals` and `proposal_bytes` equally.
     pub clients: usize,
     /// The time after which an open proposal expires, by the times that callers pass.
@@ -199,6 +203,7 @@ impl Default for Options {
             proposal_bytes: 256 << 20,
             trace_proposal_bytes: 64 << 20,
             clients: 1,
+            questions: 5,
             reservation: Duration::from_secs(600),
             outcomes: Outcomes::default(),
             approvals: Vec::new(),

@@ -42,7 +42,7 @@ impl Monitor {
             self.read_both([first.event, second.event], why),
         ) {
             (Request::Commit(number), Ok(Unit::Event(event))) => self.committed(number, event, now),
-            (_, Ok(Unit::Event(event))) => self.event(event, now, &[]),
+            (_, Ok(Unit::Event(event))) => self.happened(event, now),
             (_, Ok(_)) => self.whole_trace(),
             (_, Err(why)) => self.salvaged_line(line, why, now),
         }
@@ -67,7 +67,7 @@ impl Monitor {
         let salvaged = event.and_then(|event| self.salvaged(event, &why));
         match (salvaged, number) {
             (Some(event), Some(number)) if commits => self.committed(number, event, now),
-            (Some(event), _) if !commits => self.event(event, now, &[]),
+            (Some(event), _) if !commits => self.happened(event, now),
             _ => self.unreadable(why),
         }
     }

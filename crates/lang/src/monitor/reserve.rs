@@ -13,6 +13,8 @@
 //! | `propose` | the same | no | unless the ruling denies |
 //! | `commit` | the same without its own reservation | always | ends |
 //! | `abandon` | - | no | ends |
+//!
+//! While a person is being asked about actions that no commit will follow, actions are judged in further orders (`questions`).
 
 use smol_str::SmolStr;
 
@@ -37,6 +39,8 @@ pub(super) struct Proposal {
     pub(super) steps: Vec<Box<[Cell]>>,
     /// Whether a person was asked about it.
     asked: bool,
+    /// Whether it happens without a commit if the person agrees.
+    pub(super) lasts: bool,
     /// The client that made it.
     client: u32,
     /// The size of its cells.
@@ -293,6 +297,7 @@ impl Monitor {
         let mut after = None;
         if !decision.ruling.denies() {
             after = self.judge_reserved(&mut read, &mut decision);
+            self.judge_with_questions(&read, &mut decision);
         }
         Ok((read, after, decision))
     }
@@ -325,7 +330,7 @@ impl Monitor {
     }
 
     /// Returns the trace as if the proposals of these numbers had happened.
-    fn fork_reserved(&mut self, name: &SmolStr, numbers: &[u64]) -> Trace {
+    pub(super) fn fork_reserved(&mut self, name: &SmolStr, numbers: &[u64]) -> Trace {
         let mut fork = match self.traces.remove(name) {
             Some(mut trace) => {
                 let fork = self.fork(&mut trace);
@@ -338,22 +343,15 @@ impl Monitor {
             let Some(proposal) = self.proposals.get(number) else {
                 continue;
             };
-            let mut read = Read {
-                trace: name.clone(),
-                event: self.event_of(proposal, None),
-                errors: Vec::new(),
-            };
-            fork.live.learn_meta(&read.event.meta);
-            self.not_before(&fork, &mut read.event);
-            let mut judged = Decision::new(Cause::Proposal);
-            self.advance(&mut fork, &mut read, true, &mut judged);
+            let event = self.event_of(proposal, None);
+            self.happen(&mut fork, name, &event, &[]);
         }
         fork
     }
 
     /// Raises the times of an event that is judged after reserved ones to the latest time of those, so that no clock
     /// runs back: a reserved proposal keeps the time at which it was proposed.
-    fn not_before(&self, trace: &Trace, event: &mut Event) {
+    pub(super) fn not_before(&self, trace: &Trace, event: &mut Event) {
         let (Some(clock), Some(latest)) = (self.clock(), trace.live.latest()) else {
             return;
         };
@@ -384,7 +382,9 @@ impl Monitor {
         }
         let acted = decision.clauses.iter();
         let acted = acted.filter_map(|fired| Some((fired.clause, fired.arm?)));
-        let seconds = match self.lasting && decision.ruling == Ruling::Ask {
+        let asked = decision.ruling == Ruling::Ask;
+        let lasts = self.lasting && asked;
+        let seconds = match lasts {
             true => LASTING,
             false => self.options.reservation.as_secs(),
         };
@@ -399,7 +399,8 @@ impl Monitor {
                 .iter()
                 .map(|step| step.cells.clone())
                 .collect(),
-            asked: decision.ruling == Ruling::Ask,
+            asked,
+            lasts,
             client: self.client,
             bytes,
             until: now.map(|now| now.0.saturating_add(lifetime)),

@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":5,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":6,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -20,7 +20,7 @@ use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The format version that is written and read.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 const MAGIC: &[u8] = b"guard-state ";
 

@@ -1,0 +1,172 @@
+//! Actions about which a person is being asked while nothing judges them again once the person agrees.
+//!
+//! A hook asks, and its program runs the call when the person agrees, without another request to the monitor
+//! ([`Monitor::set_lasting`]). Such a question may be answered after any number of later actions, in any order with other
+//! questions. So an action is denied while questions are open if an order of it and of some of them violates a clause in a way
+//! in which the same order without it does not. An outcome cannot be denied: if an open question would be denied after it, its
+//! decision says so.
+//!
+//! The orders are tried one by one, n! of n actions, so the open questions of a trace are limited
+//! ([`Options::questions`](super::Options::questions)).
+
+use smol_str::SmolStr;
+
+use super::decision::{Cause, Decision, Ruling};
+use super::live::{Monitor, Read, Trace};
+use crate::input::record::Event;
+use crate::value::Instant;
+
+/// The action whose orders with open questions are tried.
+struct Orders<'a> {
+    trace: &'a SmolStr,
+    action: &'a Event,
+    errors: &'a [String],
+}
+
+impl Monitor {
+    /// Returns the numbers of the questions of a trace that are answered without a commit.
+    fn questions(&self, trace: &SmolStr) -> Vec<u64> {
+        let reserved = self.reserved.get(trace).into_iter();
+        let numbers = reserved.flat_map(|reserved| &reserved.numbers).copied();
+        let lasts = |number: &u64| self.proposals.get(number).is_some_and(|of| of.lasts);
+        numbers.filter(lasts).collect()
+    }
+
+    /// Judges an action in all orders with the open questions of its trace; `decision` becomes the strictest.
+    pub(super) fn judge_with_questions(&mut self, read: &Read, decision: &mut Decision) {
+        let open = self.questions(&read.trace);
+        if open.is_empty() || decision.ruling.denies() {
+            return;
+        }
+        let most = self.options.questions;
+        if open.len() > most {
+            decision.ruling = Ruling::Block;
+            let n_open = open.len();
+            decision.errors.push(format!(
+                "a person is being asked about {n_open} calls of this trace, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
+            ));
+            return;
+        }
+        let orders = Orders {
+            trace: &read.trace,
+            action: &read.event,
+            errors: &read.errors,
+        };
+        let mut before = self.fork_reserved(&read.trace, &[]);
+        if let Some(denied) = self.denied_in_order(&mut before, None, &orders, &open) {
+            *decision = Decision {
+                step: decision.step,
+                reserved: open.len(),
+                cause: decision.cause,
+                ..denied
+            };
+        }
+    }
+
+    /// Returns the denial in an order of the action and `open` questions after `without`; `with` is the same trace with the action in
+    /// it, once the action has happened.
+    fn denied_in_order(
+        &mut self,
+        without: &mut Trace,
+        mut with: Option<&mut Trace>,
+        orders: &Orders<'_>,
+        open: &[u64],
+    ) -> Option<Decision> {
+        if with.is_none() {
+            let mut after = self.fork(without);
+            let judged = self.happen(&mut after, orders.trace, orders.action, orders.errors);
+            if judged.ruling.denies() {
+                return Some(judged);
+            }
+            let denied = self.denied_in_order(without, Some(&mut after), orders, open);
+            if denied.is_some() {
+                return denied;
+            }
+        }
+        for number in open {
+            let Some(event) = self.proposals.get(number).map(|of| self.event_of(of, None)) else {
+                continue;
+            };
+            let mut without = self.fork(without);
+            if self
+                .happen(&mut without, orders.trace, &event, &[])
+                .ruling
+                .denies()
+            {
+                // It would be denied anyway.
+                continue;
+            }
+            let mut with = with.as_deref_mut().map(|with| self.fork(with));
+            if let Some(with) = &mut with {
+                let judged = self.happen(with, orders.trace, &event, &[]);
+                if judged.ruling.denies() {
+                    return Some(judged);
+                }
+            }
+            let rest: Vec<u64> = open
+                .iter()
+                .copied()
+                .filter(|other| other != number)
+                .collect();
+            let denied = self.denied_in_order(&mut without, with.as_mut(), orders, &rest);
+            if denied.is_some() {
+                return denied;
+            }
+        }
+        None
+    }
+
+    /// Records an event that happened. Its decision denies if an open question would be denied from now on.
+    pub(super) fn happened(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        let name = event.trace.clone().unwrap_or_default();
+        let open = self.questions(&name);
+        let allowed: Vec<u64> = open
+            .into_iter()
+            .filter(|number| !self.judge_question(&name, *number).ruling.denies())
+            .collect();
+        let mut decision = self.event(event, now, &[]);
+        let denied = allowed
+            .iter()
+            .map(|number| self.judge_question(&name, *number))
+            .find(|judged| judged.ruling.denies());
+        if let Some(denied) = denied.filter(|_| !decision.ruling.denies()) {
+            decision.ruling = Ruling::Block;
+            decision.clauses.extend(denied.clauses);
+            decision.reserved = allowed.len();
+        }
+        decision
+    }
+
+    /// Judges a question again, on what has happened.
+    fn judge_question(&mut self, trace: &SmolStr, number: u64) -> Decision {
+        let Some(event) = self
+            .proposals
+            .get(&number)
+            .map(|of| self.event_of(of, None))
+        else {
+            return Decision::new(Cause::Proposal);
+        };
+        let mut after = self.fork_reserved(trace, &[]);
+        self.happen(&mut after, trace, &event, &[])
+    }
+
+    /// Steps a copy of a trace by an event that is assumed to happen, and judges it.
+    pub(super) fn happen(
+        &mut self,
+        copy: &mut Trace,
+        trace: &SmolStr,
+        event: &Event,
+        errors: &[String],
+    ) -> Decision {
+        let mut read = Read {
+            trace: trace.clone(),
+            event: event.clone(),
+            errors: errors.to_vec(),
+        };
+        copy.live.learn_meta(&read.event.meta);
+        self.not_before(copy, &mut read.event);
+        let mut judged = Decision::new(Cause::Proposal);
+        self.advance(copy, &mut read, true, &mut judged);
+        judged
+    }
+}
