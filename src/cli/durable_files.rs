@@ -105,9 +105,15 @@ pub(super) fn open(path: &Path) -> Result<File, Failure> {
         .mode(ONLY_ME)
         .open(path);
     let file = file.map_err(|error| failed("open", path, &error))?;
+    // Another monitor may have replaced the file since it was opened.
+    let is_named = || {
+        let named = std::fs::symlink_metadata(path).map(|named| identity(&named));
+        let opened = file.metadata().map(|opened| identity(&opened));
+        matches!((named, opened), (Ok(named), Ok(opened)) if named == opened)
+    };
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => {
+        Ok(()) if is_named() => Ok(file),
+        Ok(()) | Err(std::fs::TryLockError::WouldBlock) => {
             Err(failed("use", path, &"in use by another monitor"))
         }
         Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", path, &error)),
@@ -205,6 +211,12 @@ impl<'p> Replacement<'p> {
         self.file.write_all(bytes)?;
         self.file.set_len(bytes.len() as u64)?;
         settle(sync, &self.file)
+    }
+
+    /// Locks it, as the other one is, and returns it.
+    pub(super) fn hold(&self) -> io::Result<File> {
+        self.file.try_lock()?;
+        self.file.try_clone()
     }
 
     /// Keeps it even if it cannot be put in place: another file names it.

@@ -148,6 +148,11 @@ impl FileArgs {
         Some(PathBuf::from(calls))
     }
 
+    /// Whether states are saved.
+    pub(super) fn saves(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
     /// Returns the file of the log.
     pub(super) fn log(&self) -> Option<&Path> {
         self.log.as_deref()

@@ -75,6 +75,8 @@ pub(super) struct DurableState {
     redaction: Option<Redaction>,
     journal: Option<Appended>,
     log: Option<(Appended, Chain)>,
+    /// The file of states, locked against other processes if no journal is.
+    held: Option<File>,
     /// The number of inputs at the last state.
     kept: u64,
     /// The client that the inputs come from.
@@ -113,6 +115,7 @@ impl DurableState {
             redaction,
             journal: None,
             log: None,
+            held: None,
             kept: 0,
             client: 0,
             lasting: false,
@@ -122,8 +125,13 @@ impl DurableState {
             with_calls: None,
             broken: None,
         };
+        check_snapshot(&state.files)?;
         let journal = match state.files.journal.clone() {
-            None => None,
+            None => {
+                let snapshot = state.files.snapshot.as_deref();
+                state.held = snapshot.map(open).transpose()?;
+                None
+            }
             Some(path) => {
                 let mut file = open(&path)?;
                 let bytes = contents(&mut file, &path)?;
@@ -158,35 +166,9 @@ impl DurableState {
         if let (Some((path, file, _)), Some(whole)) = (journal, torn) {
             state.journal = Some(state.begin(path, file, whole, resumed.as_ref())?);
         }
-        state.check_snapshot()?;
         let any = resumed.is_some() || replayed.is_some();
         let now = replayed.flatten();
         Ok((state, any.then_some(Resumed { now })))
-    }
-
-    /// Refuses a file for states that is the log or the journal: a state would replace it.
-    fn check_snapshot(&self) -> Result<(), Failure> {
-        let Some(path) = &self.files.snapshot else {
-            return Ok(());
-        };
-        let others = self
-            .journal
-            .iter()
-            .chain(self.log.iter().map(|(log, _)| log));
-        match std::fs::metadata(path) {
-            Ok(found)
-                if others
-                    .into_iter()
-                    .any(|other| other.identity == identity(&found)) =>
-            {
-                Err(failed(
-                    "use",
-                    path,
-                    &"the log or the journal is the same file",
-                ))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Restores a state, if one is given or the journal needs one; returns its hash. `is_new`: whether the journal begins now.
@@ -575,6 +557,10 @@ impl DurableState {
             Ok(next)
         });
         let mut next = made.map_err(|error| error.to_string())?;
+        if self.held.is_some() {
+            let held = next.hold();
+            self.held = Some(held.map_err(|error| error.to_string())?);
+        }
         if let (Some((file, chain)), Some(log)) = (&mut self.log, &self.files.log) {
             let mut named = chain.clone();
             let line = named.state_line(&hash_of(&bytes));
@@ -608,6 +594,27 @@ impl DurableState {
         let appended = Appended::new(file, &journal, head.len());
         self.journal = Some(appended.map_err(|failure| failure.to_string())?);
         Ok(())
+    }
+}
+
+/// Refuses a file for states that is the log or the journal: a state would replace it.
+fn check_snapshot(files: &Files) -> Result<(), Failure> {
+    let Some(path) = &files.snapshot else {
+        return Ok(());
+    };
+    let found = |path: &Path| std::fs::metadata(path).ok().map(|found| identity(&found));
+    let named = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let is_same = |other: &Path| {
+        named(other) == named(path) || found(path).is_some_and(|of| Some(of) == found(other))
+    };
+    let others = [&files.journal, &files.log];
+    match others.into_iter().flatten().any(|other| is_same(other)) {
+        true => Err(failed(
+            "use",
+            path,
+            &"the log or the journal is the same file",
+        )),
+        false => Ok(()),
     }
 }
 

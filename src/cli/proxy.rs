@@ -13,6 +13,7 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use super::signals;
 use crate::inert::inert;
 use crate::integrations::mcp::{Limits, Session, Turn};
 use crate::monitor::Decision;
@@ -97,6 +98,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         session: Session::new(&args.trace, args.ask == Ask::Pass, limits),
         verbose: args.verbose,
     }));
+    if args.files.saves() {
+        let shared = Arc::clone(&shared);
+        let save = move || lock(&shared).monitor.close();
+        signals::save_before_end(save)
+            .map_err(|error| Failure::Usage(format!("cannot catch signals: {error}")))?;
+    }
     let (program, rest) = args
         .command
         .split_first()

@@ -24,6 +24,7 @@ use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
+use super::signals;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Answer, Call, Memory, Scope};
 use crate::integrations::http::{RequestHead, Response};
@@ -222,6 +223,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         max_body: args.max_body,
         own,
     });
+    // A monitor that failed has reported the failure, and its state must not be written.
+    let owner = Client {
+        role: Speaker::Approver,
+        client: 0,
+    };
+    if args.files.saves() {
+        let server = Arc::clone(&server);
+        let save = move || drop(server.judged(owner, JobRequest::Close));
+        signals::save_before_end(save)
+            .map_err(|error| Failure::Usage(format!("cannot catch signals: {error}")))?;
+    }
     // A closed standard error does not prevent serving.
     let _ = writeln!(std::io::stderr(), "listening at {}", inert(&place));
     let limits = ConnectionLimits {
@@ -230,11 +242,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         patience,
     };
     let ended = listener.serve(&server, limits);
-    // A monitor that failed has reported the failure, and its state must not be written.
-    let owner = Client {
-        role: Speaker::Approver,
-        client: 0,
-    };
     let _ = server.judged(owner, JobRequest::Close);
     ended.map_err(|error| {
         Failure::Usage(format!("cannot continue listening on `{place}`: {error}"))
@@ -259,6 +266,12 @@ fn approval(text: &str) -> Result<Approval, Failure> {
     let (field, value) = text.split_once('=').ok_or_else(|| {
         Failure::Usage(format!("expected `--approval FIELD=VALUE`, found `{text}`"))
     })?;
+    let read = serde_json::from_str::<serde_json::Value>(value);
+    if read.is_ok_and(|value| value.is_array() || value.is_object()) {
+        return Err(Failure::Usage(format!(
+            "expected a text, a number or a truth value in `--approval {text}`, found a list or an object"
+        )));
+    }
     Ok(Approval {
         field: field.into(),
         value: value.into(),

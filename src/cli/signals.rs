@@ -1,4 +1,4 @@
-//! The signals that end a hook.
+//! The signals that end a process: a hook denies, and a server saves its state.
 //!
 //! Claude Code takes an end by a signal for "go on", so the first process of a hook ends with the code that denies. The process
 //! that judges ends by the signal, which the first one reports. SIGKILL cannot be caught. SIGSEGV, SIGILL and SIGFPE are those of
@@ -12,6 +12,8 @@ use signal_hook::consts::{
     SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
 };
 use signal_hook::flag::{register_conditional_default, register_conditional_shutdown};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use super::failure::code;
 
@@ -41,4 +43,30 @@ pub(super) fn deny() -> io::Result<()> {
 pub(super) fn end() {
     JUDGES.store(true, Ordering::SeqCst);
     WAITS.store(false, Ordering::SeqCst);
+}
+
+/// Calls `save` at the first signal that a person or a supervisor ends a process with, and then ends the process as the signal
+/// does. A second one ends it at once.
+///
+/// # Errors
+/// The signals cannot be caught, or no thread can be started.
+pub(super) fn save_before_end(save: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let mut save = Some(save);
+    let watch = move || {
+        for signal in signals.forever() {
+            let end = move || drop(emulate_default_handler(signal));
+            let Some(save) = save.take() else {
+                return end();
+            };
+            let saving = move || {
+                save();
+                end();
+            };
+            if std::thread::Builder::new().spawn(saving).is_err() {
+                end();
+            }
+        }
+    };
+    std::thread::Builder::new().spawn(watch).map(drop)
 }

@@ -476,7 +476,7 @@ fn a_whole_trace_is_refused_before_its_steps_are_read() {
 }
 
 #[test]
-fn a_client_abandons_its_own_proposals_only() {
+fn a_client_ends_its_own_proposals_only() {
     let mut monitor = monitor(Options::default());
     let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
     for (speaker, client, abandons) in [(Speaker::Reporter, 1, false), (Speaker::Reporter, 0, true)]
@@ -485,6 +485,17 @@ fn a_client_abandons_its_own_proposals_only() {
         monitor.set_client(client);
         let decision = monitor.request(Request::Abandon(number), b"", None);
         assert_eq!(decision.ruling == Ruling::Allow, abandons, "{decision:?}");
+    }
+    // Nor does another one commit them, as this or as something else.
+    for event in [PAY, &PAY.replace("pay", "message")] {
+        let mut monitor = self::monitor(Options::default());
+        let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+        monitor.speak_as(Speaker::Reporter);
+        for (client, ruling) in [(1, Ruling::Block), (0, Ruling::Allow)] {
+            monitor.set_client(client);
+            let decision = monitor.request(Request::Commit(number), event.as_bytes(), None);
+            assert_eq!(decision.ruling, ruling, "{decision:?}");
+        }
     }
     // An approver may abandon any.
     let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();

@@ -3,7 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support;
 
@@ -985,4 +988,109 @@ fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
     refused("journal.calls` is missing, which the end of");
     std::fs::write(path("journal.calls"), calls).unwrap();
     end(start().0);
+}
+
+/// The value of an approval is that of the language, however its sender writes it.
+#[test]
+fn an_approval_is_one_in_any_spelling_of_a_number() {
+    const SPEC: &str = "event { kind: string  level: float?  who: json? }\n\
+        property approved = G (kind == \"pay\" -> O (level == 7 or who == 7))\n\
+        enforce approved { violated => block \"needs approval\" }\n";
+    for value in ["7", "7.0", "70e-1"] {
+        let [level, who] = ["level", "who"].map(|field| format!("{field}={value}"));
+        let daemon = daemon_of(
+            SPEC,
+            &[
+                "--listen",
+                "127.0.0.1:0",
+                "--token-file",
+                "DIR/token",
+                "--approver-token-file",
+                "DIR/approver",
+                "--approval",
+                &level,
+                "--approval",
+                &who,
+            ],
+        );
+        let say = |body: &str| {
+            let header = format!("Authorization: Bearer {TOKEN}\r\n");
+            let stream = TcpStream::connect(&daemon.at).unwrap();
+            ask(stream, "POST", "/v1/decide", &header, body).1
+        };
+        for field in ["level", "who"] {
+            for spelling in ["7", "7.0", "7e0", "0.7e1", "70e-1"] {
+                let answer = say(&format!(
+                    r#"{{"trace":"t","kind":"x","{field}":{spelling}}}"#
+                ));
+                assert!(answer.contains("only an approver"), "{value} {answer}");
+            }
+        }
+        let other = say(r#"{"trace":"t","kind":"x","level":7.5,"who":"8"}"#);
+        assert!(other.contains("\"decision\":\"allow\""), "{other}");
+        let pay = say(r#"{"phase":"act","event":{"trace":"t","kind":"pay"}}"#);
+        assert!(pay.contains("needs approval"), "{pay}");
+    }
+    let (folder, spec) = spec();
+    support::write_private(&folder.path().join("token"), &format!("{TOKEN}\n"));
+    support::write_private(&folder.path().join("approver"), &format!("{APPROVER}\n"));
+    let refused = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(&spec)
+        .args(["--listen", "127.0.0.1:0", "--approval", "kind=[7]"])
+        .arg("--token-file")
+        .arg(folder.path().join("token"))
+        .arg("--approver-token-file")
+        .arg(folder.path().join("approver"))
+        .output()
+        .unwrap();
+    let err = String::from_utf8(refused.stderr).unwrap();
+    assert!(err.contains("found a list or an object"), "{err}");
+}
+
+/// A state without a journal is saved when the server ends, and is one server's.
+#[test]
+fn a_state_is_saved_when_a_signal_ends_the_server() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let (folder, spec) = spec();
+        let start = || {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+                .arg("serve")
+                .arg(&spec)
+                .args(["--listen", "127.0.0.1:0", "--no-token", "--snapshot"])
+                .arg(folder.path().join("state"))
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut said = String::new();
+            let mut from = BufReader::new(child.stderr.take().unwrap());
+            from.read_line(&mut said).unwrap();
+            (child, said)
+        };
+        let pay = |said: &str| {
+            let at = said.trim().rsplit('/').next().unwrap();
+            let body = r#"{"phase":"act","event":{"trace":"a","kind":"pay"}}"#;
+            let stream = TcpStream::connect(at).unwrap();
+            ask(stream, "POST", "/v1/decide", "", body).1
+        };
+        let end = |child: &mut Child| {
+            let process = Pid::from_child(child);
+            kill_process(process, signal).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        };
+        let (mut child, said) = start();
+        assert!(pay(&said).contains("\"decision\":\"allow\""));
+        let (mut second, refused) = start();
+        assert!(refused.contains("in use by another monitor"), "{refused}");
+        second.wait().unwrap();
+        end(&mut child);
+        for _ in 0..2 {
+            let (mut child, said) = start();
+            assert!(pay(&said).contains("one payment a run"));
+            let (mut second, refused) = start();
+            assert!(refused.contains("in use by another monitor"), "{refused}");
+            second.wait().unwrap();
+            end(&mut child);
+        }
+    }
 }

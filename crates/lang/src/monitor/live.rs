@@ -22,7 +22,7 @@ use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOut
 use crate::input::record::{Event, FileName, Step, Unit};
 use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
-use crate::value::{Cell, Instant, Value};
+use crate::value::{Cell, Instant, Number, Value};
 use crate::verdict::Verdict;
 
 /// The reason why a monitor cannot be created for a spec.
@@ -521,6 +521,8 @@ impl Monitor {
         let enums = &self.program.spec().enums;
         let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
             Cell::Known(Value::String(text)) => **text == *wanted,
+            // As the language compares them: `7.0` is 7.
+            Cell::Known(Value::Number(number)) => Number::parse(wanted).as_ref() == Some(number),
             Cell::Known(other) => print::value(other, enums) == wanted,
             Cell::Unknown => false,
         };

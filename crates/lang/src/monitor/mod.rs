@@ -153,7 +153,7 @@ pub enum Speaker {
 pub struct Approval {
     /// A field of the spec's events.
     pub field: SmolStr,
-    /// Its value, as text.
+    /// Its value, as text: a text, a number or a truth value, or the name of an enum's value.
     pub value: SmolStr,
 }
 

@@ -212,6 +212,9 @@ impl Monitor {
         {
             return forbidden("only an approver may commit what a person was asked about");
         }
+        if self.is_of_other_client(proposal) {
+            return forbidden("only its own client or an approver may commit a proposal");
+        }
         let proposal = self.release(proposal);
         let name = event.trace.clone().unwrap_or_default();
         let same = proposal.filter(|proposal| proposal.trace == name);
@@ -244,9 +247,7 @@ impl Monitor {
     pub fn abandon(&mut self, proposal: u64) -> Decision {
         let mut decision = Decision::new(Cause::Proposal);
         decision.proposal = Some(proposal);
-        let client = self.client;
-        let others = |known: &Proposal| known.client != client;
-        if self.is_reporter() && self.proposals.get(&proposal).is_some_and(others) {
+        if self.is_of_other_client(proposal) {
             return forbidden("only its own client or an approver may abandon a proposal");
         }
         match self.release(proposal) {
@@ -254,6 +255,12 @@ impl Monitor {
             None => decision.errors.push("unknown proposal".to_owned()),
         }
         decision
+    }
+
+    /// Whether a proposal is another client's, and the sender is no approver.
+    fn is_of_other_client(&self, proposal: u64) -> bool {
+        let others = |known: &Proposal| known.client != self.client;
+        self.is_reporter() && self.proposals.get(&proposal).is_some_and(others)
     }
 
     /// Judges a proposed action, and reserves it if it may happen.
