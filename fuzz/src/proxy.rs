@@ -5,7 +5,7 @@
 use guard_cli::integrations::Judge;
 use guard_cli::integrations::mcp::{Limits, Session};
 use guard_lang::monitor::damaged::Intake;
-use guard_lang::monitor::lenient::Outline;
+use guard_lang::monitor::lenient::{Outline, UNREAD};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;
 
@@ -21,7 +21,9 @@ impl Judge for Rules {
     }
 
     fn request(&mut self, _: Request, event: &str) -> Result<Decision, String> {
-        let event: Json = serde_json::from_str(event).expect("events are JSON");
+        // An unknown value is a string that is no JSON.
+        let event = event.replace(UNREAD, "{}");
+        let event: Json = serde_json::from_str(&event).expect("events are JSON");
         let mut decision = Decision::new(Cause::Event);
         let text = event["text"].as_str();
         if event["kind"] == "result" && text.is_none_or(|text| text.contains("INJECT")) {

@@ -184,6 +184,155 @@ fn an_answer_whose_error_is_no_truth_value_is_no_success() {
     }
 }
 
+/// It says what the arguments of a call contain, and answers the other requests with text that rules forbid.
+const SCRIPTED: &str = r#"
+import sys, json
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"content": [{"type": "text", "text": "FORBIDDEN"}]}
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {"name": "t", "version": "1"}}
+    elif message["method"] == "tools/call":
+        says = message["params"]["arguments"]
+        if "message" in says:
+            said = says["message"]
+            if "id" in said: said["id"] = message["id"]
+            print(json.dumps({"jsonrpc": "2.0", **said}), flush=True)
+            continue
+        result = says["result"]
+    elif message["method"] == "tasks/get":
+        result = {"taskId": "T", "status": "completed", "result": result}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+/// Only a finished answer says that a call succeeded: not what the server says before, and not an answer that leaves it open.
+#[test]
+fn what_does_not_end_a_call_is_no_success() {
+    let spec = "use std.agent\nproperty first = G ((kind == \"call\" and tool == \"deploy\") -> O (kind == \"result\" and tool != \"initialize\" and error == false))\n\
+        enforce first { violated => block \"tests first\" }\n";
+    let content = json!([{"type": "text", "text": "compiling"}]);
+    let progress = json!({"progressToken": "p", "progress": 1, "message": "compiling"});
+    let log = json!({"level": "info", "data": "compiling"});
+    let sampling = json!({"messages": [{"role": "user", "content": content[0]}], "maxTokens": 5});
+    let question = json!({"mode": "form", "message": "go on?", "requestedSchema": {}});
+    let asks = json!({"a": {"method": "elicitation/create", "params": question}});
+    let task = json!({"taskId": "T", "status": "working"});
+    let result = |result: Json| json!({"result": result});
+    let message =
+        |method: &str, params: &Json| json!({"message": {"method": method, "params": params}});
+    // The server takes the id of the call, so that it is a new one.
+    let request = |method: &str, params: &Json| json!({"message": {"id": 0, "method": method, "params": params}});
+    let open = [
+        result(json!({"resultType": "pending", "content": content})),
+        result(json!({"resultType": 1, "content": content})),
+        result(json!({"RESULTTYPE": "pending", "content": content})),
+        result(json!({"resultType": "input_required", "requestState": "s", "inputRequests": asks})),
+        result(json!({"resultType": "input_required", "requestState": "s", "content": content})),
+        result(json!({"resultType": "task", "taskId": "T", "status": "working"})),
+        result(json!({"task": task})),
+        result(json!({"task": task, "content": content})),
+        result(json!({"i\u{17f}Error": true, "content": content})),
+        result(json!({})),
+        result(json!({"content": null})),
+        result(json!({"_meta": {"x": "y"}})),
+        message("notifications/progress", &progress),
+        message("notifications/message", &log),
+        message("notifications/tasks/status", &task),
+        message("notifications/x", &log),
+        request("sampling/createMessage", &sampling),
+        request("elicitation/create", &question),
+    ];
+    let Some(mut client) = Client::of(spec, SCRIPTED, &[], None) else {
+        return;
+    };
+    client.hello();
+    let done = json!({"arguments": {"result": {"content": []}}});
+    for (n, says) in (0..).zip(&open) {
+        let mut params = json!({"arguments": says, "_meta": {"progressToken": "p"}});
+        // The same as the answer of a call that asks for a task.
+        for id in [3 * n + 1, 3 * n + 2] {
+            let said = client.call(id, "test", params.clone());
+            let passed = said["result"]["isError"] != true && said.get("error").is_none();
+            assert!(passed, "{said}");
+            params["task"] = json!({"ttl": 60_000});
+        }
+        let denied = client.call(3 * n + 3, "deploy", done.clone());
+        assert_eq!(text(&denied), ("tests first", true), "{says}");
+    }
+    for success in [
+        json!({"content": content}),
+        json!({"content": []}),
+        json!({"structuredContent": {"passed": 1}}),
+        json!({"content": content, "isError": false, "resultType": "complete"}),
+    ] {
+        let mut client = Client::of(spec, SCRIPTED, &[], None).unwrap();
+        client.hello();
+        client.call(1, "test", json!({"arguments": {"result": success}}));
+        let deployed = client.call(2, "deploy", done.clone());
+        assert_eq!(deployed["result"], json!({"content": []}), "{success}");
+    }
+}
+
+/// The table of tasks is not kept: what is read of a task that was begun before the proxy was, or was given up, may be of any tool.
+#[test]
+fn the_result_of_a_task_that_is_not_known_may_be_of_any_tool() {
+    let spec = "use std.agent\nenforce when kind == \"result\" and tool == \"web\" and text contains \"FORBIDDEN\" => block \"no\"\n\
+        enforce when kind == \"result\" and args.url == \"x\" and text contains \"FORBIDDEN\" => block \"no\"\n";
+    let ask = |client: &mut Client, id: u32, method: &str, task: &str| {
+        let params = json!({"taskId": task});
+        client.ask(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        )
+    };
+    let Some(mut client) = Client::of(spec, SCRIPTED, &["--max-open", "1"], None) else {
+        return;
+    };
+    client.hello();
+    let mut begin = |id: u32, tool: &str, task: &str| {
+        let accepted = json!({"result": {"task": {"taskId": task, "status": "working"}}});
+        let params = json!({"arguments": accepted, "task": {"ttl": 60_000}});
+        let begun = client.call(id, tool, params);
+        assert_eq!(begun["result"]["task"]["taskId"], task);
+    };
+    begin(1, "web", "T1");
+    begin(2, "calm", "T2");
+    // It is not denied because it is a task.
+    assert_eq!(
+        text(&ask(&mut client, 3, "tasks/result", "T2")),
+        ("FORBIDDEN", false)
+    );
+    // Given up for the other one, never begun, and the result of a task at another place.
+    for (method, task) in [
+        ("tasks/result", "T1"),
+        ("tasks/result", "T2 "),
+        ("tasks/get", "T2"),
+    ] {
+        let result = ask(&mut client, 4, method, task).to_string();
+        assert!(!result.contains("FORBIDDEN"), "{method} {task}: {result}");
+    }
+    let mut again = Client::of(spec, SCRIPTED, &[], None).unwrap();
+    again.hello();
+    assert!(text(&ask(&mut again, 1, "tasks/result", "T2")).1);
+}
+
+/// A spec with an `event` of its own, whose optional members are null if they are left out.
+#[test]
+fn what_is_unknown_is_no_null() {
+    let spec = "event { kind: string  tool: string?  text: string?  error: bool?  result: json? }\n\
+        property clean = never (kind == \"call\" and tool == \"mail\" and O (kind == \"result\" and text contains \"SECRET\"))\n\
+        enforce clean { violated => block \"no mail after a secret\" }\n";
+    let Some(mut client) = Client::of(spec, SERVER, &[], None) else {
+        return;
+    };
+    client.hello();
+    assert!(!text(&client.call(1, "mail", json!({}))).1);
+    assert!(text(&client.call(2, "twice", json!({}))).1);
+    assert_eq!(
+        text(&client.call(3, "mail", json!({}))),
+        ("no mail after a secret", true)
+    );
+}
+
 /// The client asks a person about calls only.
 #[test]
 fn questions_about_answers_are_not_passed_on() {

@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use guard_cli::integrations::Judge;
 use guard_cli::integrations::mcp::{Limits, Session};
+use guard_lang::monitor::lenient::UNREAD;
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;
 
@@ -26,13 +27,13 @@ impl Judge for Rules {
     }
 
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
-        let event: Json = serde_json::from_str(event).unwrap();
+        let event: Json = serde_json::from_str(&event.replace(UNREAD, "{}")).unwrap();
         let mut decision = Decision::new(Cause::Event);
         if request == Request::Act {
             decision.cause = Cause::Act;
             decision.errors.push(format!("the text is {FORBIDDEN}"));
         }
-        let text = event.get("text").map(|text| text.as_str().unwrap_or(""));
+        let text = event["text"].as_str();
         if event["kind"] != "call" && text.is_none_or(|text| text.contains(FORBIDDEN)) {
             decision.ruling = Ruling::Block;
             self.denied += 1;

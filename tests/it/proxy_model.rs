@@ -7,6 +7,7 @@
 
 use guard_cli::integrations::Judge;
 use guard_cli::integrations::mcp::{Limits, Session, Turn};
+use guard_lang::monitor::lenient::UNREAD;
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::{Value as Json, json};
 
@@ -21,8 +22,56 @@ struct Rules {
     pays: u32,
 }
 
-/// Kind, tool, call, and the marker in the text; unknown without a text.
-type Judged = (String, String, Option<String>, &'static str);
+#[derive(Clone, Debug, PartialEq)]
+struct Judged {
+    kind: &'static str,
+    /// `None` if it is unknown.
+    tool: Option<String>,
+    /// `None` if it is unknown; no call is null.
+    call: Option<Option<String>>,
+    /// What the text contains; `unknown` if the text is unknown.
+    marker: &'static str,
+    error: Failed,
+}
+
+/// Whether an event says that its call failed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Failed {
+    /// Null: it is no outcome.
+    Never,
+    Unknown,
+    Known(bool),
+}
+
+/// An event of the client.
+fn says(kind: &'static str, tool: &str, call: Option<String>, marker: &'static str) -> Judged {
+    Judged {
+        kind,
+        tool: Some(tool.to_owned()),
+        call: Some(call),
+        marker,
+        error: Failed::Never,
+    }
+}
+
+/// A message of the server which is not the outcome of a request.
+fn remark(tool: &str, marker: &'static str) -> Judged {
+    Judged {
+        error: Failed::Unknown,
+        ..says("result", tool, None, marker)
+    }
+}
+
+/// An answer of the server.
+fn outcome(open: &Open, marker: &'static str, error: Failed) -> Judged {
+    Judged {
+        kind: "result",
+        tool: open.tool.clone(),
+        call: open.tool.as_ref().map(|_| open.call.clone()),
+        marker,
+        error,
+    }
+}
 
 fn marker(text: &str) -> &'static str {
     let markers = ["INJECT", "SECRET", "LEAK"];
@@ -31,33 +80,47 @@ fn marker(text: &str) -> &'static str {
 }
 
 /// Whether these rules let an event happen. The reference uses them too: they are not what is tested.
-fn allows((kind, tool, _, marker): &Judged, secret: bool, pays: u32) -> bool {
-    match kind.as_str() {
+fn allows(event: &Judged, secret: bool, pays: u32) -> bool {
+    let tool = event.tool.as_deref().unwrap_or_default();
+    match event.kind {
         "call" => !(tool == "rm" || tool == "mail" && secret || tool == "pay" && pays >= 2),
-        _ => !matches!(*marker, "INJECT" | "LEAK" | "unknown"),
+        _ => !matches!(event.marker, "INJECT" | "LEAK" | "unknown"),
     }
 }
 
 impl Rules {
     fn happen(&mut self, event: &Judged) {
-        self.secret |= event.0 == "result" && matches!(event.3, "SECRET" | "unknown");
-        self.pays += u32::from(event.0 == "call" && event.1 == "pay");
+        self.secret |= event.kind == "result" && matches!(event.marker, "SECRET" | "unknown");
+        self.pays += u32::from(event.kind == "call" && event.tool.as_deref() == Some("pay"));
     }
 }
 
 fn judged(event: &Json) -> Judged {
-    let text = event.get("text");
-    let marker = match text {
-        None => "unknown",
-        Some(text) => marker(text.as_str().unwrap_or_default()),
-    };
-    assert!(text.is_none_or(|text| text.is_string() || event["kind"] == "call"));
-    (
-        event["kind"].as_str().unwrap().to_owned(),
-        event["tool"].as_str().unwrap().to_owned(),
-        event["call"].as_str().map(str::to_owned),
-        marker,
-    )
+    let kinds = ["call", "result", "message"];
+    let kind = *kinds.iter().find(|kind| event["kind"] == **kind).unwrap();
+    let is_unknown = |member: &str| event[member] == unknown();
+    assert!(event["text"].is_string() || is_unknown("text") || kind == "call");
+    // What the arguments are is unknown if the tool is.
+    assert_eq!(is_unknown("args"), is_unknown("tool"));
+    Judged {
+        kind,
+        tool: (!is_unknown("tool")).then(|| event["tool"].as_str().unwrap().to_owned()),
+        call: (!is_unknown("call")).then(|| event["call"].as_str().map(str::to_owned)),
+        marker: match is_unknown("text") {
+            true => "unknown",
+            false => marker(event["text"].as_str().unwrap_or_default()),
+        },
+        error: match (is_unknown("error"), event["error"].as_bool()) {
+            (true, _) => Failed::Unknown,
+            (_, Some(failed)) => Failed::Known(failed),
+            (_, None) => Failed::Never,
+        },
+    }
+}
+
+/// What stands for an unknown value.
+fn unknown() -> Json {
+    json!({"unknown": true})
 }
 
 impl Judge for Rules {
@@ -71,7 +134,9 @@ impl Judge for Rules {
 
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         assert!(!event.contains('\n'));
-        let event = judged(&serde_json::from_str(event).expect("events are JSON"));
+        // An unknown value is a string that is no JSON.
+        let event = event.replace(UNREAD, &unknown().to_string());
+        let event = judged(&serde_json::from_str(&event).expect("events are JSON"));
         let mut decision = Decision::new(Cause::Event);
         let allowed = allows(&event, self.secret, self.pays);
         if !allowed {
@@ -116,11 +181,24 @@ struct Open {
     /// What the other side knows it by; read off the wire, as the other side does.
     number: u64,
     method: &'static str,
-    tool: String,
+    /// `None` if it is not known whose outcome the answer is.
+    tool: Option<String>,
     call: Option<String>,
     token: Option<usize>,
     task: bool,
     params: String,
+}
+
+/// What a result says by its members.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Says {
+    Content,
+    /// No content.
+    Nothing,
+    Failure,
+    Question,
+    /// It is an error, and no result.
+    Error,
 }
 
 /// What one line is expected to come to.
@@ -150,7 +228,7 @@ struct World {
     open: Vec<Open>,
     asked: Vec<Open>,
     questions: Vec<(String, String, Option<String>)>,
-    tasks: Vec<(String, String, Option<String>)>,
+    tasks: Vec<(String, Option<String>, Option<String>)>,
     closed: Vec<u64>,
 }
 
@@ -272,7 +350,7 @@ impl World {
             same,
             number: 0,
             method: "tools/call",
-            tool: tool.to_owned(),
+            tool: Some(tool.to_owned()),
             token,
             task,
             params,
@@ -282,16 +360,20 @@ impl World {
 
     fn other_request(&mut self, expected: &mut Expected) -> String {
         let (id, same) = self.request_id();
-        let method = *self
-            .dice
-            .one(&["resources/read", "tools/list", "ping", "x/unknown"]);
+        let method = *self.dice.one(&[
+            "resources/read",
+            "tools/list",
+            "tasks/get",
+            "ping",
+            "x/unknown",
+        ]);
         let open = Open {
             call: Some(plain(&id)),
             id,
             same,
             number: 0,
             method,
-            tool: method.to_owned(),
+            tool: Some(method.to_owned()),
             token: None,
             task: false,
             params: "other".to_owned(),
@@ -302,11 +384,11 @@ impl World {
     fn tasks_result(&mut self, expected: &mut Expected) -> String {
         let (id, same) = self.request_id();
         let known = (!self.tasks.is_empty()).then(|| self.dice.one(&self.tasks).clone());
-        let (task, tool, call) = known.unwrap_or((
-            "\"none\"".to_owned(),
-            "tasks/result".to_owned(),
-            Some(plain(&id)),
-        ));
+        // Of a task that is not in the table (of an earlier run, given up, never made) it is not known whose result it is.
+        let (task, tool, call) = match known {
+            Some((task, tool, call)) => (task, tool, call),
+            None => ("\"none\"".to_owned(), None, None),
+        };
         let open = Open {
             call,
             id,
@@ -355,13 +437,9 @@ impl World {
                 open.call = call;
             }
         }
-        let event = (
-            "call".to_owned(),
-            open.tool.clone(),
-            open.call.clone(),
-            "fine",
-        );
-        let is_call = !["tools/list", "ping", "tasks/result"].contains(&open.method);
+        let is_call = !["tools/list", "ping", "tasks/get", "tasks/result"].contains(&open.method);
+        let tool = open.tool.as_deref().unwrap_or_default();
+        let event = says("call", tool, open.call.clone(), "fine");
         if is_call && !self.proposes(event, expected) {
             expected.back.push(Line::Denial(id));
             return line;
@@ -417,7 +495,7 @@ impl World {
                 asked.number
             );
         }
-        let event = ("message".to_owned(), asked.tool.clone(), None, marker);
+        let event = says("message", asked.method, None, marker);
         if self.proposes(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&asked.id), "result": result});
             expected.on.push(Line::Whole(Some(asked.id), body));
@@ -440,7 +518,7 @@ impl World {
         if method == "tools/call" {
             expected.back.push(Line::Denial("null".to_owned()));
         } else {
-            let event = ("message".to_owned(), method.to_owned(), None, marker);
+            let event = says("message", method, None, marker);
             let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
             match self.proposes(event, expected) {
                 true => expected.on.push(Line::Whole(None, body)),
@@ -526,19 +604,30 @@ impl World {
             return "garbage".to_owned();
         };
         let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
-        let (key, value) = self.content(marker);
         let empty = open.method == "ping" && self.dice.chance(2);
-        let (key, value) = if empty {
-            ("result", "{}".to_owned())
-        } else {
-            (key, value)
+        let (mut value, says) = match empty {
+            true => ("{}".to_owned(), Says::Nothing),
+            false => self.content(marker),
         };
-        let event = (
-            "result".to_owned(),
-            open.tool.clone(),
-            open.call.clone(),
-            marker,
-        );
+        let key = if says == Says::Error {
+            "error"
+        } else {
+            "result"
+        };
+        let (event, value) = match key {
+            "error" => (outcome(&open, marker, Failed::Known(true)), value),
+            _ => {
+                let error = self.success(&open, says, &mut value);
+                let holds = open.method == "tasks/get" && !empty && self.dice.chance(2);
+                let mut event = outcome(&open, marker, error);
+                if holds {
+                    // It is not known either of which call it is the result.
+                    value.insert_str(1, "\"result\":{},");
+                    (event.tool, event.call, event.error) = (None, None, Failed::Unknown);
+                }
+                (event, value)
+            }
+        };
         if empty || self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), key: read(&value)});
             expected.on.push(Line::Whole(Some(open.id), body));
@@ -559,8 +648,44 @@ impl World {
         }
     }
 
+    /// Adds members to a result that decide whether the request is finished and successful; returns what they say.
+    fn success(&mut self, open: &Open, says: Says, value: &mut String) -> Failed {
+        let given = match open.method {
+            "tools/call" | "tasks/result" => says == Says::Content,
+            "resources/read" if says == Says::Content && self.dice.chance(2) => {
+                let contents = value.replacen("\"content\":", "\"contents\":", 1);
+                std::mem::replace(value, contents) != *value
+            }
+            "resources/read" => false,
+            _ => true,
+        };
+        let (members, says_so) = *self.dice.one(&[
+            ("", true),
+            ("", true),
+            (r#""resultType":"complete","isError":false,"#, true),
+            (r#""resultType":"pending","#, false),
+            (r#""resultType":null,"#, false),
+            (r#""resulttype":"complete","#, false),
+            (r#""isError":"false","#, false),
+            (r#""i\u017fError":true,"#, false),
+            (r#""task":{},"#, false),
+        ]);
+        match says {
+            Says::Question => Failed::Unknown,
+            Says::Failure => Failed::Known(true),
+            _ if *value == "{}" => Failed::Known(false),
+            _ => {
+                value.insert_str(1, members);
+                match given && says_so {
+                    true => Failed::Known(false),
+                    false => Failed::Unknown,
+                }
+            }
+        }
+    }
+
     /// The marker in every kind of content.
-    fn content(&mut self, marker: &str) -> (&'static str, String) {
+    fn content(&mut self, marker: &str) -> (String, Says) {
         use base64::Engine as _;
         let half = marker.len() / 2;
         let escaped: String = marker
@@ -569,10 +694,11 @@ impl World {
             .collect();
         let blob = base64::engine::general_purpose::STANDARD.encode(marker);
         let huge = "x".repeat(if self.dice.chance(200) { 300_000 } else { 3 });
-        let value = match self.dice.below(11) {
+        let kind = self.dice.below(11);
+        let value = match kind {
             0 => format!(r#"{{"content":[{{"type":"text","text":"{huge}{marker}"}}]}}"#),
             1 => format!(r#"{{"content":[],"structuredContent":{{"x":[{{"y":"{marker}"}}]}}}}"#),
-            2 => format!(r#"{{"content":[],"structuredContent":{{"{marker}":1}}}}"#),
+            2 => format!(r#"{{"structuredContent":{{"{marker}":1}}}}"#),
             3 => format!(
                 r#"{{"content":[{{"type":"resource","resource":{{"uri":"u","text":"{marker}"}}}}]}}"#
             ),
@@ -593,12 +719,16 @@ impl World {
                 r#"{{"resultType":"input_required","content":[{{"type":"text","text":"{marker}"}}]}}"#
             ),
             9 => format!(r#"{{"_meta":{{"x":"{marker}"}}}}"#),
-            _ => {
-                let error = format!(r#"{{"code":-1,"message":"m","data":{{"d":["{marker}"]}}}}"#);
-                return ("error", error);
-            }
+            _ => format!(r#"{{"code":-1,"message":"m","data":{{"d":["{marker}"]}}}}"#),
         };
-        ("result", value)
+        let says = match kind {
+            7 => Says::Failure,
+            8 => Says::Question,
+            9 => Says::Nothing,
+            10 => Says::Error,
+            _ => Says::Content,
+        };
+        (value, says)
     }
 
     fn wrong_id(&mut self, expected: &mut Expected) -> String {
@@ -664,7 +794,7 @@ impl World {
 
     /// The outcome of a request is unknown, and the client gets a denial; why is for the log.
     fn unknown(&mut self, open: Open, expected: &mut Expected) {
-        let event = ("result".to_owned(), open.tool, open.call, "unknown");
+        let event = outcome(&open, "unknown", Failed::Unknown);
         assert!(!self.says(event, expected));
         expected.dropped = 1;
         expected.on.push(Line::Denial(open.id));
@@ -679,9 +809,12 @@ impl World {
         let value = format!(
             r#"{{"resultType":"input_required","requestState":{state},"inputRequests":{{"a":{{"message":"{marker}"}}}}}}"#
         );
-        // To a peer that does not know questions it is a result like any other.
-        let call = if self.typed { None } else { open.call.clone() };
-        if self.says(("result".to_owned(), open.tool, call, marker), expected) {
+        let mut event = outcome(&open, marker, Failed::Unknown);
+        // To a peer that does not know questions it is a result like any other, but no success.
+        if self.typed {
+            event.call = Some(None);
+        }
+        if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id), body));
             if self.typed {
@@ -707,12 +840,12 @@ impl World {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
         let task = format!("\"t{}\"", self.dice.below(8));
         let value = format!(r#"{{"task":{{"taskId":{task},"statusMessage":"{marker}"}}}}"#);
+        let mut event = outcome(&open, marker, Failed::Unknown);
         // Only a request for a task becomes one.
-        let call = if open.task { None } else { open.call.clone() };
-        if self.says(
-            ("result".to_owned(), open.tool.clone(), call, marker),
-            expected,
-        ) {
+        if open.task {
+            event.call = Some(None);
+        }
+        if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id), body));
             if open.task && self.tasks.iter().all(|known| known.0 != task) {
@@ -733,11 +866,14 @@ impl World {
     fn server_notification(&mut self, expected: &mut Expected) -> String {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
         let of = self.open.iter().find(|open| open.token.is_some());
-        let (method, params, tool) = match (self.dice.below(3), of) {
+        let (method, params, event) = match (self.dice.below(3), of) {
             (0, Some(open)) => (
                 "notifications/progress",
                 json!({"progressToken": open.token, "progress": 1, "message": marker}),
-                open.tool.clone(),
+                Judged {
+                    tool: open.tool.clone(),
+                    ..remark("", marker)
+                },
             ),
             (1, _) => {
                 let body = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
@@ -747,11 +883,11 @@ impl World {
             _ => (
                 "notifications/message",
                 json!({"level": "info", "data": {"a": marker}}),
-                "notifications/message".to_owned(),
+                remark("notifications/message", marker),
             ),
         };
         let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
-        match self.says(("result".to_owned(), tool, None, marker), expected) {
+        match self.says(event, expected) {
             true => expected.on.push(Line::Whole(None, body.clone())),
             false => expected.dropped = 1,
         }
@@ -777,8 +913,7 @@ impl World {
             expected.back.push(Line::Denial(id));
             return line;
         }
-        let event = ("result".to_owned(), method.to_owned(), None, marker);
-        if !self.says(event, expected) {
+        if !self.says(remark(method, marker), expected) {
             expected.back.push(Line::Denial(id));
             return line;
         }
@@ -791,7 +926,7 @@ impl World {
             same,
             number: 0,
             method,
-            tool: method.to_owned(),
+            tool: Some(method.to_owned()),
             call: None,
             token: None,
             task: false,

@@ -8,7 +8,9 @@ use super::message::{
 };
 use super::request::{About, Asked, Call, comparable, hashed};
 use super::text::Text;
-use super::{CALL_PARAMS, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed};
+use super::{
+    CALL_PARAMS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed,
+};
 use crate::texts::is_exact_name;
 
 impl Session {
@@ -64,6 +66,7 @@ impl Session {
         // attempt has its own.
         if judge.reads("args")
             && let Some(call) = Arc::get_mut(&mut asked.call)
+            && call.args.is_empty()
         {
             call.args = args.to_owned();
         }
@@ -102,6 +105,7 @@ impl Session {
             tool: method.to_owned(),
             args: String::new(),
             id: Some(message::id_text(id)),
+            is_known: method != "tasks/result",
         };
         let name = members.text("name");
         if name.as_deref().is_some_and(|name| !is_exact_name(name)) {
@@ -171,8 +175,8 @@ impl Session {
             let event = self.message(judge, "assistant", about, &Text::of(answers), text);
             self.act(judge, event, turn)?;
         }
-        let mut event = self.event(judge, ("call", "assistant"), about, None, text);
-        event.null(&["text", "result", "error"]);
+        let mut event = self.event(judge, ("call", "assistant"), about, Content::None, text);
+        event.null(&["result", "error"]);
         self.act(judge, event, turn)
     }
 

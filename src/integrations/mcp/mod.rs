@@ -110,6 +110,16 @@ const CALL_PARAMS: [&str; 6] = [
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// The text of an event.
+#[derive(Clone, Copy)]
+enum Content<'t> {
+    /// There is none.
+    None,
+    /// It could not be read.
+    Unread,
+    Text(&'t Text<'t>),
+}
+
 /// The result of handling a line. Each text is one line without its end.
 #[derive(Debug, Default)]
 pub struct Turn {
@@ -260,16 +270,17 @@ impl Session {
         verdict
     }
 
-    /// Returns the event of a message of the server, with its text, and whether it is a failure if that is known.
+    /// Returns the event of a message of the server. `failed` is `None` if the message does not say that a request is finished,
+    /// or not whether it succeeded.
     fn said(
         &self,
         judge: &impl Judge,
         about: About<'_>,
         value: &str,
-        (text, failed): (&Text<'_>, Option<bool>),
+        (content, failed): (Content<'_>, Option<bool>),
         raw: &str,
     ) -> Event {
-        let mut event = self.event(judge, ("result", "tool"), about, Some(text), raw);
+        let mut event = self.event(judge, ("result", "tool"), about, content, raw);
         if judge.reads("result") {
             event.raw("result", value);
         }
@@ -291,44 +302,61 @@ impl Session {
         text: &Text<'_>,
         raw: &str,
     ) -> Event {
-        let mut event = self.event(judge, ("message", role), about, Some(text), raw);
+        let content = Content::Text(text);
+        let mut event = self.event(judge, ("message", role), about, content, raw);
         event.null(&["result", "error"]);
         event
     }
 
-    /// Returns an event with the members of a message that the spec reads. Its text is unknown if it is not given, or
-    /// too long in too many parts.
+    /// Returns an event with the members of a message that the spec reads. What is unknown is written as such: a spec with an
+    /// `event` of its own takes an optional member that is left out for null. A text in too many parts is unknown.
     fn event(
         &self,
         judge: &impl Judge,
         (kind, role): (&str, &str),
         about: About<'_>,
-        text: Option<&Text<'_>>,
+        content: Content<'_>,
         raw: &str,
     ) -> Event {
-        let text = text.filter(|text| judge.reads("text") && !text.is_unknown(self.joined));
+        let content = match content {
+            Content::Text(text) if judge.reads("text") && text.is_unknown(self.joined) => {
+                Content::Unread
+            }
+            content => content,
+        };
         // Reserves the full size, since growing would copy large parts.
         let parts = [
-            text.map_or(0, |text| text.estimate(self.joined)),
+            match content {
+                Content::Text(text) if judge.reads("text") => text.estimate(self.joined),
+                _ => 0,
+            },
             about.args.len() * usize::from(judge.reads("args")),
             raw.len() * usize::from(judge.reads("raw")),
             raw.len() * usize::from(judge.reads("result")),
         ];
         let mut event = Event::new(&self.trace, kind, role, parts.iter().sum::<usize>() + 256);
-        event.text("tool", about.tool);
+        match about.is_known {
+            true => event.text("tool", about.tool),
+            false => event.raw("tool", UNREAD),
+        };
         if judge.reads("args") {
-            event.raw("args", about.args);
+            event.raw("args", if about.is_known { about.args } else { UNREAD });
         }
         match about.id {
-            Some(id) => event.text("call", id),
             None => event.raw("call", "null"),
+            Some(_) if !about.is_known => event.raw("call", UNREAD),
+            Some(id) => event.text("call", id),
         };
         event.null(&["agent"]);
         if judge.reads("raw") {
             event.raw("raw", raw);
         }
-        if let Some(text) = text {
-            event.with("text", |line| text.push_to(line, self.joined));
+        if judge.reads("text") {
+            match content {
+                Content::None => event.null(&["text"]),
+                Content::Unread => event.raw("text", UNREAD),
+                Content::Text(text) => event.with("text", |line| text.push_to(line, self.joined)),
+            };
         }
         event
     }

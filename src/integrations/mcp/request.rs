@@ -31,6 +31,8 @@ pub(super) struct Call {
     pub(super) args: String,
     /// The id of the call in the trace: that of the first attempt. `None` for a message that is not a request.
     pub(super) id: Option<String>,
+    /// Whether the members above are those of the call: not for the result of a task that is not in the table of tasks.
+    pub(super) is_known: bool,
 }
 
 /// A call for which the server requested input.
@@ -66,6 +68,8 @@ pub(super) struct About<'c> {
     pub(super) args: &'c str,
     /// The id of the call, if the message belongs to one.
     pub(super) id: Option<&'c str>,
+    /// Whether the members above are known.
+    pub(super) is_known: bool,
 }
 
 impl<'c> About<'c> {
@@ -75,6 +79,15 @@ impl<'c> About<'c> {
             tool: method,
             args: params.unwrap_or("{}"),
             id: None,
+            is_known: true,
+        }
+    }
+
+    /// Returns the subject of the result of a task that a message contains which is not the answer of `tasks/result`.
+    pub(super) fn unknown(self) -> About<'c> {
+        About {
+            is_known: false,
+            ..self
         }
     }
 }
@@ -86,6 +99,7 @@ impl Call {
             tool: method.to_owned(),
             args: "{}".to_owned(),
             id: None,
+            is_known: true,
         }
     }
 
@@ -94,6 +108,7 @@ impl Call {
             tool: &self.tool,
             args: &self.args,
             id: self.id.as_deref(),
+            is_known: self.is_known,
         }
     }
 

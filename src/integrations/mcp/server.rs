@@ -9,12 +9,26 @@ use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Ob
 use super::request::{About, Asked, Call, Question, hash_of, hashed};
 use super::text::Text;
 use super::{
-    PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable,
+    Content, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable,
     said_by_server,
 };
+use crate::monitor::folded;
+use crate::monitor::lenient::UNREAD;
 
 /// The message for an answer that is not forwarded.
 const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";
+
+/// The members of which a finished result has at least one, by the method of its request.
+const GIVEN: [(&str, &[&str]); 5] = [
+    ("completion/complete", &["completion"]),
+    ("prompts/get", &["messages"]),
+    ("resources/read", &["contents"]),
+    ("tasks/result", &["content", "structuredContent"]),
+    ("tools/call", &["content", "structuredContent"]),
+];
+
+/// The members that decide whether a result is finished and successful.
+const DECIDING: [&str; 3] = ["isError", "resultType", "task"];
 
 impl Session {
     pub(super) fn server_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
@@ -57,8 +71,8 @@ impl Session {
         let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
             return;
         };
-        // Its text and its result are omitted, so they are unknown.
-        let event = self.event(judge, ("result", "tool"), asked.call.about(), None, "null");
+        let outcome = (Content::Unread, None);
+        let event = self.said(judge, asked.call.about(), UNREAD, outcome, UNREAD);
         match judge.observe(&event.line()) {
             Ok(decision) => turn.decisions.push(decision),
             Err(reason) => turn.dropped.push(reason),
@@ -110,21 +124,19 @@ impl Session {
             .then(|| Object::of(result.raw("task")).raw("taskId"))
             .flatten()
             .filter(|_| has(&["_meta", "resultType", "task"]));
-        let folds = |key: &str| key != "isError" && key.eq_ignore_ascii_case("isError");
-        let failed = match (outcome, result.raw("isError")) {
-            (Outcome::Error(_), _) => Some(true),
-            // Readers differ on which values are true.
-            _ if result.iter().any(|(key, _)| folds(key)) => None,
-            (_, Some("true")) => Some(true),
-            (_, None | Some("false")) => Some(false),
-            _ => None,
-        };
         let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
         if carries || asked.method == "tasks/result" {
-            let event = match question || task.is_some() {
-                true => self.said(judge, asked.call.part(), value, (&said, Some(false)), text),
-                false => self.said(judge, asked.call.about(), value, (&said, failed), text),
+            let failed = match outcome {
+                Outcome::Error(_) => Some(true),
+                Outcome::Result(_) => failed(&asked.method, &result),
             };
+            let about = match question || task.is_some() {
+                true => asked.call.part(),
+                false if holds_task_result(&asked.method, &result) => asked.call.about().unknown(),
+                false => asked.call.about(),
+            };
+            let content = Content::Text(&said);
+            let event = self.said(judge, about, value, (content, failed), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.on.push(asked.denial(&reason));
             }
@@ -178,7 +190,8 @@ impl Session {
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method.as_str()) {
             let (about, value) = (About::message(&method, params), params.unwrap_or("null"));
-            let event = self.said(judge, about, value, (&said, Some(false)), text);
+            let content = Content::Text(&said);
+            let event = self.said(judge, about, value, (content, None), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.back.push(message::error(id, DENIED, &reason));
             }
@@ -231,10 +244,13 @@ impl Session {
             });
             let about = match of {
                 Some(asked) => asked.call.part(),
+                None if holds_task_result(method, &members) => {
+                    About::message(method, params).unknown()
+                }
                 None => About::message(method, params),
             };
-            let value = params.unwrap_or("null");
-            let event = self.said(judge, about, value, (&said, Some(false)), text);
+            let (value, content) = (params.unwrap_or("null"), Content::Text(&said));
+            let event = self.said(judge, about, value, (content, None), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.dropped.push(reason);
             }
@@ -281,4 +297,35 @@ impl Session {
         };
         Ok(Some(members.with("_meta", &meta.with(SUBSCRIPTION, &id))))
     }
+}
+
+/// Returns whether a request failed, by its result; `None` if the result does not say that the request is finished, or readers
+/// may differ on that or on its success.
+fn failed(method: &str, result: &Object<'_>) -> Option<bool> {
+    // Readers that ignore case find what others do not.
+    message::named_as(result.iter().map(|(key, _)| key), &DECIDING).ok()?;
+    if result.raw("resultType").is_some() && result.text("resultType")? != "complete" {
+        return None;
+    }
+    if result.raw("task").is_some() || holds_task_result(method, result) {
+        return None;
+    }
+    let is_given = |name: &&str| result.raw(name).is_some_and(|value| value != "null");
+    let mut given = GIVEN.iter().filter(|(of, _)| *of == method);
+    match result.raw("isError") {
+        Some("true") => Some(true),
+        None | Some("false") => given
+            .all(|(_, names)| names.iter().any(is_given))
+            .then_some(false),
+        // Readers differ on which other values are true.
+        Some(_) => None,
+    }
+}
+
+/// Returns whether a message about a task, other than the answer of `tasks/result`, contains the result of the task.
+fn holds_task_result(method: &str, members: &Object<'_>) -> bool {
+    let is_about_task = method.starts_with("tasks/") || method.starts_with("notifications/tasks");
+    is_about_task
+        && method != "tasks/result"
+        && members.iter().any(|(key, _)| folded(key) == "result")
 }
