@@ -129,6 +129,10 @@ pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack
 pub(super) const MAKE_PROGRAMS: &str = "CC CXX CPP FC F77 LD AR AS RM NM STRIP RANLIB OBJCOPY OBJDUMP INSTALL MAKE YACC LEX LINT M2C PC \
     GET CO TEX WEAVE CWEAVE TANGLE CTANGLE MAKEINFO TEXI2DVI HOSTCC HOSTCXX HOSTLD";
 
+/// Variables whose value the implicit rules of `make` put into the commands that they run.
+pub(super) const MAKE_FLAGS: &str = "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LDLIBS LOADLIBES ASFLAGS ARFLAGS FFLAGS F90FLAGS GFLAGS PFLAGS \
+    RFLAGS LFLAGS YFLAGS LINTFLAGS COFLAGS M2FLAGS MODFLAGS DEFFLAGS OBJCFLAGS TARGET_ARCH TARGET_MACH OUTPUT_OPTION DEFINES INCLUDES";
+
 /// Functions of `make` that neither run a command nor read a text as a makefile.
 pub(super) const MAKE_FUNCTIONS: &str = "subst patsubst strip findstring filter filter-out sort word wordlist words firstword lastword \
     dir notdir suffix basename addsuffix addprefix join wildcard realpath abspath if or and foreach value origin flavor";

@@ -1,7 +1,12 @@
 //! Variables that change what runs.
 
-use crate::follow::listed;
-use crate::table::MAKE_PROGRAMS;
+use crate::ShellError;
+use crate::follow::git::decides;
+use crate::follow::{base, listed, unversioned};
+use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS};
+
+/// The part of a line that an open value of these variables leaves undetermined.
+pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
 /// Variables whose value a shell runs, or uses to resolve names.
 pub(super) const RUN_VARIABLES: &[&str] =
@@ -165,6 +170,15 @@ pub(super) fn is_build_variable(name: &str) -> bool {
     name == "LINKER" || listed(MAKE_PROGRAMS, name)
 }
 
+/// Characters that end a command of a recipe, and so begin another one.
+pub(super) const RECIPE_ENDS: [char; 5] = [';', '|', '&', '`', '\n'];
+
+/// Whether the implicit rules of `make` put the value of a variable into the commands that they run.
+pub(super) fn is_flags_of_build(name: &str) -> bool {
+    let begins = ["COMPILE.", "LINK.", "PREPROCESS."];
+    listed(MAKE_FLAGS, name) || begins.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Returns the variable of `x[i]`, `x+` and `x`.
 pub(super) fn variable_of(name: &str) -> &str {
     name.split(['[', '+']).next().unwrap_or(name)
@@ -176,8 +190,96 @@ pub(super) fn runs_values_of(name: &str) -> bool {
     RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
 }
 
-/// Whether options of `make` give it text that it reads as a makefile.
+/// Whether options of `make` give it text that it reads as a makefile, or values of variables.
 pub(super) fn gives_makefile(options: &str) -> bool {
     let mut words = options.split_ascii_whitespace();
-    words.any(|word| word.contains("eval") || word.starts_with("-E"))
+    words.any(|word| {
+        let assigns = word.contains('=') && !word.starts_with("--");
+        word.contains("eval") || word.starts_with("-E") || assigns
+    })
+}
+
+/// Refuses variables through which a shell runs code that the line does not show.
+pub(super) fn check_variable(
+    name: &str,
+    value: Option<&str>,
+    written: &str,
+) -> Result<(), ShellError> {
+    let name = variable_of(name);
+    let runs = RUN_VARIABLES.contains(&name) && value != Some("");
+    let starts =
+        name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains(['/', '$', '`']));
+    // prompts have octal escapes of their own
+    let expansions = ["$(", "`", "@P", "\\44", "\\044", "\\140"];
+    let expands = EXPANDED_VARIABLES.contains(&name)
+        && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
+    let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
+    let hides = is_line && value.is_none_or(|value| !is_harmless(value));
+    let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
+    // `make` expands the values of all variables that it inherits
+    let makes = value.is_some_and(|value| {
+        let flags = is_flags_of_build(name) && value.contains(RECIPE_ENDS);
+        let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(value);
+        flags
+            || evaluates
+            || ["$(shell", "${shell", "$$("]
+                .iter()
+                .any(|one| value.contains(one))
+    });
+    // files of settings, of which some are lines
+    let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
+        && !matches!(value, Some("" | "/dev/null"))
+        || name == "GIT_CONFIG_PARAMETERS" && value != Some("")
+        || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);
+    // programs that read a line by `$SHELL`: `su -m`, `script -c`, `flock -c`, `parallel`
+    let reads = name == "SHELL"
+        && match value {
+            Some(program) => !SHELLS.contains(&unversioned(base(program))),
+            None => !is_own_shell(written),
+        };
+    let does = name == "LESS" && runs_at_start(value.unwrap_or(written));
+    // options of a shell; some change how it parses a line
+    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
+    let is_line = hides || builds || makes || reads || does;
+    if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
+    {
+        return Err(ShellError::undetermined(
+            RUN_VARIABLE,
+            &format!("{name}={written}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Whether options of `less` may make it run something: commands that it begins with, of which only those that move do not, or what a
+/// program prints.
+fn runs_at_start(options: &str) -> bool {
+    let moves = |command: &str| {
+        matches!(command, "G" | "g" | "F") || command.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut words = options.split_ascii_whitespace();
+    let begins = |word: &str| {
+        word.split_once('+')
+            .is_some_and(|(_, command)| !moves(command.trim_start_matches('+')))
+    };
+    options.contains(['`']) || options.contains("$(") || words.any(begins)
+}
+
+/// Whether the value of `SHELL` is what it was: `$SHELL`, `${SHELL:-/bin/sh}`.
+fn is_own_shell(written: &str) -> bool {
+    let inner = written.trim_matches('"');
+    inner == "$SHELL" || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
+}
+
+/// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.
+fn is_harmless(line: &str) -> bool {
+    let runs = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        SHELLS.contains(&name)
+            || INTERPRETERS.contains(&name)
+            || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
+    };
+    !line.contains([
+        '!', ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
+    ]) && !line.split([' ', '\t', '\'', '"', '=']).any(runs)
 }

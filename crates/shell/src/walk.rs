@@ -2,21 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::follow::git::decides;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Word,
 };
-use super::table::{DELETERS, INTERPRETERS, SHELLS};
-use super::variables::{
-    EXPANDED_VARIABLES, LINE_VARIABLES, MAKE_OPTIONS, RUN_VARIABLES, SET_BY_SHELL,
-    STARTUP_VARIABLE, gives_makefile, is_build_variable, loads_code, runs_values_of, variable_of,
-};
+use super::variables::{RUN_VARIABLE, SET_BY_SHELL, check_variable, loads_code, runs_values_of};
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
-
-const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
 pub(super) struct Walk<'l> {
     pub(super) limits: &'l Limits,
@@ -560,55 +553,6 @@ impl Scope<'_> {
         let names = &self.parsed.names;
         names.functions.contains(name) || names.aliases.contains(name)
     }
-}
-
-/// Refuses variables through which a shell runs code that the line does not show.
-pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> Result<()> {
-    let name = variable_of(name);
-    let runs = RUN_VARIABLES.contains(&name) && value != Some("");
-    let starts =
-        name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains(['/', '$', '`']));
-    // prompts have octal escapes of their own
-    let expansions = ["$(", "`", "@P", "\\44", "\\044", "\\140"];
-    let expands = EXPANDED_VARIABLES.contains(&name)
-        && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
-    let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
-    let hides = is_line && value.is_none_or(|value| !is_harmless(value));
-    let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
-    // `make` expands the values of all variables that it inherits
-    let makes = value.is_some_and(|value| {
-        let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(value);
-        evaluates || ["$(shell", "${shell"].iter().any(|one| value.contains(one))
-    });
-    // files of settings, of which some are lines
-    let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
-        && !matches!(value, Some("" | "/dev/null"))
-        || name == "GIT_CONFIG_PARAMETERS" && value != Some("")
-        || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);
-    // options of a shell; some change how it parses a line
-    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
-    let is_line = hides || builds || makes;
-    if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
-    {
-        return Err(ShellError::undetermined(
-            RUN_VARIABLE,
-            &format!("{name}={written}"),
-        ));
-    }
-    Ok(())
-}
-
-/// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.
-fn is_harmless(line: &str) -> bool {
-    let runs = |word: &str| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        SHELLS.contains(&name)
-            || INTERPRETERS.contains(&name)
-            || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
-    };
-    !line.contains([
-        '!', ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
-    ]) && !line.split([' ', '\t', '\'', '"', '=']).any(runs)
 }
 
 fn raw_text(word: &Word) -> String {

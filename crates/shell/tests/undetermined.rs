@@ -546,3 +546,82 @@ fn loops_and_functions_are_followed() {
         "for v in 3.10 3.11; do for d in a b; do tox -e \"py$v-$d\"; done; done",
     ]);
 }
+
+#[test]
+fn the_shell_of_a_user_is_any_program() {
+    all_are_listed_or_errors(&[
+        "su root -s /bin/rm -- -rf canary",
+        "su --shell=/bin/rm root -- -rf canary",
+        "su --shell /bin/rm root -- -rf canary",
+        "su -s /bin/rm - root -- -rf /tmp/canary",
+        "su -ms /bin/rm root -- -rf canary",
+        "runuser -s/bin/rm root -- -r canary",
+        "runuser -l -s /bin/rm root -- -r canary",
+        "x=/bin/rm; su -s $x root -- -rf canary",
+        "su -s \"$1\" root -- -rf canary",
+        "su -s /bin/rm root -c -rf -- canary",
+        "SHELL=/bin/rm su -m root -- -rf canary",
+        "SHELL=/bin/rm su -p root -- -rf canary",
+        "export SHELL=/bin/rm; runuser -m root -- -rf canary",
+        "env SHELL=/bin/rm runuser -m root -- -rf canary",
+        "SHELL=$(printf /bin/rm) su -m root -- -rf canary",
+        "su root -s /usr/bin/env -- rm -rf canary",
+        "su root -s /usr/bin/find -- canary -exec rm {} +",
+        "su root -s /usr/bin/xargs -- rm -rf canary",
+        "su root -s /bin/bash -c 'rm -rf canary'",
+        "su - root -c 'rm -rf canary'",
+        r#"SHELL=/usr/bin/python3 flock c -c $'1<<2\nimport shutil;shutil.rmtree("canary")\n2'"#,
+        "export SHELL=/usr/bin/perl; script -qc 'unlink \"canary\"' /dev/null",
+    ]);
+    all_are_read(&[
+        "su -s /bin/bash postgres -c 'psql -l'",
+        "su - postgres -c 'createdb x'",
+        "runuser -u app -- ./manage.py migrate",
+        "su -s /usr/sbin/nologin app",
+        "export SHELL=/bin/zsh; script -qc 'ls' /dev/null",
+        "SHELL=${SHELL:-} tmux new -d",
+        "env SHELL=\"$SHELL\" screen -dm top",
+    ]);
+}
+
+#[test]
+fn values_in_recipes_are_not_followed() {
+    all_are_listed_or_errors(&[
+        "touch x.c; make '.SHELLFLAGS=-c \"rm -rf canary\"' x.o",
+        r"touch x.c; MAKEFLAGS='CC=rm\ -rf\ canary;' make x.o",
+        r"touch x.c; MAKEFLAGS='-- CC=rm\ -rf\ canary;' make x.o",
+        "touch x.c; CPPFLAGS='$$(rm -rf canary)' make x.o",
+        "touch x.c; make 'CFLAGS=; $(RM) -r canary;' x.o",
+        "touch x.c; CFLAGS='; $(RM) -r canary;' make x.o",
+        "export CFLAGS='; $(RM) -r canary;'; make x.o",
+        "env LDLIBS='; rm -r canary' make x",
+        "env 'COMPILE.c=rm -r canary;' make x.o",
+        "make 'TARGET_ARCH=`rm -r canary`' x.o",
+        "make 'ARFLAGS=$$(rm -r canary)' x.a",
+        "make 'FOO=x|rm -r canary' x",
+    ]);
+    all_are_read(&[
+        "MAKEFLAGS=-j8 make",
+        "MAKEFLAGS=\"-j$(nproc) --output-sync=target\" make all",
+        "CFLAGS='-O2 -g -DX=\"a b\"' make",
+        "make CFLAGS=\"-O2 $(pkg-config --cflags zlib)\" LDLIBS=-lz",
+        "make VERBOSE=1 PREFIX=$HOME/.local install",
+        "make test ARGS='--filter a.b -v'",
+    ]);
+}
+
+#[test]
+fn what_less_begins_with_is_known() {
+    all_are_listed_or_errors(&[
+        r"LESS=$'+!rm -rf canary\n' less c",
+        "LESS='-R +!rm canary' less c",
+        "export LESS='-R+|rm canary'; man ls",
+        "LESS=\"$(cat f)\" less c",
+    ]);
+    all_are_read(&[
+        "LESS=-R git log",
+        "LESS='-FRX +G' less log",
+        "export LESS=\"$LESS -R\"",
+        "LESS=+F less log",
+    ]);
+}

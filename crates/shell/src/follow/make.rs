@@ -3,7 +3,7 @@
 use super::options::line_of;
 use super::{Result, Run, base, listed, refuse};
 use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS, SHELLS};
-use crate::variables::{MAKE_OPTIONS, gives_makefile};
+use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile};
 use crate::words::{Field, Hole};
 
 /// Endings of variables of `cmake` whose value is a program that builds run, with words.
@@ -58,6 +58,12 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
     let name = name.trim_end_matches([':', '?', '!', '+']);
     if MAKE_OPTIONS.contains(&name) && gives_makefile(value) {
         return refuse("the options of `make`", word);
+    }
+    if name == ".SHELLFLAGS" {
+        return refuse("how `make` runs a recipe", word);
+    }
+    if value.contains(RECIPE_ENDS) && !runs && !listed(MAKE_PROGRAMS, name) {
+        return refuse("a value in a recipe of `make`", word);
     }
     let is_shell = name == "SHELL";
     if !runs && !is_shell && !listed(MAKE_PROGRAMS, name) {

@@ -15,8 +15,9 @@ use super::syntax::Dialect;
 use super::table::{
     ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, WRITERS, Writes,
 };
+use super::variables::check_variable;
 use super::variables::loads_code;
-use super::walk::{Feed, Folder, Scope, Walk, check_variable};
+use super::walk::{Feed, Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 

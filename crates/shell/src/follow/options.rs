@@ -2,7 +2,7 @@
 
 use super::{Result, Run, base, listed, refuse};
 use crate::table::NAMED_BY_CALL;
-use crate::walk::check_variable;
+use crate::variables::check_variable;
 use crate::words::{Field, Hole};
 use crate::wrappers::Wrapper;
 

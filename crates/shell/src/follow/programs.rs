@@ -249,14 +249,13 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
     let mut rest = words;
     let mut operands = Vec::new();
     let mut user = false;
+    let (mut shell, mut lines) = (None, Vec::new());
     loop {
         let sorted = sort(wrapper, rest)?;
-        if !sorted.lines.is_empty() {
-            let lines = sorted
-                .lines
-                .iter()
-                .map(|line| line_of(std::slice::from_ref(line)));
-            return Ok(Some(Run::All(lines.collect::<Result<_>>()?)));
+        lines.extend(sorted.lines.iter().cloned());
+        let is_shell = |(name, _): &&(String, Field)| matches!(name.as_str(), "s" | "shell");
+        if let Some((_, program)) = sorted.values.iter().rev().find(is_shell) {
+            shell = Some(program.clone());
         }
         user |= sorted
             .seen
@@ -281,14 +280,27 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
             }
         }
     }
-    // the words after the user are for the shell
+    // the words after the user are for the shell, which may be any program
     let args = operands.get(1..).unwrap_or_default();
-    if args.is_empty() {
-        return Ok(Some(Run::Input));
+    let is_other = |program: &Field| !SHELLS.contains(&unversioned(base(&program.text)));
+    let program = match shell {
+        Some(program) if !program.is_known() => {
+            return refuse("the program that runs for a user", &program);
+        }
+        Some(program) if is_other(&program) => program,
+        _ if !lines.is_empty() => {
+            let lines = lines.iter().map(|line| line_of(std::slice::from_ref(line)));
+            return Ok(Some(Run::All(lines.collect::<Result<_>>()?)));
+        }
+        _ if args.is_empty() => return Ok(Some(Run::Input)),
+        _ => Field::known("sh"),
+    };
+    let mut run = vec![program];
+    for line in lines {
+        run.extend([Field::known("-c"), line]);
     }
-    let mut shell = vec![Field::known("sh")];
-    shell.extend(args.iter().cloned());
-    Ok(Some(Run::Words(shell)))
+    run.extend(args.iter().cloned());
+    Ok(Some(Run::Words(run)))
 }
 
 /// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
