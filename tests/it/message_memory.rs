@@ -157,7 +157,7 @@ fn of_a_server(folder: &tempfile::TempDir, call: &str) -> usize {
 
 #[test]
 #[ignore = "takes a minute, and holds in optimized builds"]
-fn is_at_most_four_times_the_message() {
+fn is_at_most_five_times_the_message() {
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("there is no python3");
     }
@@ -205,7 +205,8 @@ fn is_at_most_four_times_the_message() {
         for (way, bytes) in ways {
             let ratio = bytes as f64 / content.len() as f64;
             println!("{blocks} blocks, {way}: {ratio:.2}");
-            if ratio > 4.0 {
+            // Four parts, and what the allocator has not yet returned when the message is copied to be passed on or recorded.
+            if ratio > 5.0 {
                 more.push(format!("{blocks} blocks, {way}: {ratio:.2}"));
             }
         }
