@@ -384,6 +384,9 @@ property clean = never (kind == "result" and text contains "SECRET" and eventual
 enforce clean { violated => block "nothing is sent after a secret was seen" }
 property order = never (kind == "call" and tool == "b" and eventually (kind == "call" and tool == "a"))
 enforce order { violated => block "no a after b" }
+predicate odd = args.text == "y"
+property even = never (kind == "call" and odd)
+enforce even { violated => block "odd" }
 enforce when kind == "call" and tool in ["send", "a", "b"] => ask "{tool}?"
 "#;
     let session = Session::new();
@@ -426,4 +429,20 @@ enforce when kind == "call" and tool in ["send", "a", "b"] => ask "{tool}?"
     let denied = call("16", "list");
     assert_eq!(decision(&denied).0, "deny");
     assert!(decision(&denied).1.contains("`max-questions`"), "{denied}");
+    stop();
+    // So do large ones.
+    let large = |n: u32| json!({"n": n, "text": "x".repeat(3_000_000)});
+    for n in 0..2 {
+        assert_eq!(
+            decision(&session.before(&format!("l{n}"), "b", large(n))).0,
+            "ask"
+        );
+    }
+    let denied = session.before("l2", "list", large(2));
+    assert!(
+        decision(&denied)
+            .1
+            .contains("too large to be judged in every order"),
+        "{denied}"
+    );
 }

@@ -317,8 +317,7 @@ impl Monitor {
         self.client = client;
     }
 
-    /// Sets whether a proposal of the following requests about which a person is asked counts for 30 days instead of
-    /// [`Options::reservation`]. The program of a hook asks, and says only by the outcome, or by the end of the turn, what was
+    /// Sets whether a proposal of the following requests counts for 30 days instead of [`Options::reservation`]. The program of a hook asks, and says only by the outcome, or by the end of the turn, what was
     /// answered.
     pub fn set_lasting(&mut self, lasting: bool) {
         self.lasting = lasting;

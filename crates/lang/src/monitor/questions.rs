@@ -7,14 +7,20 @@
 //! decision says so.
 //!
 //! The orders are tried one by one, n! of n actions, so the open questions of a trace are limited
-//! ([`Options::questions`](super::Options::questions)).
+//! ([`Options::questions`](super::Options::questions)), and so is what they hold together: five questions of 1 KB and an action take
+//! 12 MB of events.
 
 use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
 use super::live::{Monitor, Read, Trace};
+use super::usage;
 use crate::input::record::Event;
 use crate::value::Instant;
+
+/// The greatest number of bytes of events in all orders together: a large event may take long to judge, and `guard serve` judges one
+/// action after another.
+const MOST_BYTES: usize = 64 << 20;
 
 /// The action whose orders with open questions are tried.
 struct Orders<'a> {
@@ -38,13 +44,9 @@ impl Monitor {
         if open.is_empty() || decision.ruling.denies() {
             return;
         }
-        let most = self.options.questions;
-        if open.len() > most {
+        if let Some(why) = self.too_many_orders(read, &open) {
             decision.ruling = Ruling::Block;
-            let n_open = open.len();
-            decision.errors.push(format!(
-                "a person is being asked about {n_open} calls of this trace, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
-            ));
+            decision.errors.push(why);
             return;
         }
         let orders = Orders {
@@ -61,6 +63,27 @@ impl Monitor {
                 ..denied
             };
         }
+    }
+
+    /// Returns why the orders of an action and `open` questions are not tried.
+    fn too_many_orders(&self, read: &Read, open: &[u64]) -> Option<String> {
+        let (n_open, most) = (open.len(), self.options.questions);
+        let asked = format!("a person is being asked about {n_open} calls of this trace");
+        if n_open > most {
+            return Some(format!(
+                "{asked}, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
+            ));
+        }
+        let known = open.iter().filter_map(|number| self.proposals.get(number));
+        let cells = read.event.steps.iter().flat_map(|step| step.cells.iter());
+        let bytes = usage::size(cells) + known.map(|of| of.bytes).sum::<usize>();
+        // each of `n` actions, and behind each the orders of the others
+        let orders = (1..=n_open + 1).fold(0usize, |orders, n| (orders + 1).saturating_mul(n));
+        (orders.saturating_mul(bytes) > MOST_BYTES).then(|| {
+            format!(
+                "{asked}, which are too large to be judged in every order ({orders} steps of {bytes} bytes in all); answer them first"
+            )
+        })
     }
 
     /// Returns the denial in an order of the action and `open` questions after `without`; `with` is the same trace with the action in

@@ -24,7 +24,7 @@ use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
 use crate::value::{Cell, Instant, Value};
 
-/// The seconds for which a proposal counts about which a person is asked, if questions last.
+/// The seconds for which a proposal counts, if questions last.
 const LASTING: u64 = 30 * 24 * 3600;
 
 /// A proposed action that was allowed.
@@ -39,12 +39,12 @@ pub(super) struct Proposal {
     pub(super) steps: Vec<Box<[Cell]>>,
     /// Whether a person was asked about it.
     asked: bool,
-    /// Whether it happens without a commit if the person agrees.
+    /// Whether it was made by a hook: it happens without a commit if the person agrees.
     pub(super) lasts: bool,
     /// The client that made it.
     client: u32,
     /// The size of its cells.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// The time at which it expires, on the caller's clock; `None` if it was made without a time.
     until: Option<i128>,
 }
@@ -389,8 +389,8 @@ impl Monitor {
         }
         let acted = decision.clauses.iter();
         let acted = acted.filter_map(|fired| Some((fired.clause, fired.arm?)));
-        let asked = decision.ruling == Ruling::Ask;
-        let lasts = self.lasting && asked;
+        // Also where the other trace of a hook asks.
+        let lasts = self.lasting;
         let seconds = match lasts {
             true => LASTING,
             false => self.options.reservation.as_secs(),
@@ -406,7 +406,7 @@ impl Monitor {
                 .iter()
                 .map(|step| step.cells.clone())
                 .collect(),
-            asked,
+            asked: decision.ruling == Ruling::Ask,
             lasts,
             client: self.client,
             bytes,
