@@ -38,8 +38,10 @@ impl Walk<'_> {
             // one name of a file, or one word of an expansion
             if let Some(leading) = fields.iter().map(Field::leading).max() {
                 let written = format!("${name}");
+                let texts = fields.iter().map(Field::determined);
                 let partial = Partial {
                     written,
+                    determined: texts.collect::<Vec<_>>().join(" "),
                     leading,
                     always: false,
                 };

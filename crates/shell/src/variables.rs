@@ -2,8 +2,10 @@
 
 use crate::ShellError;
 use crate::follow::git::decides;
-use crate::follow::{base, listed, unversioned};
+use crate::follow::{base, dialect_of, listed, unversioned};
+use crate::syntax::Dialect;
 use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS};
+use crate::words::{Field, Hole};
 
 /// The part of a line that an open value of these variables leaves undetermined.
 pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
@@ -170,6 +172,20 @@ pub(super) fn is_build_variable(name: &str) -> bool {
     name == "LINKER" || listed(MAKE_PROGRAMS, name)
 }
 
+/// Variables whose value a program may run as code, and the texts in a value of which one means that; an empty list stands for every
+/// value.
+const CODE_VARIABLES: &[(&str, &[&str])] = &[
+    ("PERL5DB", &[]),
+    ("PERL5OPT", &[";", "(", "{", "}", "`", "\n"]),
+    ("NODE_OPTIONS", &["data:"]),
+    ("LESSKEY_CONTENT", &[]),
+    ("JAVA_TOOL_OPTIONS", JAVA_LINES),
+    ("JDK_JAVA_OPTIONS", JAVA_LINES),
+    ("_JAVA_OPTIONS", JAVA_LINES),
+];
+/// Options of `java` whose value a shell runs.
+const JAVA_LINES: &[&str] = &["OnError", "OnOutOfMemoryError"];
+
 /// Characters that end a command of a recipe, and so begin another one.
 pub(super) const RECIPE_ENDS: [char; 5] = [';', '|', '&', '`', '\n'];
 
@@ -190,22 +206,56 @@ pub(super) fn runs_values_of(name: &str) -> bool {
     RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
 }
 
-/// Whether options of `make` give it text that it reads as a makefile, or values of variables.
+/// Whether options of `make` give it text that it reads as a makefile, or values of variables that may change what it runs.
 pub(super) fn gives_makefile(options: &str) -> bool {
+    // a backslash joins words
+    let plain = |value: &str| !value.contains(RECIPE_ENDS) && !value.contains(['$', '\\']);
+    let assigns = |word: &str| match word.split_once('=') {
+        Some((name, value)) => {
+            let is_name = name
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+            !is_name || loads_code(name) || is_flags_of_build(name) || !plain(value)
+        }
+        None => false,
+    };
     let mut words = options.split_ascii_whitespace();
     words.any(|word| {
-        let assigns = word.contains('=') && !word.starts_with("--");
-        word.contains("eval") || word.starts_with("-E") || assigns
+        word.contains("eval") || word.starts_with("-E") || !word.starts_with("--") && assigns(word)
     })
 }
 
+/// The value that a variable gets.
+pub(super) struct Given<'a> {
+    /// The value, or what the text determines of it.
+    pub(super) value: &'a str,
+    /// Whether it has parts that the text does not determine.
+    pub(super) open: bool,
+    /// The source text of the value.
+    pub(super) written: &'a str,
+}
+
+impl<'a> Given<'a> {
+    /// Returns the value in a word `NAME=VALUE`.
+    pub(super) fn by(field: &'a Field, written: &'a str) -> Given<'a> {
+        let value = field.determined().split_once('=');
+        Given {
+            value: value.map_or(field.determined(), |(_, value)| value),
+            open: field.hole != Hole::None,
+            written,
+        }
+    }
+
+    /// Returns the value if the text determines it.
+    fn known(&self) -> Option<&'a str> {
+        (!self.open).then_some(self.value)
+    }
+}
+
 /// Refuses variables through which a shell runs code that the line does not show.
-pub(super) fn check_variable(
-    name: &str,
-    value: Option<&str>,
-    written: &str,
-) -> Result<(), ShellError> {
+pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellError> {
     let name = variable_of(name);
+    let value = given.known();
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
     let starts =
         name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains(['/', '$', '`']));
@@ -217,15 +267,10 @@ pub(super) fn check_variable(
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
     let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
     // `make` expands the values of all variables that it inherits
-    let makes = value.is_some_and(|value| {
-        let flags = is_flags_of_build(name) && value.contains(RECIPE_ENDS);
-        let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(value);
-        flags
-            || evaluates
-            || ["$(shell", "${shell", "$$("]
-                .iter()
-                .any(|one| value.contains(one))
-    });
+    let flags = is_flags_of_build(name) && given.value.contains(RECIPE_ENDS);
+    let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(given.value);
+    let calls = ["$(shell", "${shell", "$$("];
+    let makes = flags || evaluates || calls.iter().any(|one| given.value.contains(one));
     // files of settings, of which some are lines
     let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
         && !matches!(value, Some("" | "/dev/null"))
@@ -234,18 +279,22 @@ pub(super) fn check_variable(
     // programs that read a line by `$SHELL`: `su -m`, `script -c`, `flock -c`, `parallel`
     let reads = name == "SHELL"
         && match value {
-            Some(program) => !SHELLS.contains(&unversioned(base(program))),
-            None => !is_own_shell(written),
+            Some(program) => !reads_lines(program),
+            None => !is_own_shell(given.written),
         };
-    let does = name == "LESS" && runs_at_start(value.unwrap_or(written));
+    let does = name == "LESS" && runs_at_start(value.unwrap_or(given.written));
+    let holds_code = CODE_VARIABLES.iter().any(|(code, marks)| {
+        let marked = marks.iter().any(|mark| given.value.contains(mark));
+        *code == name && value != Some("") && (marks.is_empty() || marked)
+    });
     // options of a shell; some change how it parses a line
     let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
-    let is_line = hides || builds || makes || reads || does;
+    let is_line = hides || builds || makes || reads || does || holds_code;
     if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
     {
         return Err(ShellError::undetermined(
             RUN_VARIABLE,
-            &format!("{name}={written}"),
+            &format!("{name}={}", given.written),
         ));
     }
     Ok(())
@@ -265,10 +314,20 @@ fn runs_at_start(options: &str) -> bool {
     options.contains(['`']) || options.contains("$(") || words.any(begins)
 }
 
-/// Whether the value of `SHELL` is what it was: `$SHELL`, `${SHELL:-/bin/sh}`.
+/// Whether a program is a shell that reads a line as this crate does.
+pub(super) fn reads_lines(program: &str) -> bool {
+    SHELLS.contains(&unversioned(base(program))) && dialect_of(base(program)) != Dialect::Other
+}
+
+/// Whether the value of `SHELL` is what it was, or the path of a shell: `$SHELL`, `${SHELL:-/bin/sh}`, `$(which bash)`.
 fn is_own_shell(written: &str) -> bool {
     let inner = written.trim_matches('"');
-    inner == "$SHELL" || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
+    let printed = ["$(which ", "$(command -v "]
+        .iter()
+        .find_map(|begin| inner.strip_prefix(begin)?.strip_suffix(')'));
+    printed.is_some_and(reads_lines)
+        || inner == "$SHELL"
+        || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
 }
 
 /// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.

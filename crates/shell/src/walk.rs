@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Word,
 };
-use super::variables::{RUN_VARIABLE, SET_BY_SHELL, check_variable, loads_code, runs_values_of};
+use super::variables::{
+    Given, RUN_VARIABLE, SET_BY_SHELL, check_variable, loads_code, runs_values_of,
+};
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError};
 
@@ -402,9 +404,11 @@ impl<'l> Walk<'l> {
     }
 
     fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
+        let mut determined = String::new();
         let value = match self.value_of(&assign.value, scope)? {
             Ok(text) => Some(text),
             Err(mut partial) => {
+                determined.clone_from(&partial.determined);
                 partial.written = with_substitutions(&partial.written, scope);
                 partial.always = always;
                 self.charge(partial.written.len())?;
@@ -422,7 +426,12 @@ impl<'l> Walk<'l> {
         };
         let known = value.as_deref();
         let written = raw_text(&assign.value);
-        check_variable(&assign.name, known, &written)?;
+        let given = Given {
+            value: known.unwrap_or(&determined),
+            open: known.is_none(),
+            written: &written,
+        };
+        check_variable(&assign.name, given)?;
         self.named_program(&assign.name, known.unwrap_or(&written))?;
         // the variable holds the name of another one: `read "$x"` and `printf -v "$x"`
         if let Some(named) = known.filter(|value| runs_values_of(value)) {

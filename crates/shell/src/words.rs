@@ -31,6 +31,8 @@ pub(super) enum Leading {
 pub(super) struct Partial {
     /// Its value as it is written.
     pub(super) written: String,
+    /// Its value without the parts that are not determined.
+    pub(super) determined: String,
     pub(super) leading: Leading,
     /// Whether the statement that assigns it always runs.
     pub(super) always: bool,
@@ -41,6 +43,8 @@ pub(super) struct Partial {
 pub(super) struct Field {
     pub(super) text: String,
     pub(super) hole: Hole,
+    /// The text without its undetermined parts, if it has any.
+    pub(super) determined: String,
     /// Whether the field may become several words, or none.
     pub(super) splits: bool,
     /// Whether all undetermined parts are parameters that the text never assigns.
@@ -63,6 +67,7 @@ impl Field {
         Field {
             text: text.into(),
             hole: Hole::None,
+            determined: String::new(),
             splits: false,
             environment: true,
             tail: true,
@@ -84,6 +89,14 @@ impl Field {
             silent: true,
             leading: Leading::Open,
             ..Field::known("")
+        }
+    }
+
+    /// Returns the text without its undetermined parts. A variable counts as what the line determines of its value.
+    pub(super) fn determined(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.determined,
         }
     }
 
@@ -120,6 +133,7 @@ enum Atom {
     Break,
     Hole {
         written: String,
+        determined: String,
         quoted: bool,
         environment: bool,
         leading: Leading,
@@ -177,6 +191,8 @@ impl Walk<'_> {
     ) -> Result<std::result::Result<String, Partial>> {
         let atoms = self.atoms(word, scope)?;
         let mut text = String::new();
+        // with the known parts of variables
+        let mut determined = String::new();
         // with what is not determined, as it stands there
         let mut written = String::new();
         let mut known = true;
@@ -185,6 +201,7 @@ impl Walk<'_> {
             let part = match atom {
                 Atom::Char(c, _) => {
                     text.push(c);
+                    determined.push(c);
                     written.push(c);
                     continue;
                 }
@@ -192,12 +209,14 @@ impl Walk<'_> {
                 Atom::Break => " ".to_owned(),
                 Atom::Hole {
                     written,
-                    leading: of_hole,
+                    determined: of_hole,
+                    leading: begins,
                     ..
                 } => {
                     if text.is_empty() {
-                        leading = leading.max(of_hole);
+                        leading = leading.max(begins);
                     }
+                    determined.push_str(&of_hole);
                     known = false;
                     written
                 }
@@ -209,12 +228,13 @@ impl Walk<'_> {
             text.push_str(if known { &part } else { "" });
             written.push_str(&part);
         }
-        self.charge(written.len() + 1)?;
+        self.charge(written.len() + determined.len() + 1)?;
         self.planted |= plants(&text, false);
         Ok(match known {
             true => Ok(text),
             false => Err(Partial {
                 written,
+                determined,
                 leading,
                 always: false,
             }),
@@ -272,9 +292,13 @@ impl Walk<'_> {
                         }
                         found => {
                             let partial = scope.partial.get(name);
+                            self.charge(partial.map_or(0, |partial| partial.determined.len()))?;
                             let environment = matches!(found, Value::Environment);
                             atoms.push(Atom::Hole {
                                 written: written.clone(),
+                                determined: partial
+                                    .map(|partial| partial.determined.clone())
+                                    .unwrap_or_default(),
                                 // `"$@"` is any number of words
                                 quoted: *quoted && name != "@",
                                 environment,
@@ -304,6 +328,7 @@ impl Walk<'_> {
                     }
                     None => atoms.push(Atom::Hole {
                         written: written.clone(),
+                        determined: String::new(),
                         quoted: *quoted,
                         environment: false,
                         leading: match self.prints_no_option(written, *quoted) {
@@ -321,6 +346,8 @@ impl Walk<'_> {
                     quoted, written, ..
                 } => atoms.push(Atom::Hole {
                     written: written.clone(),
+                    // `${x:-TEXT}` may be the text, which is not told from the rest
+                    determined: written.clone(),
                     quoted: *quoted && !written.contains('@'),
                     environment: false,
                     leading: match begins_as_environment(written, None, scope, self) {
@@ -414,6 +441,7 @@ fn value(text: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) 
     } else if scope.splits_oddly {
         atoms.push(Atom::Hole {
             written: text.to_owned(),
+            determined: text.to_owned(),
             quoted: false,
             environment: false,
             leading: Leading::Open,
@@ -605,18 +633,23 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     field.tail = true;
                 }
                 field.text.push(*c);
+                if field.hole != Hole::None {
+                    field.determined.push(*c);
+                }
             }
             Atom::Empty => {
                 field.get_or_insert_with(|| Field::known(""));
             }
             Atom::Hole {
                 written,
+                determined,
                 quoted,
                 environment,
                 leading,
             } => {
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if field.hole == Hole::None {
+                    field.determined.clone_from(&field.text);
                     field.hole = if field.text.is_empty() {
                         Hole::Start
                     } else {
@@ -631,6 +664,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 field.environment &= environment;
                 field.tail = false;
                 field.text.push_str(written);
+                field.determined.push_str(determined);
             }
             Atom::Process { written, content } => {
                 let field = field.get_or_insert_with(|| Field::known(""));

@@ -580,6 +580,8 @@ fn the_shell_of_a_user_is_any_program() {
         "su -s /usr/sbin/nologin app",
         "export SHELL=/bin/zsh; script -qc 'ls' /dev/null",
         "SHELL=${SHELL:-} tmux new -d",
+        "SHELL=$(which zsh) tmux",
+        "export SHELL=\"$(command -v bash)\"",
         "env SHELL=\"$SHELL\" screen -dm top",
     ]);
 }
@@ -599,6 +601,17 @@ fn values_in_recipes_are_not_followed() {
         "make 'TARGET_ARCH=`rm -r canary`' x.o",
         "make 'ARFLAGS=$$(rm -r canary)' x.a",
         "make 'FOO=x|rm -r canary' x",
+        "touch x.c; CFLAGS=\"; rm -rf canary; $HOME\" make x.o",
+        "touch x.c; CFLAGS=\"; rm -rf canary; $(date)\" make x.o",
+        "touch x.c; export CFLAGS=\"; rm -rf canary; $(date)\"; make x.o",
+        "touch x.c; env CFLAGS=\"; rm -rf canary; $HOME\" make x.o",
+        "touch x.c; x=\"; rm -rf canary; $(date)\"; CFLAGS=\"$x\" make x.o",
+        "touch x.c; x=\"; rm -rf canary; $(date)\"; y=$x; make CFLAGS=\"$y\" x.o",
+        "touch x.c; CFLAGS=\"${y:-; rm -rf canary;}\" make x.o",
+        "touch x.c; CFLAGS='$(CC:cc=; rm -rf canary;)'\"$HOME\" make x.o",
+        "touch x.c; make 'CFLAGS=$(eval X:=1)'\"$HOME\" x.o",
+        r#"touch x.c; MAKEFLAGS="CC=rm\ -rf\ canary; $HOME" make x.o"#,
+        "MAKEFLAGS=\"--eval=x:;rm -rf canary $HOME\" make x",
     ]);
     all_are_read(&[
         "MAKEFLAGS=-j8 make",
@@ -607,6 +620,29 @@ fn values_in_recipes_are_not_followed() {
         "make CFLAGS=\"-O2 $(pkg-config --cflags zlib)\" LDLIBS=-lz",
         "make VERBOSE=1 PREFIX=$HOME/.local install",
         "make test ARGS='--filter a.b -v'",
+        "make VERSION=\"$(git describe | sed s/v// | tr -d ';')\" all",
+        "make VERSION=\"$(git describe --tags 2>&1)\" all",
+        "v=$(git describe 2>/dev/null || echo none); make VERSION=\"v$v\" all",
+        "CFLAGS=\"-O2 $(pkg-config --cflags zlib 2>/dev/null; true)\" make",
+        "MAKEFLAGS='V=1 -j4' make",
+    ]);
+}
+
+#[test]
+fn variables_that_hold_code_are_not_followed() {
+    all_are_listed_or_errors(&[
+        "PERL5DB='BEGIN { system \"rm -rf canary\" }' perl -d x.pl",
+        "PERL5OPT='-Mstrict;system(q(rm -rf canary))' perl x.pl",
+        "NODE_OPTIONS='--import data:text/javascript,x' node x.js",
+        "LESSKEY_CONTENT='#env;LESSOPEN=|rm -rf canary' less x",
+        "export JAVA_TOOL_OPTIONS='-XX:OnError=rm -rf canary'; java X",
+        "_JAVA_OPTIONS=\"-XX:OnOutOfMemoryError=rm\\ -rf\\ canary $HOME\" java X",
+        "SHELL=/usr/bin/fish flock lock -c 'rm -rf canary'",
+    ]);
+    all_are_read(&[
+        "PERL5OPT=-Mstrict perl x.pl",
+        "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
+        "JAVA_TOOL_OPTIONS=\"-Xmx2g -Duser.dir=$PWD\" mvn -q test",
     ]);
 }
 

@@ -1,9 +1,9 @@
 //! Lines that builders run by their words: variables that name programs, and functions in values of `make`.
 
 use super::options::line_of;
-use super::{Result, Run, base, listed, refuse};
-use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS, SHELLS};
-use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile};
+use super::{Result, Run, listed, refuse};
+use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS};
+use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, reads_lines};
 use crate::words::{Field, Hole};
 
 /// Endings of variables of `cmake` whose value is a program that builds run, with words.
@@ -56,20 +56,22 @@ pub(super) fn lines_of_make(words: &[Field]) -> Result<Vec<Run>> {
 fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
     let runs = name.ends_with('!');
     let name = name.trim_end_matches([':', '?', '!', '+']);
-    if MAKE_OPTIONS.contains(&name) && gives_makefile(value) {
+    let determined = word.determined().split_once('=');
+    let determined = determined.map_or(value, |(_, value)| value);
+    if MAKE_OPTIONS.contains(&name) && gives_makefile(determined) {
         return refuse("the options of `make`", word);
     }
     if name == ".SHELLFLAGS" {
         return refuse("how `make` runs a recipe", word);
     }
-    if value.contains(RECIPE_ENDS) && !runs && !listed(MAKE_PROGRAMS, name) {
+    if determined.contains(RECIPE_ENDS) && !runs && !listed(MAKE_PROGRAMS, name) {
         return refuse("a value in a recipe of `make`", word);
     }
     let is_shell = name == "SHELL";
     if !runs && !is_shell && !listed(MAKE_PROGRAMS, name) {
         return Ok(None);
     }
-    if is_shell && SHELLS.contains(&base(value)) || value.is_empty() {
+    if is_shell && reads_lines(value) || value.is_empty() {
         return Ok(None);
     }
     // `make CC="$CC"` gives the variable that it has
@@ -85,23 +87,16 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
 /// Returns the lines of `$(shell LINE)` in a word, and refuses functions that write, or that read a text as a makefile.
 fn functions(word: &Field) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
-    if word.hole != Hole::None {
-        let shells = ["$(shell", "${shell"];
-        return match shells.iter().any(|one| word.text.contains(one)) {
-            true => refuse("a function of `make`", word),
-            false => Ok(runs),
-        };
-    }
     for (open, close) in [('(', ')'), ('{', '}')] {
         let begin = format!("${open}");
-        for rest in word.text.split(begin.as_str()).skip(1) {
+        for rest in word.determined().split(begin.as_str()).skip(1) {
             let Some((name, _)) = rest.split_once([' ', '\t', ',']) else {
                 continue;
             };
             if name.contains([close, ':']) || listed(MAKE_FUNCTIONS, name) {
                 continue;
             }
-            if name != "shell" {
+            if name != "shell" || word.hole != Hole::None {
                 return refuse("a function of `make`", word);
             }
             // what a function inside of the line gives is not known

@@ -15,8 +15,8 @@ use super::syntax::Dialect;
 use super::table::{
     ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, WRITERS, Writes,
 };
-use super::variables::check_variable;
 use super::variables::loads_code;
+use super::variables::{Given, check_variable};
 use super::walk::{Feed, Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
@@ -66,7 +66,7 @@ fn evaluates_here(program: &str) -> bool {
 
 /// Returns the language of the texts that a program reads or passes to a shell: that of `sh` or of the user's shell,
 /// unless the program is itself a known shell.
-fn dialect_of(program: &str) -> Dialect {
+pub(crate) fn dialect_of(program: &str) -> Dialect {
     match unversioned(program) {
         "bash" | "rbash" => Dialect::Bash,
         "csh" | "tcsh" | "fish" | "elvish" | "nu" | "xonsh" | "rc" | "es" | "pwsh" => {
@@ -339,7 +339,7 @@ impl Walk<'_> {
                 if field.text.contains('=') {
                     let value = field.text.get(name.len() + 1..).unwrap_or_default();
                     let known = (field.hole == Hole::None).then_some(value);
-                    check_variable(name, known, value)?;
+                    check_variable(name, Given::by(field, value))?;
                     // `declare -a 'a=($(…))'` and `x='($(…))'; declare -a a="$x"` expand the text between the parentheses
                     let array = value.starts_with('(');
                     let expands = match known {

@@ -2,7 +2,7 @@
 
 use super::{Result, Run, base, listed, refuse};
 use crate::table::NAMED_BY_CALL;
-use crate::variables::check_variable;
+use crate::variables::{Given, check_variable};
 use crate::words::{Field, Hole};
 use crate::wrappers::Wrapper;
 
@@ -222,7 +222,7 @@ pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
         if field.may_split() || field.hole == Hole::Start || !name.chars().all(known) {
             return refuse("an assignment", field);
         }
-        check_variable(name, (field.hole == Hole::None).then_some(value), value)?;
+        check_variable(name, Given::by(field, value))?;
         rest = more;
     }
     Ok(rest)
