@@ -241,7 +241,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 assert_eq!(
                     found.unwrap_or("allow"),
                     expected,
-                    "seed {seed}, step {step}: {input}"
+                    "seed {seed}, step {step}: {input} {json}"
                 );
                 denied += u32::from(expected == "deny");
                 calls.denied.retain(|denied| *denied != key);
@@ -280,6 +280,13 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         // What a person allowed is recorded as the outcome states it.
                         if asked || judged != tool {
                             called(&mut traces);
+                        }
+                        // Whichever agent the outcome names, the main agent was asked.
+                        let of_main = open.asked.iter().filter(|asked| !of.contains(asked));
+                        if judged == tool {
+                            of_main.for_each(|of| {
+                                traces.entry(of.clone()).or_default().call(tool);
+                            });
                         }
                         if !asked && judged != tool {
                             let noticed = json.to_string().contains("otherwise than it was judged");

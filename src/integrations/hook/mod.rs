@@ -522,9 +522,15 @@ impl Call {
             decision = judge.observe(&whole)?;
         }
         decisions.push(decision);
-        if let Some(own) = self.own(judge) {
+        // Whichever agent the outcome names, the question is over in both traces.
+        let proposal = asked.own.filter(|_| answered);
+        let own = match proposal {
+            Some(_) => self.own.as_deref(),
+            None => self.own(judge),
+        };
+        if let Some(own) = own {
             let event = event(judge, own);
-            decisions.push(match asked.own.filter(|_| answered) {
+            decisions.push(match proposal {
                 Some(proposal) => judge.commit(proposal, &event)?,
                 // The main agent's own trace was created while the person was being asked.
                 None => judge.observe(&event)?,
