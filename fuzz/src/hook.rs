@@ -36,7 +36,7 @@ pub fn run(bytes: &[u8]) {
     );
     let spec = spec.spec.expect("the spec is sound");
     let mut judge = InProcess(Monitor::new(&spec, Options::default()).expect("it can be followed"));
-    judge.0.set_lasting(true);
+    judge.0.set_hooked(true);
     let mut memory = Memory::default();
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(call) = Call::read(line.to_vec(), Scope::Session) else {

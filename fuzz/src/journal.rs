@@ -75,7 +75,7 @@ pub fn run(data: &[u8]) {
                     number,
                     now: None,
                     client: 0,
-                    lasting: flip[2] & 8 != 0,
+                    hooked: flip[2] & 8 != 0,
                     input,
                 };
                 entry.write(&mut text);

@@ -236,9 +236,9 @@ impl DurableMonitor {
     }
 
     /// Sets whether questions to a person that the following requests lead to last.
-    pub(super) fn set_lasting(&mut self, lasting: bool) {
-        self.monitor.set_lasting(lasting);
-        self.state.lasting = lasting;
+    pub(super) fn set_hooked(&mut self, hooked: bool) {
+        self.monitor.set_hooked(hooked);
+        self.state.hooked = hooked;
     }
 
     /// Returns what a later process needs to continue this time.

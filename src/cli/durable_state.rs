@@ -82,7 +82,7 @@ pub(super) struct DurableState {
     /// The client that the inputs come from.
     pub(super) client: u32,
     /// Whether questions to a person last.
-    pub(super) lasting: bool,
+    pub(super) hooked: bool,
     buffer: Vec<u8>,
     /// Lines of the log, not yet closed.
     lines: Vec<String>,
@@ -118,7 +118,7 @@ impl DurableState {
             held: None,
             kept: 0,
             client: 0,
-            lasting: false,
+            hooked: false,
             buffer: Vec::new(),
             lines: Vec::new(),
             since: Instant::now(),
@@ -377,7 +377,7 @@ impl DurableState {
                 continue;
             }
             monitor.set_client(entry.client);
-            monitor.set_lasting(entry.lasting);
+            monitor.set_hooked(entry.hooked);
             let decisions = match (entry.input, entry.now) {
                 (Input::Line(pieces), now) => vec![monitor.line(&pieces.concat(), now)],
                 (Input::Refused(why), _) => vec![monitor.refuse(why)],
@@ -393,7 +393,7 @@ impl DurableState {
             self.log(entry.number, entry.now, entry.input, &decisions);
         }
         monitor.set_client(0);
-        monitor.set_lasting(false);
+        monitor.set_hooked(false);
         self.write_log()?;
         Ok(Some(latest))
     }
@@ -439,7 +439,7 @@ impl DurableState {
                 number,
                 now,
                 client: self.client,
-                lasting: self.lasting,
+                hooked: self.hooked,
                 input,
             };
             entry.write(&mut self.buffer);

@@ -520,7 +520,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
         other => other.to_string(),
     })?;
     // A person may answer late: an asked call counts until its outcome or the end of the turn.
-    monitor.set_lasting(true);
+    monitor.set_hooked(true);
     monitor.wait(true);
     let checked = before.check(monitor.calls(), &log);
     checked.map_err(|why| refused(&why))?;

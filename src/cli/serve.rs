@@ -444,12 +444,12 @@ impl Judging {
     /// # Errors
     /// It could not be kept.
     fn judge(&mut self, call: &Call) -> Result<Result<Answer, String>, String> {
-        self.monitor.set_lasting(true);
+        self.monitor.set_hooked(true);
         self.monitor.wait(self.calls.is_some());
         let next = self.calls.as_ref().map(CallList::make_room).transpose()?;
         let judged = call.judge(&mut self.monitor, &mut self.memory);
         self.monitor.wait(false);
-        self.monitor.set_lasting(false);
+        self.monitor.set_hooked(false);
         let Some(next) = next.filter(|_| self.monitor.has_more()) else {
             return Ok(judged);
         };

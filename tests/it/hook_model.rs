@@ -130,7 +130,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
     let spec = front("m.guard", SPEC, &NoFiles, check::Limits::default());
     let spec = spec.spec.expect("the spec is sound");
     let mut judge = InProcess(Monitor::new(&spec, Options::default()).unwrap());
-    judge.0.set_lasting(true);
+    judge.0.set_hooked(true);
     let mut memory = Memory::default();
     let mut random = Random(seed);
     let mut traces: HashMap<String, Trace> = HashMap::new();
@@ -338,6 +338,30 @@ fn any_order_of_hooks_is_decided_as_the_model_says() {
         run(seed, 1_000, Scope::Session);
         run(seed, 1_000, Scope::Agent);
     }
+}
+
+/// There is no room for the trace of the main agent alone, which begins when a sub-agent acts.
+#[test]
+fn an_outcome_is_recorded_whatever_room_there_is() {
+    let spec = front("m.guard", SPEC, &NoFiles, check::Limits::default());
+    let options = Options {
+        traces: 1,
+        ..Options::default()
+    };
+    let mut judge = InProcess(Monitor::new(&spec.spec.unwrap(), options).unwrap());
+    let mut memory = Memory::default();
+    let mut told = |hook: &str, agent: Option<&str>, tool: &str| {
+        let input = json!({"hook_event_name": hook, "session_id": "s", "agent_id": agent, "tool_name": tool, "tool_input": {},
+            "tool_response": "SECRET"});
+        let call = Call::read(input.to_string().into_bytes(), Scope::Session).unwrap();
+        let answer = call.judge(&mut judge, &mut memory);
+        answer.map(|answer| answer.json.unwrap_or(Json::Null).to_string())
+    };
+    assert_eq!(told("PreToolUse", None, "read").unwrap(), "null");
+    assert!(told("PreToolUse", Some("a"), "read").is_err());
+    assert!(told("PostToolUse", Some("a"), "read").is_ok());
+    let mailed = told("PreToolUse", None, "mail").unwrap();
+    assert!(mailed.contains("no mail after a secret"), "{mailed}");
 }
 
 #[test]

@@ -338,6 +338,29 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     let input = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"R\u0065ad","tool_input":{"all" : true,"path":"\u0061"},"tool_use_id":"w","tool_response":"x"}"#;
     let (code, out, err) = session.raw(input.as_bytes());
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    // values that no reader can compare are compared as they are written
+    for (judged, ran) in [
+        (r#""\ud800""#, "1e999"),
+        (r#""b""#, r#""\ud800""#),
+        ("1e999", "1"),
+    ] {
+        let session = tainted(&[]);
+        let input = |hook: &str, tool: &str, value: &str| {
+            format!(
+                r#"{{"session_id":"s1","hook_event_name":"{hook}","tool_name":"{tool}","tool_input":{{"a":{value}}},"tool_use_id":"u","tool_response":"x"}}"#
+            )
+        };
+        for _ in 0..2 {
+            session.raw(input("PreToolUse", "Read", judged).as_bytes());
+        }
+        let (_, out, _) = session.raw(input("PostToolUse", "Read", judged).as_bytes());
+        assert_eq!(out, "", "{judged}");
+        let (_, out, _) = session.raw(input("PostToolUse", "rm", ran).as_bytes());
+        assert!(
+            out.contains(&format!("{otherwise}: rm ran")),
+            "{judged} {ran} {out}"
+        );
+    }
     // a person agreed to another call
     let session = Session::new();
     session.before("x", "WebFetch", json!({"url": "http://a"}));

@@ -487,6 +487,28 @@ fn a_call_that_ran_is_on_record_without_an_approver() {
     assert!(hook("PreToolUse", "b", "3").contains("told to stop"));
 }
 
+/// The main agent's trace is forked when a sub-agent acts: Guard does it, not the reporter.
+#[test]
+fn sub_agents_are_judged_without_an_approver() {
+    let spec = "use std.agent\npredicate mails = kind == \"call\" and tool == \"mail\"\n\
+        property clean = never (mails and once (kind == \"result\" and text contains \"SECRET\"))\n\
+        enforce clean { violated => block \"no mail after a secret\" }\n";
+    let args = ["--listen", "127.0.0.1:0", "--token-file", "DIR/token"];
+    let approver = ["--approver-token-file", "DIR/approver"];
+    let daemon = daemon_of(spec, &[&args[..], &approver].concat());
+    let hook = |hook: &str, agent: Option<&str>, tool: &str| {
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": hook, "tool_name": tool, "agent_id": agent,
+            "tool_input": {}, "tool_use_id": tool, "tool_response": "SECRET"});
+        let header = format!("Authorization: Bearer {TOKEN}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/hook", &header, &body.to_string()).1
+    };
+    assert_eq!(hook("PreToolUse", Some("a"), "read"), "{}");
+    hook("PostToolUse", Some("a"), "read");
+    let mailed = hook("PreToolUse", None, "mail");
+    assert!(mailed.contains("no mail after a secret"), "{mailed}");
+}
+
 #[test]
 fn a_file_that_is_no_socket_is_not_removed() {
     let (folder, spec) = spec();

@@ -31,8 +31,7 @@ pub(super) struct OpenCall {
     /// The proposals for the call, if a person is asked.
     pub(super) asked: Option<Asked>,
     /// A hash of the judged tool and arguments.
-    #[serde(default)]
-    pub(super) content: Option<String>,
+    pub(super) content: String,
 }
 
 /// The numbers of the proposals for a call.
@@ -65,11 +64,10 @@ impl Memory {
         self.denied.push(key);
     }
 
-    /// Records that the outcome of a call has arrived, with a hash of what ran if that is known; returns what was known
-    /// about the call.
-    pub(super) fn end(&mut self, key: &str, content: Option<&str>) -> Known {
+    /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call.
+    pub(super) fn end(&mut self, key: &str, content: &str) -> Known {
         let of_it = |call: &OpenCall| call.key == key;
-        let same = |call: &OpenCall| of_it(call) && call.content.as_deref() == content;
+        let same = |call: &OpenCall| of_it(call) && call.content == content;
         let mut calls = self.calls.iter();
         let place = calls.position(same);
         let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
@@ -86,8 +84,7 @@ impl Memory {
             self.ended.remove(0);
         }
         self.ended.push(call.key);
-        let is_same = |judged: String| content.is_none_or(|content| content == judged);
-        match (call.asked, call.content.is_none_or(is_same)) {
+        match (call.asked, call.content == content) {
             (Some(asked), true) => Known::Asked(asked),
             (Some(asked), false) => Known::AskedOtherwise(asked),
             (None, true) => Known::Judged,

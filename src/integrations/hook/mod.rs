@@ -41,6 +41,9 @@ const MOST_KEPT: usize = 64 * 1024;
 /// The member that identifies the call of an outcome that is recorded later.
 const KEY: &str = "guard_call";
 
+/// The member that identifies what ran, in an outcome that is recorded later.
+const CONTENT: &str = "guard_content";
+
 /// The calls that form one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
@@ -199,9 +202,9 @@ impl Call {
             "PostToolUse" => "tool_response",
             _ => "error",
         };
-        let key = Json::from(self.key());
+        let (key, content) = (Json::from(self.key()), Json::from(self.content()));
         let mut text = format!(
-            "{{\"hook_event_name\":{},\"session_id\":{},\"{KEY}\":{key},\"tool_name\":{},\"tool_input\":{},\"{outcome}\":{UNREAD}",
+            "{{\"hook_event_name\":{},\"session_id\":{},\"{KEY}\":{key},\"{CONTENT}\":{content},\"tool_name\":{},\"tool_input\":{},\"{outcome}\":{UNREAD}",
             Json::from(self.hook.as_str()),
             Json::from(self.session.as_str()),
             short("tool_name"),
@@ -294,7 +297,7 @@ impl Call {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let mut known = memory.end(&self.key(), self.content().as_deref());
+        let mut known = memory.end(&self.key(), &self.content());
         match known {
             Known::Asked(asked) => {
                 let event = |judge: &_, trace: &str| self.call(judge, trace, true);
@@ -442,7 +445,8 @@ impl Call {
         };
         if !judge.has_trace(own) {
             let forked = judge.fork(&self.trace, own)?;
-            if forked.ruling.denies() {
+            // What has happened is recorded in the trace of the session in any case.
+            if forked.ruling.denies() && !self.is_outcome() {
                 return Err(reason_of(&forked));
             }
             decisions.push(forked);
@@ -580,13 +584,22 @@ impl Call {
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
-    /// Returns a hash of the tool and its arguments that does not depend on their notation; `None` if they are not
-    /// known.
-    fn content(&self) -> Option<String> {
-        let read = |key: &str| serde_json::from_str::<Json>(self.known(key)).ok();
-        let content = json!([read("tool_name")?, read("tool_input")?]);
-        let hash = blake3::hash(content.to_string().as_bytes());
-        Some(hash.to_hex().chars().take(32).collect())
+    /// Returns a hash of the tool and its arguments that does not depend on their notation, unless that is all there is: values beyond
+    /// all numbers, half a surrogate pair.
+    fn content(&self) -> String {
+        if let Some(content) = self.outline.text(CONTENT) {
+            return content;
+        }
+        let mut hasher = blake3::Hasher::new();
+        for key in ["tool_name", "tool_input"] {
+            let written = self.outline.raw(key).unwrap_or_default();
+            match serde_json::from_str::<Json>(self.known(key)) {
+                Ok(value) => hasher.update(b"value").update(value.to_string().as_bytes()),
+                Err(_) => hasher.update(b"text").update(written.as_bytes()),
+            };
+            hasher.update(&[0]);
+        }
+        hasher.finalize().to_hex().chars().take(32).collect()
     }
 
     /// Returns the agent that made the call, as `session/agent`.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A line contains the number of the input, its time (attoseconds, or `-`), its kind (`line:3` if it came from the third client
-//! besides the first, and `hook` in place of `line` if [questions last](super::Monitor::set_lasting)), its number of bytes, and a checksum over all of these and the input. The first line ends in its own
+//! besides the first, and `hook` in place of `line` if a [hook](super::Monitor::set_hooked) made it), its number of bytes, and a checksum over all of these and the input. The first line ends in its own
 //! checksum. `state` and `log` are the hashes of the state that the journal continues from and of the last line of the decision
 //! log at that time. A last line without a line end was interrupted while being written: it was never acknowledged and is
 //! ignored. Any other invalid line is reported as damage.
@@ -65,7 +65,7 @@ pub struct Entry<'j> {
     /// The client that sent the input.
     pub client: u32,
     /// Whether questions to a person last.
-    pub lasting: bool,
+    pub hooked: bool,
     /// The input.
     pub input: Input<'j>,
 }
@@ -85,9 +85,9 @@ pub enum Input<'j> {
 }
 
 impl<'j> Input<'j> {
-    fn word(self, lasting: bool) -> &'static str {
+    fn word(self, hooked: bool) -> &'static str {
         match self {
-            Input::Line(_) if lasting => "hook",
+            Input::Line(_) if hooked => "hook",
             Input::Line(_) => "line",
             Input::Refused(_) => "refused",
             Input::Tick => "tick",
@@ -166,7 +166,7 @@ impl Entry<'_> {
         }
         let pieces = self.input.pieces();
         let len: usize = pieces.iter().map(|piece| piece.len()).sum();
-        text.push_str(self.input.word(self.lasting));
+        text.push_str(self.input.word(self.hooked));
         if self.client != 0 {
             let _ = write!(text, ":{}", self.client);
         }
@@ -312,7 +312,7 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     Some(Entry {
         number: number.parse().ok()?,
         client,
-        lasting: word == "hook",
+        hooked: word == "hook",
         now: match now {
             "-" => None,
             now => Some(Instant(now.parse().ok()?)),
@@ -361,7 +361,7 @@ mod tests {
                 number,
                 now,
                 client,
-                lasting: number == 10,
+                hooked: number == 10,
                 input,
             };
             entry.write(&mut bytes);

@@ -94,8 +94,8 @@ pub struct Monitor {
     pub(super) clients: Clients,
     /// The client that made the current request.
     pub(super) client: u32,
-    /// Whether questions to a person last.
-    pub(super) lasting: bool,
+    /// Whether requests are made for the program of a hook.
+    pub(super) hooked: bool,
     pub(super) next_proposal: u64,
     /// The number of lines and ticks processed.
     pub(super) taken: u64,
@@ -200,7 +200,7 @@ impl Monitor {
             reserved: HashMap::new(),
             clients: Clients::default(),
             client: 0,
-            lasting: false,
+            hooked: false,
             next_proposal: 1,
             taken: 0,
             program,
@@ -261,7 +261,7 @@ impl Monitor {
 
     /// Begins a trace with the history of another one: `{"trace":"t1","as":"t2"}`. Its open proposals are not part of it.
     fn fork_trace(&mut self, request: &[u8]) -> Decision {
-        if self.is_bound() {
+        if self.is_bound() && !self.hooked {
             return forbidden("only an approver may fork a trace");
         }
         let members = RawObject::parse(request).ok();
@@ -317,10 +317,11 @@ impl Monitor {
         self.client = client;
     }
 
-    /// Sets whether a proposal of the following requests counts for 30 days instead of [`Options::reservation`]. The program of a hook asks, and says only by the outcome, or by the end of the turn, what was
-    /// answered.
-    pub fn set_lasting(&mut self, lasting: bool) {
-        self.lasting = lasting;
+    /// Sets whether the following requests are made for the program of a hook. It asks a person, and says only by the outcome, or by the
+    /// end of the turn, what was answered, so a proposal counts for 30 days instead of [`Options::reservation`]. A trace may be forked
+    /// for it whoever reports: the main agent's own begins when a sub-agent acts.
+    pub fn set_hooked(&mut self, hooked: bool) {
+        self.hooked = hooked;
     }
 
     /// Decides a line in the format of [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is an

@@ -1,7 +1,7 @@
 //! Actions about which a person is being asked while nothing judges them again once the person agrees.
 //!
 //! A hook asks, and its program runs the call when the person agrees, without another request to the monitor
-//! ([`Monitor::set_lasting`]). Such a question may be answered after any number of later actions, in any order with other
+//! ([`Monitor::set_hooked`]). Such a question may be answered after any number of later actions, in any order with other
 //! questions. So an action is denied while questions are open if an order of it and of some of them violates a clause in a way
 //! in which the same order without it does not. An outcome cannot be denied: if an open question would be denied after it, its
 //! decision says so.

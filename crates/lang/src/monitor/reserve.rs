@@ -4,7 +4,7 @@
 //! then on: every later proposal of its trace is judged twice, once on the events that happened and once as if all open
 //! proposals had happened before it, in their order. The stricter of the two decisions applies. A proposal stays reserved until
 //! it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about which a
-//! person is being asked, or 30 days old if [questions last](Monitor::set_lasting). [`Monitor::act`] checks and records in one step, and needs no reservation.
+//! person is being asked, or 30 days old if a [hook](Monitor::set_hooked) made it. [`Monitor::act`] checks and records in one step, and needs no reservation.
 //!
 //! | request | judged on | recorded | reserved |
 //! |---|---|---|---|
@@ -24,7 +24,7 @@ use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
 use crate::value::{Cell, Instant, Value};
 
-/// The seconds for which a proposal counts, if questions last.
+/// The seconds for which a proposal of a hook counts.
 const LASTING: u64 = 30 * 24 * 3600;
 
 /// A proposed action that was allowed.
@@ -390,7 +390,7 @@ impl Monitor {
         let acted = decision.clauses.iter();
         let acted = acted.filter_map(|fired| Some((fired.clause, fired.arm?)));
         // Also where the other trace of a hook asks.
-        let lasts = self.lasting;
+        let lasts = self.hooked;
         let seconds = match lasts {
             true => LASTING,
             false => self.options.reservation.as_secs(),
