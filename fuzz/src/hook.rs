@@ -39,7 +39,7 @@ pub fn run(bytes: &[u8]) {
     judge.0.set_hooked(true);
     let mut memory = Memory::default();
     for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(call) = Call::read(line.to_vec(), Scope::Session) else {
+        let Ok(mut call) = Call::read(line.to_vec(), Scope::Session) else {
             continue;
         };
         let taken = judge.0.taken();

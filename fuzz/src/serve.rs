@@ -91,7 +91,8 @@ pub fn run(data: &[u8]) {
                     true => kept(&body, limit),
                     false => Outline::read(body),
                 };
-                let Ok(call) = read.and_then(|outline| Call::of(outline, Scope::Session)) else {
+                let Ok(mut call) = read.and_then(|outline| Call::of(outline, Scope::Session))
+                else {
                     continue;
                 };
                 let taken = judge.0.taken();

@@ -399,13 +399,13 @@ fn limit(args: &Args) {
 /// Reads a call, and judges it.
 fn judge_input(args: &Args) -> Result<Outcome, Failure> {
     let call = read_input().and_then(|outline| Call::of(outline, args.scope()));
-    let call = match call {
+    let mut call = match call {
         Ok(call) => call,
         Err(reason) => return Err(denied(None, &reason)),
     };
     let decides = hook::decides(call.hook());
     let answer = match call.matters() {
-        true => decide(args, &call).map_err(|reason| denied(Some(call.hook()), &reason))?,
+        true => decide(args, &mut call).map_err(|reason| denied(Some(call.hook()), &reason))?,
         false => None,
     };
     let answer = answer.map(|json| {
@@ -470,7 +470,7 @@ fn denied(hook: Option<&str>, reason: &str) -> Failure {
     })
 }
 
-fn decide(args: &Args, call: &Call) -> Result<Option<Json>, String> {
+fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let mut session = Session::of(args.state.as_deref(), call)?;
     // Whatever becomes of this process, an outcome is not forgotten: the next call puts on record what is marked.
     let mark = call
@@ -613,7 +613,7 @@ fn put_on_record(
     memory: &mut Memory,
 ) -> Result<(), String> {
     let text = mark.text();
-    let outcome = match text.is_empty() {
+    let mut outcome = match text.is_empty() {
         // There was no room to say even that.
         true => Call::of(call.any_outcome()?, call.scope())?,
         false => Call::read(text.to_vec(), call.scope())?,

@@ -367,11 +367,11 @@ struct Judging {
 impl Judging {
     /// Handles jobs in order of arrival, as long as there are clients.
     fn run(mut self, jobs: &Receiver<Job>) {
-        for job in jobs {
+        for mut job in jobs {
             if job.claimed.swap(true, Ordering::AcqRel) {
                 continue;
             }
-            let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&job)));
+            let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&mut job)));
             let answer = answered.unwrap_or_else(|_| {
                 // The state after a panic must not be used for further decisions.
                 super::failure::internal_fault();
@@ -384,12 +384,12 @@ impl Judging {
         }
     }
 
-    fn answer(&mut self, job: &Job) -> Result<String, String> {
+    fn answer(&mut self, job: &mut Job) -> Result<String, String> {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
         self.monitor.speak_as(job.speaker.role, job.speaker.client);
-        match &job.request {
+        match &mut job.request {
             JobRequest::Line(body, line) => self.decide(body.get(line.clone()).unwrap_or_default()),
             JobRequest::Hook(call) => Ok(self.hook(call)),
             JobRequest::Close => {
@@ -420,7 +420,7 @@ impl Judging {
     }
 
     /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
-    fn hook(&mut self, call: &Call) -> String {
+    fn hook(&mut self, call: &mut Call) -> String {
         let judged = self.judge(call).unwrap_or_else(|why| {
             // What the monitor has processed is not in its files, or what happened is not known to it.
             complain(&format!("nothing is decided any more: {why}"));
@@ -443,7 +443,7 @@ impl Judging {
     ///
     /// # Errors
     /// It could not be kept.
-    fn judge(&mut self, call: &Call) -> Result<Result<Answer, String>, String> {
+    fn judge(&mut self, call: &mut Call) -> Result<Result<Answer, String>, String> {
         self.monitor.set_hooked(true);
         self.monitor.wait(self.calls.is_some());
         let next = self.calls.as_ref().map(CallList::make_room).transpose()?;

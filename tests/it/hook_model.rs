@@ -97,9 +97,31 @@ struct Open {
 struct Calls {
     /// Their calls, oldest first.
     open: Vec<Open>,
-    ended: VecDeque<String>,
+    ended: VecDeque<Past>,
     /// Those that were denied last.
-    denied: VecDeque<String>,
+    denied: VecDeque<Past>,
+}
+
+/// A call whose outcome arrived, or that was denied: its key, and who made it.
+struct Past(String, String);
+
+impl Calls {
+    /// Returns the place of the open call with a key: one of the same tool, or the first.
+    fn place(&self, key: &str, tool: &str) -> Option<usize> {
+        let places = self.open.iter().enumerate();
+        let mut places = places.filter(|(_, open)| open.key == key);
+        let first = places.clone().next();
+        let same = places.find(|(_, open)| open.tool == tool);
+        same.or(first).map(|(place, _)| place)
+    }
+
+    /// Returns who made the call of an outcome.
+    fn maker(&self, key: &str, tool: &str) -> Option<&str> {
+        let open = self.place(key, tool).map(|place| &self.open[place].owner);
+        let mut past = self.denied.iter().chain(&self.ended);
+        let past = || past.find(|past| past.0 == key).map(|past| &past.1);
+        open.or_else(past).map(String::as_str)
+    }
 }
 
 /// What a tool answers: the text, whether a rule may not take it for harmless, and whether it may be a success.
@@ -185,7 +207,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         if damaged {
             bytes.extend_from_slice(b"\xff\n\"}");
         }
-        let call = match Call::read(bytes, scope) {
+        let mut call = match Call::read(bytes, scope) {
             Ok(call) => call,
             Err(why) => {
                 // An unknown hook that brings a call is no other event.
@@ -197,6 +219,13 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         let answer = call.judge(&mut judge, &mut memory);
         let answer = answer.unwrap_or_else(|why| panic!("{why}: {input}"));
         let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
+        // An outcome is one of the sub-agent that made its call, whether it names the agent or not.
+        let maker = calls.maker(&key, tool).filter(|_| outcome);
+        let maker = maker.and_then(|maker| maker.split_once('/'));
+        let agent = match maker {
+            Some((_, maker)) if !maker.is_empty() => Some(maker.to_owned()),
+            _ => agent,
+        };
         let own = agent.clone().unwrap_or_default();
         let owner = format!("{session}/{own}");
         // The traces that the call counts in; those of the main agent's own begin when a sub-agent acts.
@@ -244,13 +273,13 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     "seed {seed}, step {step}: {input} {json}"
                 );
                 denied += u32::from(expected == "deny");
-                calls.denied.retain(|denied| *denied != key);
+                calls.denied.retain(|denied| denied.0 != key);
                 if expected == "deny" {
-                    calls.ended.retain(|ended| *ended != key);
+                    calls.ended.retain(|ended| ended.0 != key);
                     if calls.denied.len() >= 64 {
                         calls.denied.pop_front();
                     }
-                    calls.denied.push_back(key);
+                    calls.denied.push_back(Past(key, owner));
                 } else {
                     if expected == "allow" {
                         called(&mut traces);
@@ -269,11 +298,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
-                let places = calls.open.iter().enumerate();
-                let mut places = places.filter(|(_, open)| open.key == key);
-                let first = places.clone().next();
-                let same = places.find(|(_, open)| open.tool == tool);
-                match same.or(first).map(|(place, _)| place) {
+                let is_in = |past: &VecDeque<Past>| past.iter().any(|past| past.0 == key);
+                match calls.place(&key, tool) {
                     Some(place) => {
                         let open = calls.open.remove(place);
                         let (asked, judged) = (!open.asked.is_empty(), open.tool);
@@ -295,12 +321,12 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         if calls.ended.len() >= 64 {
                             calls.ended.pop_front();
                         }
-                        calls.ended.push_back(key);
+                        calls.ended.push_back(Past(key, open.owner));
                     }
-                    None if calls.ended.contains(&key) && !calls.denied.contains(&key) => {}
+                    None if is_in(&calls.ended) && !is_in(&calls.denied) => {}
                     None => {
                         called(&mut traces);
-                        let notice = match calls.denied.contains(&key) {
+                        let notice = match is_in(&calls.denied) {
                             true => "ran although it was denied",
                             false => "not judged before it ran",
                         };
@@ -353,7 +379,7 @@ fn an_outcome_is_recorded_whatever_room_there_is() {
     let mut told = |hook: &str, agent: Option<&str>, tool: &str| {
         let input = json!({"hook_event_name": hook, "session_id": "s", "agent_id": agent, "tool_name": tool, "tool_input": {},
             "tool_response": "SECRET"});
-        let call = Call::read(input.to_string().into_bytes(), Scope::Session).unwrap();
+        let mut call = Call::read(input.to_string().into_bytes(), Scope::Session).unwrap();
         let answer = call.judge(&mut judge, &mut memory);
         answer.map(|answer| answer.json.unwrap_or(Json::Null).to_string())
     };

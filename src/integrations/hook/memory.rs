@@ -16,10 +16,18 @@ const MOST_ENDED: usize = 64;
 pub struct Memory {
     /// The calls without an outcome that were allowed or that a person is asked about, oldest first.
     calls: Vec<OpenCall>,
-    /// The keys of the latest calls whose outcomes arrived.
-    ended: Vec<String>,
-    /// The keys of the latest denied calls.
-    denied: Vec<String>,
+    /// The latest calls whose outcomes arrived.
+    ended: Vec<PastCall>,
+    /// The latest denied calls.
+    denied: Vec<PastCall>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PastCall {
+    /// The identity of the call.
+    pub(super) key: String,
+    /// The session and the sub-agent that made the call.
+    pub(super) owner: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +55,7 @@ pub(super) struct Asked {
 impl Memory {
     /// Remembers a call until its outcome arrives.
     pub(super) fn add(&mut self, call: OpenCall) {
-        self.denied.retain(|denied| *denied != call.key);
+        self.denied.retain(|denied| denied.key != call.key);
         if self.calls.len() >= MOST_CALLS {
             self.calls.remove(0);
         }
@@ -55,46 +63,55 @@ impl Memory {
     }
 
     /// Remembers a denied call, which must not run, so that an outcome of it is reported.
-    pub(super) fn deny(&mut self, key: String) {
-        self.ended.retain(|ended| *ended != key);
-        self.denied.retain(|denied| *denied != key);
+    pub(super) fn deny(&mut self, call: PastCall) {
+        self.ended.retain(|ended| ended.key != call.key);
+        self.denied.retain(|denied| denied.key != call.key);
         if self.denied.len() >= MOST_ENDED {
             self.denied.remove(0);
         }
-        self.denied.push(key);
+        self.denied.push(call);
     }
 
-    /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call.
-    pub(super) fn end(&mut self, key: &str, content: &str) -> Known {
+    /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and
+    /// who made it.
+    pub(super) fn end(&mut self, key: &str, content: &str) -> (Known, Option<String>) {
         let of_it = |call: &OpenCall| call.key == key;
         let same = |call: &OpenCall| of_it(call) && call.content == content;
         let mut calls = self.calls.iter();
         let place = calls.position(same);
         let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
-            if self.denied.iter().any(|denied| denied == key) {
-                return Known::Denied;
-            }
-            return match self.ended.iter().any(|ended| ended == key) {
-                true => Known::Judged,
-                false => Known::Not,
+            let of = |calls: &[PastCall]| {
+                let call = calls.iter().find(|call| call.key == key);
+                call.map(|call| call.owner.clone())
+            };
+            return match (of(&self.denied), of(&self.ended)) {
+                (owner @ Some(_), _) => (Known::Denied, owner),
+                (None, owner @ Some(_)) => (Known::Judged, owner),
+                (None, None) => (Known::Not, None),
             };
         };
         let call = self.calls.remove(place);
         if self.ended.len() >= MOST_ENDED {
             self.ended.remove(0);
         }
-        self.ended.push(call.key);
-        match (call.asked, call.content == content) {
+        let owner = Some(call.owner.clone());
+        self.ended.push(PastCall {
+            key: call.key,
+            owner: call.owner,
+        });
+        let known = match (call.asked, call.content == content) {
             (Some(asked), true) => Known::Asked(asked),
             (Some(asked), false) => Known::AskedOtherwise(asked),
             (None, true) => Known::Judged,
             (None, false) => Known::Otherwise,
-        }
+        };
+        (known, owner)
     }
 
     /// Returns whether the outcome of this call was recorded.
     pub fn has_ended(&self, call: &Call) -> bool {
-        self.ended.contains(&call.key())
+        let key = call.key();
+        self.ended.iter().any(|ended| ended.key == key)
     }
 
     /// Forgets the calls of this owner that a person was asked about; returns their proposals.

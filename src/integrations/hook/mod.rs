@@ -31,7 +31,7 @@ use super::{Judge, reason_of};
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Cause, Decision, Ruling};
 pub use memory::Memory;
-use memory::{Asked, Known, OpenCall};
+use memory::{Asked, Known, OpenCall, PastCall};
 pub use names::{decides, may_report};
 use names::{hook_name, matters, reports};
 
@@ -117,13 +117,7 @@ impl Call {
             }
             Some(_) => Some(needed("agent_id")?),
         };
-        // Escapes the ids, so that different sessions and agents have different trace names.
-        let id = session.replace('%', "%25").replace('/', "%2F");
-        let (trace, own) = match (&agent, scope) {
-            (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
-            (None, Scope::Agent) => (id, None),
-            (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
-        };
+        let (trace, own) = traces_of(&session, agent.as_deref(), scope);
         let call = Call {
             outline,
             hook,
@@ -233,7 +227,7 @@ impl Call {
     ///
     /// # Errors
     /// The missing member of the call, or the reason why nothing was decided. Callers must not allow the call.
-    pub fn judge(&self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
+    pub fn judge(&mut self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
         self.split(judge, &mut decisions)?;
         let json = match self.hook.as_str() {
@@ -271,7 +265,10 @@ impl Call {
                 content: self.content(),
             });
         } else if ruling.denies() {
-            memory.deny(self.key());
+            memory.deny(PastCall {
+                key: self.key(),
+                owner: self.owner(),
+            });
         }
         decisions.push(proposed);
         let decide = |decision: &str| {
@@ -292,12 +289,13 @@ impl Call {
     }
 
     fn after(
-        &self,
+        &mut self,
         judge: &mut impl Judge,
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let mut known = memory.end(&self.key(), &self.content());
+        let (mut known, owner) = memory.end(&self.key(), &self.content());
+        self.adopt(owner.as_deref());
         match known {
             Known::Asked(asked) => {
                 let event = |judge: &_, trace: &str| self.call(judge, trace, true);
@@ -602,6 +600,16 @@ impl Call {
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
+    /// Takes the call for one of the sub-agent that made it: programs leave out names of sub-agents in some hooks, and a sub-agent
+    /// fulfils no condition of the main agent's calls.
+    fn adopt(&mut self, owner: Option<&str>) {
+        let agent = owner.and_then(|owner| owner.strip_prefix(&self.session)?.strip_prefix('/'));
+        if let Some(agent) = agent.filter(|agent| !agent.is_empty()) {
+            self.agent = Some(agent.to_owned());
+            (self.trace, self.own) = traces_of(&self.session, Some(agent), self.scope);
+        }
+    }
+
     /// Returns the agent that made the call, as `session/agent`.
     fn owner(&self) -> String {
         format!(
@@ -626,6 +634,17 @@ fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
     decision.ruling == Ruling::Ask
         && decision.errors.is_empty()
         && fired.all(|fired| asked.contains(&fired.clause))
+}
+
+/// Returns the names of the trace of a call, and of the main agent's own. The ids are escaped, so that different sessions and agents
+/// have different names.
+fn traces_of(session: &str, agent: Option<&str>, scope: Scope) -> (String, Option<String>) {
+    let id = session.replace('%', "%25").replace('/', "%2F");
+    match (agent, scope) {
+        (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
+        (None, Scope::Agent) => (id, None),
+        (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
+    }
 }
 
 fn ending(mut answer: Json, reason: &str) -> Json {
