@@ -88,17 +88,21 @@ pub(super) struct ReservationArgs {
     max_trace_proposal_bytes: Option<usize>,
 }
 
-// The limit on the questions of hooks.
+// Limits on the questions of hooks.
 #[derive(Debug, clap::Args)]
 pub(super) struct QuestionArgs {
     /// Calls of a trace that hooks ask a person about at the same time; beyond it, calls are denied [default: 5]
     #[arg(long, value_name = "N")]
     max_questions: Option<usize>,
+    /// Orders of a trace's calls in question and of what was recorded since; beyond it, calls are denied until these are answered [default: 64]
+    #[arg(long, value_name = "N")]
+    max_histories: Option<usize>,
 }
 
 impl QuestionArgs {
     pub(super) fn set(&self, options: &mut Options) {
         options.questions = self.max_questions.unwrap_or(options.questions);
+        options.histories = self.max_histories.unwrap_or(options.histories);
     }
 }
 

@@ -53,6 +53,7 @@ mod formats_shapes;
 mod fuzz_targets;
 mod graph;
 mod guarantees;
+mod histories;
 mod hook;
 mod hook_ends;
 mod hook_files;

@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
+use super::histories::Histories;
 use super::kinds::Kinds;
 use super::raw_object::RawObject;
 use super::reserve::{Proposal, Reserved};
@@ -90,6 +91,8 @@ pub struct Monitor {
     pub(super) expiries: BTreeSet<(i128, u64)>,
     /// The open proposals, by trace.
     pub(super) reserved: HashMap<SmolStr, Reserved>,
+    /// Orders other than the recorded ones in which events may have happened, by trace.
+    pub(super) histories: HashMap<SmolStr, Histories>,
     /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
     /// The client that made the current request.
@@ -198,6 +201,7 @@ impl Monitor {
             proposals: BTreeMap::new(),
             expiries: BTreeSet::new(),
             reserved: HashMap::new(),
+            histories: HashMap::new(),
             clients: Clients::default(),
             client: 0,
             hooked: false,

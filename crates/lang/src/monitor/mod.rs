@@ -45,6 +45,7 @@ pub mod damaged;
 mod decision;
 pub mod encoded;
 mod envelope;
+mod histories;
 pub mod joined;
 pub mod journal;
 mod judge;
@@ -119,6 +120,9 @@ pub struct Options {
     /// The greatest number of calls of a trace about which a person is asked and that no commit follows (`max-questions`); beyond
     /// it, actions of the trace are denied. They are judged in all orders, of which n calls have n!.
     pub questions: usize,
+    /// The greatest number of histories that are kept of a trace because calls about which a person is asked may have happened before what
+    /// was recorded since (`max-histories`); beyond it, actions of the trace are denied while questions are open.
+    pub histories: usize,
     /// The number of clients that share `proposals` and `proposal_bytes` equally.
     pub clients: usize,
     /// The time after which an open proposal expires, by the times that callers pass.
@@ -204,6 +208,7 @@ impl Default for Options {
             trace_proposal_bytes: 64 << 20,
             clients: 1,
             questions: 5,
+            histories: 64,
             reservation: Duration::from_secs(600),
             outcomes: Outcomes::default(),
             approvals: Vec::new(),

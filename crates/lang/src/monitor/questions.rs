@@ -13,6 +13,7 @@
 use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
+use super::histories::Histories;
 use super::live::{Monitor, Read, Trace};
 use super::usage;
 use crate::input::record::Event;
@@ -31,7 +32,7 @@ struct Orders<'a> {
 
 impl Monitor {
     /// Returns the numbers of the questions of a trace that are answered without a commit.
-    fn questions(&self, trace: &SmolStr) -> Vec<u64> {
+    pub(super) fn questions(&self, trace: &SmolStr) -> Vec<u64> {
         let reserved = self.reserved.get(trace).into_iter();
         let numbers = reserved.flat_map(|reserved| &reserved.numbers).copied();
         let lasts = |number: &u64| self.proposals.get(number).is_some_and(|of| of.lasts);
@@ -41,10 +42,12 @@ impl Monitor {
     /// Judges an action in all orders with the open questions of its trace; `decision` becomes the strictest.
     pub(super) fn judge_with_questions(&mut self, read: &Read, decision: &mut Decision) {
         let open = self.questions(&read.trace);
-        if open.is_empty() || decision.ruling.denies() {
+        let others = self.histories.get(&read.trace);
+        if open.is_empty() && others.is_none() || decision.ruling.denies() {
             return;
         }
-        if let Some(why) = self.too_many_orders(read, &open) {
+        let others = others.cloned().unwrap_or_default();
+        if let Some(why) = self.too_many_orders(read, &open, &others) {
             decision.ruling = Ruling::Block;
             decision.errors.push(why);
             return;
@@ -55,7 +58,14 @@ impl Monitor {
             errors: &read.errors,
         };
         let mut before = self.fork_reserved(&read.trace, &[]);
-        if let Some(denied) = self.denied_in_order(&mut before, None, &orders, &open) {
+        let mut denied = self.denied_in_order(&mut before, None, &orders, &open);
+        for mut history in others.all {
+            let mut open = open.clone();
+            open.retain(|number| !history.happened.contains(number));
+            denied =
+                denied.or_else(|| self.denied_in_order(&mut history.trace, None, &orders, &open));
+        }
+        if let Some(denied) = denied {
             *decision = Decision {
                 step: decision.step,
                 reserved: open.len(),
@@ -66,9 +76,15 @@ impl Monitor {
     }
 
     /// Returns why the orders of an action and `open` questions are not tried.
-    fn too_many_orders(&self, read: &Read, open: &[u64]) -> Option<String> {
+    fn too_many_orders(&self, read: &Read, open: &[u64], others: &Histories) -> Option<String> {
         let (n_open, most) = (open.len(), self.options.questions);
         let asked = format!("a person is being asked about {n_open} calls of this trace");
+        if others.too_many {
+            let most = self.options.histories;
+            return Some(format!(
+                "{asked}, and what was recorded since may have happened in more than {most} orders (limit: `max-histories`); answer them first"
+            ));
+        }
         if n_open > most {
             return Some(format!(
                 "{asked}, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
@@ -79,6 +95,7 @@ impl Monitor {
         let bytes = usage::size(cells) + known.map(|of| of.bytes).sum::<usize>();
         // each of `n` actions, and behind each the orders of the others
         let orders = (1..=n_open + 1).fold(0usize, |orders, n| (orders + 1).saturating_mul(n));
+        let orders = orders.saturating_mul(1 + others.all.len());
         (orders.saturating_mul(bytes) > MOST_BYTES).then(|| {
             format!(
                 "{asked}, which are too large to be judged in every order ({orders} steps of {bytes} bytes in all); answer them first"
@@ -97,7 +114,7 @@ impl Monitor {
     ) -> Option<Decision> {
         if with.is_none() {
             let mut after = self.fork(without);
-            let judged = self.happen(&mut after, orders.trace, orders.action, orders.errors);
+            let judged = self.happen(&mut after, orders.trace, orders.action, orders.errors, true);
             if judged.ruling.denies() {
                 return Some(judged);
             }
@@ -107,12 +124,12 @@ impl Monitor {
             }
         }
         for number in open {
-            let Some(event) = self.proposals.get(number).map(|of| self.event_of(of, None)) else {
+            let Some(event) = self.question_event(*number) else {
                 continue;
             };
             let mut without = self.fork(without);
             if self
-                .happen(&mut without, orders.trace, &event, &[])
+                .happen(&mut without, orders.trace, &event, &[], true)
                 .ruling
                 .denies()
             {
@@ -121,7 +138,7 @@ impl Monitor {
             }
             let mut with = with.as_deref_mut().map(|with| self.fork(with));
             if let Some(with) = &mut with {
-                let judged = self.happen(with, orders.trace, &event, &[]);
+                let judged = self.happen(with, orders.trace, &event, &[], true);
                 if judged.ruling.denies() {
                     return Some(judged);
                 }
@@ -147,7 +164,7 @@ impl Monitor {
             .into_iter()
             .filter(|number| !self.judge_question(&name, *number).ruling.denies())
             .collect();
-        let mut decision = self.event(event, now, &[]);
+        let mut decision = self.event(event, now, None);
         let denied = allowed
             .iter()
             .map(|number| self.judge_question(&name, *number))
@@ -162,24 +179,28 @@ impl Monitor {
 
     /// Judges a question again, on what has happened.
     fn judge_question(&mut self, trace: &SmolStr, number: u64) -> Decision {
-        let Some(event) = self
-            .proposals
-            .get(&number)
-            .map(|of| self.event_of(of, None))
-        else {
+        let Some(event) = self.question_event(number) else {
             return Decision::new(Cause::Proposal);
         };
         let mut after = self.fork_reserved(trace, &[]);
-        self.happen(&mut after, trace, &event, &[])
+        self.happen(&mut after, trace, &event, &[], true)
     }
 
-    /// Steps a copy of a trace by an event that is assumed to happen, and judges it.
+    /// Returns the event of a question.
+    pub(super) fn question_event(&self, number: u64) -> Option<Event> {
+        let question = self.proposals.get(&number)?;
+        Some(self.event_of(question, None))
+    }
+
+    /// Steps a copy of a trace by an event that is assumed to happen, and judges it. `awaits`: whether the fields marked `@outcome` do
+    /// not exist yet.
     pub(super) fn happen(
         &mut self,
         copy: &mut Trace,
         trace: &SmolStr,
         event: &Event,
         errors: &[String],
+        awaits: bool,
     ) -> Decision {
         let mut read = Read {
             trace: trace.clone(),
@@ -189,7 +210,7 @@ impl Monitor {
         copy.live.learn_meta(&read.event.meta);
         self.not_before(copy, &mut read.event);
         let mut judged = Decision::new(Cause::Proposal);
-        self.advance(copy, &mut read, true, &mut judged);
+        self.advance(copy, &mut read, awaits, &mut judged);
         judged
     }
 }

@@ -32,7 +32,7 @@ const LASTING: u64 = 30 * 24 * 3600;
 pub(super) struct Proposal {
     pub(super) trace: SmolStr,
     /// The arms that acted for the proposal, each with its clause.
-    acted: Vec<(usize, usize)>,
+    pub(super) acted: Vec<(usize, usize)>,
     /// The facts that the event states about its record.
     pub(super) meta: Box<[Cell]>,
     /// The cells of its steps; fields that exist only after the action are unknown.
@@ -107,7 +107,8 @@ impl Monitor {
         self.expire(now);
         let name = event.trace.clone().unwrap_or_default();
         // One step is enough if no proposal is reserved and the event has no fields that exist only after the action.
-        let mut decision = match self.awaits() || self.reserved.contains_key(&name) {
+        let others = self.reserved.contains_key(&name) || self.histories.contains_key(&name);
+        let mut decision = match self.awaits() || others {
             true => self.act_reserved(event, now),
             false => self.act_at_once(event, name, now),
         };
@@ -157,14 +158,12 @@ impl Monitor {
         if proposed.ruling >= Ruling::Ask {
             return proposed;
         }
-        let Some(proposal) = proposed
-            .proposal
-            .take()
-            .and_then(|number| self.release(number))
-        else {
+        let number = proposed.proposal.take();
+        let released = number.and_then(|number| Some((number, self.release(number)?)));
+        let Some((number, proposal)) = released else {
             return proposed;
         };
-        let done = self.event(event, now, &proposal.acted);
+        let done = self.event(event, now, Some((number, &proposal)));
         if done.ruling > proposed.ruling {
             return done;
         }
@@ -215,13 +214,17 @@ impl Monitor {
         if self.is_of_other_client(proposal) {
             return forbidden("only its own client or an approver may commit a proposal");
         }
-        let proposal = self.release(proposal);
+        let number = proposal;
+        let proposal = self.release(number);
         let name = event.trace.clone().unwrap_or_default();
+        if let Some(other) = proposal.as_ref().filter(|of| of.trace != name) {
+            self.refuse_histories(number, other);
+        }
         let same = proposal.filter(|proposal| proposal.trace == name);
-        let acted = same.map(|proposal| proposal.acted).unwrap_or_default();
+        let same = same.as_ref().map(|proposal| (number, proposal));
         let is_among_others = self.reserved.contains_key(&name);
         let among_others = is_among_others.then(|| self.judged_anew(event.clone(), now));
-        let done = self.event(event, now, &acted);
+        let done = self.event(event, now, same);
         match among_others {
             Some(stricter) if stricter.ruling.denies() && stricter.ruling > done.ruling => {
                 Decision {
@@ -251,7 +254,10 @@ impl Monitor {
             return forbidden("only its own client or an approver may abandon a proposal");
         }
         match self.release(proposal) {
-            Some(proposal) => decision.trace = Some(proposal.trace),
+            Some(released) => {
+                self.refuse_histories(proposal, &released);
+                decision.trace = Some(released.trace);
+            }
             None => decision.errors.push("unknown proposal".to_owned()),
         }
         decision
@@ -351,7 +357,7 @@ impl Monitor {
                 continue;
             };
             let event = self.event_of(proposal, None);
-            self.happen(&mut fork, name, &event, &[]);
+            self.happen(&mut fork, name, &event, &[], true);
         }
         fork
     }
@@ -431,7 +437,9 @@ impl Monitor {
             && until < now.0
         {
             self.expiries.pop_first();
-            self.release(number);
+            if let Some(expired) = self.release(number) {
+                self.refuse_histories(number, &expired);
+            }
         }
     }
 
@@ -470,6 +478,7 @@ impl Monitor {
 
     /// Ends all proposals of a trace that has ended.
     pub(super) fn release_all(&mut self, trace: &str) {
+        self.histories.remove(trace);
         let reserved = self.reserved.remove(trace);
         for number in reserved.into_iter().flat_map(|reserved| reserved.numbers) {
             if let Some(proposal) = self.proposals.remove(&number) {

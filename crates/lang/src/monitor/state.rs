@@ -1,18 +1,19 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":6,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":7,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::TrainedModel;
 use super::arms::Memory;
+use super::histories::{Histories, History};
 use super::live::{Monitor, Trace};
 use super::reserve::Proposal;
 use super::risk::ChainPosition;
@@ -20,7 +21,7 @@ use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The format version that is written and read.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -48,14 +49,22 @@ struct Head {
 
 #[derive(Serialize, Deserialize)]
 struct Body {
-    traces: Vec<SavedTrace>,
+    traces: Vec<(SmolStr, SavedTrace)>,
     proposals: Vec<(u64, Proposal)>,
     next_proposal: u64,
+    histories: Vec<SavedHistories>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedHistories {
+    name: SmolStr,
+    /// Each with the numbers of the questions that happened in it.
+    all: Vec<(SavedTrace, Vec<u64>)>,
+    too_many: bool,
 }
 
 #[derive(Serialize, Deserialize)]
 struct SavedTrace {
-    name: SmolStr,
     live: Saved,
     memory: Box<[Memory]>,
     chain_position: ChainPosition,
@@ -123,16 +132,20 @@ impl Monitor {
         names.sort_unstable();
         let traces = names.into_iter().filter_map(|name| {
             let trace = self.traces.get(name)?;
-            Some(SavedTrace {
-                name: name.clone(),
-                live: trace.live.save(&self.program),
-                memory: trace.memory.clone(),
-                chain_position: trace.chain_position.clone(),
-                next: trace.next,
-                ahead: trace.ahead,
-                due: trace.due,
-            })
+            Some((name.clone(), self.saved(trace)))
         });
+        let histories = self.histories.iter().map(|(name, histories)| {
+            let all = histories.all.iter();
+            SavedHistories {
+                name: name.clone(),
+                all: all
+                    .map(|history| (self.saved(&history.trace), history.happened.clone()))
+                    .collect(),
+                too_many: histories.too_many,
+            }
+        });
+        let mut histories: Vec<SavedHistories> = histories.collect();
+        histories.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let proposals = self.proposals.iter();
         let body = Body {
             traces: traces.collect(),
@@ -140,6 +153,7 @@ impl Monitor {
                 .map(|(number, proposal)| (*number, proposal.clone()))
                 .collect(),
             next_proposal: self.next_proposal,
+            histories,
         };
         let mut bytes = postcard::to_extend(&body, bytes).map_err(|error| unwritable(&error))?;
         let sum = blake3::hash(&bytes);
@@ -186,28 +200,27 @@ impl Monitor {
         let body = text.get(from..).ok_or(StateError::Damaged)?;
         let body: Body = postcard::from_bytes(body).map_err(|_| StateError::Unsound)?;
         let mut traces = Vec::with_capacity(body.traces.len());
-        for saved in body.traces {
-            if saved.memory.len() != self.table.clauses.len()
-                || !self.chains.fit(&saved.chain_position)
-            {
-                return Err(StateError::Unsound);
-            }
-            let live = Live::restore(&self.program, saved.live).ok_or(StateError::Unsound)?;
-            let trace = Trace {
-                live,
-                memory: saved.memory,
-                chain_position: saved.chain_position,
-                next: saved.next,
-                ahead: saved.ahead,
-                due: saved.due,
+        for (name, saved) in body.traces {
+            traces.push((name, self.restored(saved)?));
+        }
+        let mut histories = HashMap::with_capacity(body.histories.len());
+        for saved in body.histories {
+            let all = saved.all.into_iter().map(|(trace, happened)| {
+                let trace = self.restored(trace)?;
+                Ok(History { trace, happened })
+            });
+            let of_trace = Histories {
+                all: all.collect::<Result<_, StateError>>()?,
+                too_many: saved.too_many,
             };
-            traces.push((saved.name, trace));
+            histories.insert(saved.name, of_trace);
         }
         self.due = traces
             .iter()
             .filter_map(|(name, trace)| Some((trace.due?, name.clone())))
             .collect();
         self.traces = traces.into_iter().collect();
+        self.histories = histories;
         self.reserved.clear();
         self.clients = Clients::default();
         self.expiries.clear();
@@ -218,6 +231,42 @@ impl Monitor {
         self.next_proposal = body.next_proposal;
         self.taken = head.taken;
         Ok(())
+    }
+
+    fn saved(&self, trace: &Trace) -> SavedTrace {
+        SavedTrace {
+            live: trace.live.save(&self.program),
+            memory: trace.memory.clone(),
+            chain_position: trace.chain_position.clone(),
+            next: trace.next,
+            ahead: trace.ahead,
+            due: trace.due,
+        }
+    }
+
+    fn restored(&self, saved: SavedTrace) -> Result<Trace, StateError> {
+        if saved.memory.len() != self.table.clauses.len() || !self.chains.fit(&saved.chain_position)
+        {
+            return Err(StateError::Unsound);
+        }
+        let live = Live::restore(&self.program, saved.live).ok_or(StateError::Unsound)?;
+        Ok(Trace {
+            live,
+            memory: saved.memory,
+            chain_position: saved.chain_position,
+            next: saved.next,
+            ahead: saved.ahead,
+            due: saved.due,
+        })
+    }
+
+    /// Returns what determines all later decisions about a trace, as bytes; `None` if it cannot be serialised.
+    pub(super) fn state_of(&self, trace: &Trace) -> Option<Vec<u8>> {
+        let saved = SavedTrace {
+            due: None,
+            ..self.saved(trace)
+        };
+        postcard::to_allocvec(&saved).ok()
     }
 }
 

@@ -8,6 +8,7 @@ use super::judge::{Context, StepMemory};
 use super::live::{Monitor, Read, Trace, forbidden, too_many};
 use super::owed_text;
 use super::reading::problem_message;
+use super::reserve::Proposal;
 use crate::eval::{self, Live};
 use crate::ids::PropertyId;
 use crate::input::record::Event;
@@ -133,22 +134,23 @@ impl Monitor {
         }
     }
 
-    /// Records an event that happened.
+    /// Records an event that happened. `answers`: the proposal that it was, and the arms that acted for that.
     pub(super) fn event(
         &mut self,
         event: Event,
         now: Option<Instant>,
-        acted: &[(usize, usize)],
+        answers: Option<(u64, &Proposal)>,
     ) -> Decision {
         let (mut read, mut trace) = match self.take(event, now) {
             Ok(taken) => taken,
             Err(refused) => return refused,
         };
-        for (clause, arm) in acted {
+        for (clause, arm) in answers.iter().flat_map(|(_, proposal)| &proposal.acted) {
             if let Some(memory) = trace.memory.get_mut(*clause) {
                 memory.acted |= 1u64.checked_shl(*arm as u32).unwrap_or(0);
             }
         }
+        let histories = self.histories_before(&read.trace, &mut trace);
         let mut decision = Decision::new(Cause::Event);
         decision.step = Some(trace.next);
         self.advance(&mut trace, &mut read, false, &mut decision);
@@ -156,6 +158,8 @@ impl Monitor {
             self.record_current(&mut trace, &mut decision);
         }
         self.rest(&read.trace, trace);
+        let answers = answers.map(|(number, _)| number);
+        self.continue_histories(&read, histories, answers, decision.ruling);
         decision.trace = Some(read.trace);
         decision
     }

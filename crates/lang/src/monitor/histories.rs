@@ -1,0 +1,164 @@
+//! The orders in which a trace may have gone.
+//!
+//! A call about which a person is asked may run at any time after that, and only its outcome says that it did. What is recorded in
+//! between may therefore have happened after it. So as long as questions are open ([`Monitor::set_hooked`]), a trace has further
+//! histories beside the recorded one: one for each order of recorded events and questions, of which equal states are kept once. Each
+//! action is judged on all of them (`questions`). They stay after the outcome, until their states are equal to the recorded one.
+
+use smol_str::SmolStr;
+
+use super::decision::Ruling;
+use super::live::{Monitor, Read, Trace};
+use super::reserve::Proposal;
+
+/// The greatest number of orders that are tried for each history that may be kept: five questions have 325.
+const ORDERS: usize = 16;
+
+/// A history of a trace in which questions happened before other recorded events.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    pub(super) trace: Trace,
+    /// The numbers of the open questions that happened in it, in ascending order.
+    pub(super) happened: Vec<u64>,
+}
+
+/// The histories of a trace beside the recorded one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Histories {
+    pub(super) all: Vec<History>,
+    /// Whether there were more than [`Options::histories`](super::Options::histories), so that they are not known while questions are
+    /// open.
+    pub(super) too_many: bool,
+}
+
+impl Monitor {
+    /// Returns the histories of a trace directly before an event is recorded: those that it has, with every order of the open questions
+    /// behind them. Empty if nothing was asked.
+    pub(super) fn histories_before(&mut self, name: &SmolStr, recorded: &mut Trace) -> Histories {
+        let known = self.histories.remove(name);
+        let open = self.questions(name);
+        if known.is_none() && open.is_empty() {
+            return Histories::default();
+        }
+        let known = known.unwrap_or_default();
+        let mut too_many = known.too_many && !open.is_empty();
+        let mut all = Vec::new();
+        if !too_many {
+            let mut before = self.fork(recorded);
+            self.answered(name, &mut before, &[], &open, &mut all);
+            for mut history in known.all {
+                let happened = history.happened.clone();
+                self.answered(name, &mut history.trace, &happened, &open, &mut all);
+                all.push(history);
+            }
+            too_many = all.len() >= self.most_orders();
+        }
+        Histories { all, too_many }
+    }
+
+    fn most_orders(&self) -> usize {
+        self.options.histories.saturating_mul(ORDERS)
+    }
+
+    /// Adds every order of questions that are open in a history.
+    fn answered(
+        &mut self,
+        name: &SmolStr,
+        trace: &mut Trace,
+        happened: &[u64],
+        open: &[u64],
+        all: &mut Vec<History>,
+    ) {
+        for number in open.iter().filter(|number| !happened.contains(number)) {
+            if all.len() >= self.most_orders() {
+                return;
+            }
+            let Some(event) = self.question_event(*number) else {
+                continue;
+            };
+            let mut after = self.fork(trace);
+            if self
+                .happen(&mut after, name, &event, &[], true)
+                .ruling
+                .denies()
+            {
+                continue;
+            }
+            let mut with = happened.to_vec();
+            with.insert(with.partition_point(|other| other < number), *number);
+            self.answered(name, &mut after, &with, open, all);
+            all.push(History {
+                trace: after,
+                happened: with,
+            });
+        }
+    }
+
+    /// Continues histories by a recorded event. `answers`: the question that the event is the call of; it is not repeated in histories
+    /// in which it happened. A history that the event violates, while it does not violate the recorded one, is dropped: nothing can be
+    /// prevented in it any more.
+    pub(super) fn continue_histories(
+        &mut self,
+        read: &Read,
+        mut histories: Histories,
+        answers: Option<u64>,
+        ruling: Ruling,
+    ) {
+        let mut continued = Vec::with_capacity(histories.all.len());
+        for mut history in histories.all {
+            if let Some(place) = answers
+                .and_then(|number| history.happened.iter().position(|other| *other == number))
+            {
+                history.happened.remove(place);
+            } else {
+                let errors = &read.errors;
+                let judged =
+                    self.happen(&mut history.trace, &read.trace, &read.event, errors, false);
+                if judged.ruling.denies() && !ruling.denies() {
+                    continue;
+                }
+            }
+            continued.push(history);
+        }
+        histories.all = continued;
+        self.keep_histories(&read.trace, histories);
+    }
+
+    /// Drops the histories in which a question happened that was refused.
+    pub(super) fn refuse_histories(&mut self, number: u64, proposal: &Proposal) {
+        if let Some(mut histories) = self.histories.remove(&proposal.trace) {
+            histories
+                .all
+                .retain(|history| !history.happened.contains(&number));
+            histories.too_many &= !self.questions(&proposal.trace).is_empty();
+            self.keep_histories(&proposal.trace, histories);
+        }
+    }
+
+    /// Keeps one history for each state, and none that is the recorded one.
+    fn keep_histories(&mut self, name: &SmolStr, mut histories: Histories) {
+        if histories.too_many {
+            histories.all.clear();
+            self.histories.insert(name.clone(), histories);
+            return;
+        }
+        let recorded = self.traces.get(name).map(|trace| self.state_of(trace));
+        let mut seen: Vec<(Vec<u64>, Option<Vec<u8>>)> = Vec::new();
+        seen.extend(recorded.map(|state| (Vec::new(), state)));
+        let histories = histories.all.into_iter().filter(|history| {
+            let state = (history.happened.clone(), self.state_of(&history.trace));
+            let is_new = state.1.is_none() || !seen.contains(&state);
+            if is_new {
+                seen.push(state);
+            }
+            is_new
+        });
+        let all: Vec<History> = histories.collect();
+        let too_many = all.len() > self.options.histories;
+        let all = if too_many { Vec::new() } else { all };
+        if too_many || !all.is_empty() {
+            self.histories
+                .insert(name.clone(), Histories { all, too_many });
+        }
+    }
+}
