@@ -391,9 +391,20 @@ fn limit(args: &Args) {
             complain(&format!("cannot limit the judging process: {error}"));
         }
     };
-    limit(Resource::As, args.max_memory.saturating_mul(1024 * 1024));
+    let most = args.max_memory.saturating_mul(1024 * 1024);
+    limit(Resource::As, most.saturating_add(reserved()));
     limit(Resource::Cpu, args.timeout.saturating_add(1));
     limit(Resource::Core, 0);
+}
+
+/// Returns the bytes of address space that the process has: the allocator reserves a GiB of which it uses little. Zero if they are not known.
+fn reserved() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = pages.split_ascii_whitespace().next();
+    let pages: Option<u64> = pages.and_then(|pages| pages.parse().ok());
+    pages
+        .unwrap_or(0)
+        .saturating_mul(rustix::param::page_size() as u64)
 }
 
 /// Reads a call, and judges it.
@@ -530,8 +541,10 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         let why = format!("an earlier outcome could not be recorded: {why}");
         Session::remedy(&why, call.session())
     };
+    let mut said = Vec::new();
     for mark in &marked {
-        put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;
+        let answer = put_on_record(mark, call, &mut monitor, &mut memory);
+        said.extend(answer.map_err(lost)?);
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
     // An answer is given only after this.
@@ -560,10 +573,33 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         .clock
         .as_ref()
         .and_then(Witness::elapsed_across_restart);
-    Ok(match restarted.filter(|_| call.hook() != "SessionEnd") {
-        Some(elapsed) => Some(with_note(answer.json, &restart_note(elapsed))),
-        None => answer.json,
-    })
+    let mut answer = answer.json;
+    if call.hook() != "SessionEnd" {
+        answer = said.into_iter().fold(answer, with_answer);
+        if let Some(elapsed) = restarted {
+            answer = Some(with_note(answer, &restart_note(elapsed)));
+        }
+    }
+    Ok(answer)
+}
+
+/// Adds what the user must know of an earlier outcome to an answer, and the end of the run if the outcome ends it.
+fn with_answer(answer: Option<Json>, earlier: Json) -> Option<Json> {
+    let said = |key: &str| earlier.get(key).and_then(Json::as_str);
+    let texts = [said("systemMessage"), said("reason")]
+        .into_iter()
+        .flatten();
+    let mut answer = texts.fold(answer, |answer, text| {
+        Some(with_note(answer, &format!("an earlier outcome: {text}")))
+    });
+    if earlier.get("continue") == Some(&Json::Bool(false))
+        && let Some(members) = answer.get_or_insert_with(|| json!({})).as_object_mut()
+    {
+        for key in ["continue", "stopReason"] {
+            members.insert(key.to_owned(), earlier[key].clone());
+        }
+    }
+    answer
 }
 
 /// Begins the list of calls of a session that has none, before all its other files, so that its absence says something.
@@ -605,21 +641,20 @@ fn with_note(answer: Option<Json>, note: &str) -> Json {
     answer
 }
 
-/// Judges an outcome that an earlier process could not judge: nothing of it is known but which call it answers.
+/// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it
+/// answers. An outcome that was judged, and whose mark was not removed, is recorded again, with unknown parts: an equal call may have
+/// the same key, so the list of calls does not tell.
 fn put_on_record(
     mark: &Mark,
     call: &Call,
     monitor: &mut DurableMonitor,
     memory: &mut Memory,
-) -> Result<(), String> {
+) -> Result<Option<Json>, String> {
     let text = mark.text();
     let mut outcome = match text.is_empty() {
         // There was no room to say even that.
         true => Call::of(call.any_outcome()?, call.scope())?,
         false => Call::read(text.to_vec(), call.scope())?,
     };
-    if !memory.has_ended(&outcome) {
-        outcome.judge(monitor, memory)?;
-    }
-    Ok(())
+    Ok(outcome.judge(monitor, memory)?.json)
 }

@@ -22,6 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use super::clock::Witness;
 use super::durable_state::ONLY_ME;
+use super::secrets::check_owner;
 use crate::integrations::hook::{Call, Scope};
 
 /// The bit of the mode of `STEM.lock` that says that an outcome was lost: to set it takes no room.
@@ -448,12 +449,13 @@ fn make_folder(path: &Path) -> Result<(), String> {
         .map_err(|error| of(&error, path))
 }
 
-/// Refuses a folder that others can write.
+/// Refuses a folder that others can write, or that belongs to another user.
 fn check_mode(folder: &Path) -> Result<(), String> {
     let about = match std::fs::metadata(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         about => about.map_err(|error| of(&error, folder))?,
     };
+    check_owner(&about).map_err(|why| format!("`{}`: {why}", folder.display()))?;
     match about.mode() & 0o022 {
         0 => Ok(()),
         _ => Err(format!(

@@ -35,8 +35,10 @@ impl SecretArgs {
         }
     }
 
-    /// Refuses a secret that others can read, and one that others can write in any case: by it they could choose the secret.
+    /// Refuses a secret that others can read, and one that others can write or that belongs to another user in any case: by it they could
+    /// choose the secret.
     pub(super) fn check(self, path: &Path, about: &Metadata) -> Result<(), Failure> {
+        check_owner(about).map_err(|why| unusable(path, &why))?;
         let mode = about.mode() & 0o7777;
         let (can, else_give) = match mode {
             _ if mode & 0o022 != 0 => ("write", ""),
@@ -51,6 +53,17 @@ impl SecretArgs {
             "others can {can} the file (mode {mode:04o}); run `chmod 600 {shown}`{else_give}"
         );
         Err(unusable(path, &why))
+    }
+}
+
+/// Refuses a file or folder of another user than the one that runs Guard, and root: its owner can change it.
+pub(super) fn check_owner(about: &Metadata) -> Result<(), String> {
+    let own = rustix::process::geteuid().as_raw();
+    match about.uid() {
+        owner if owner == own || owner == 0 => Ok(()),
+        owner => Err(format!(
+            "it belongs to user {owner}, expected user {own}, who runs guard, or root"
+        )),
     }
 }
 

@@ -6,6 +6,7 @@ use assert_cmd::Command;
 use serde_json::{Value as Json, json};
 
 use crate::support::hook::{Session, decision, outcome, tainted};
+use crate::support::skip;
 
 /// Changes the list of calls, and the last line of the log, which names it: what only somebody can do who has the key, if there is
 /// one.
@@ -58,6 +59,34 @@ fn a_restart_of_the_machine_is_told() {
         "{message}"
     );
     assert_eq!(session.before("c", "Read", json!({})), Json::Null);
+}
+
+/// A folder of another user holds no history: only root can try it.
+#[test]
+fn a_folder_of_another_user_is_refused() {
+    let session = tainted(&[]);
+    std::fs::create_dir(session.state()).unwrap();
+    if std::os::unix::fs::chown(session.state(), Some(12_345), None).is_err() {
+        return skip("only root can give a folder to another user");
+    }
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, _, err) = session.raw(input.to_string().as_bytes());
+    assert_eq!(code, 2, "{err}");
+    assert!(
+        err.contains("belongs to user 12345, expected user"),
+        "{err}"
+    );
+}
+
+/// What the allocator reserves and does not use counts for nothing.
+#[test]
+fn a_small_limit_on_memory_allows_small_calls() {
+    let session = tainted(&["--max-memory", "64"]);
+    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    assert_eq!(
+        session.after("a", "Read", json!({}), json!("x")),
+        Json::Null
+    );
 }
 
 /// A folder in which others can put files holds no history.

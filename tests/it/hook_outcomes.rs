@@ -369,21 +369,68 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     assert_eq!(told["reason"], format!("{otherwise}: fetch http://b?"));
 }
 
-/// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record.
-#[test]
-fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
-    let session = tainted(&["--timeout", "1"]);
-    session.before("r", "Read", json!({}));
+/// Gives a session an outcome whose hook is ended before it has judged it.
+fn unjudged(session: &Session, outcome: &[u8]) {
     let held = std::fs::File::open(session.file("lock")).unwrap();
     held.lock().unwrap();
-    let (code, out, err) = session.raw(&outcome("\"x\""));
+    let (code, out, err) = session.raw(outcome);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("--timeout"), "{err}");
     held.unlock().unwrap();
-    let mail = session.before("m", "mail", json!({}));
-    assert_eq!(decision(&mail).0, "deny");
-    let marks = std::fs::read_dir(session.file("open")).unwrap().count();
-    assert_eq!(marks, 0);
+}
+
+/// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record, also if an equal call
+/// had an outcome before.
+#[test]
+fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
+    for repeated in [false, true] {
+        let session = tainted(&["--timeout", "1"]);
+        session.before("r", "Read", json!({}));
+        if repeated {
+            session.raw(&outcome("\"fine\""));
+        }
+        unjudged(&session, &outcome("\"x\""));
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny");
+        let marks = std::fs::read_dir(session.file("open")).unwrap().count();
+        assert_eq!(marks, 0);
+    }
+}
+
+/// What an outcome says about open questions reaches the person, whatever else is said, and whenever the outcome is judged.
+#[test]
+fn a_person_is_told_to_refuse_beside_everything_else() {
+    const SPEC: &str = r#"
+use std.agent
+property clean = never (kind == "result" and text contains "SECRET" and eventually (kind == "call" and tool == "send"))
+enforce clean { violated => block "nothing is sent after a secret" }
+enforce when kind == "result" and text contains "SECRET" => stop "do not use what you read"
+enforce when kind == "call" and tool == "send" => ask "send?"
+"#;
+    let refuse = "refuse the call that you are being asked about: ";
+    let asked = || {
+        let session = Session::with(&["--timeout", "1"]);
+        std::fs::write(&session.spec, SPEC).unwrap();
+        session.before("r", "Read", json!({}));
+        assert_eq!(decision(&session.before("s", "send", json!({}))).0, "ask");
+        session
+    };
+    let told = asked().after("r", "Read", json!({}), json!("a SECRET"));
+    assert!(told["reason"].to_string().contains("do not use"), "{told}");
+    let message = told["systemMessage"].to_string();
+    assert!(
+        message.contains(refuse) && message.contains("nothing is sent"),
+        "{told}"
+    );
+    let session = asked();
+    unjudged(&session, &outcome("\"x\""));
+    let told = session.before("l", "list", json!({}));
+    let message = told["systemMessage"].to_string();
+    assert!(
+        message.contains(&format!("an earlier outcome: {refuse}")),
+        "{told}"
+    );
+    assert_eq!(told["continue"], false, "{told}");
 }
 
 /// What the server of a tool chooses is text, also keys and numbers.

@@ -504,3 +504,18 @@ fn a_client_ends_its_own_proposals_only() {
     let decision = monitor.request(Request::Abandon(number), b"", None);
     assert_eq!((decision.ruling, decision.errors.len()), (Ruling::Allow, 0));
 }
+
+/// An action that is said to have an outcome already: if that is denied, nothing is recorded.
+#[test]
+fn an_action_is_not_recorded_if_its_outcome_is_denied() {
+    let spec = "event { kind: string  @outcome ok: bool? }\n\
+        property good = G (kind == \"pay\" -> ok != false)\nenforce good { violated => block \"failed\" }\n\
+        property one = G (count(kind == \"pay\") <= 1)\nenforce one { violated => block \"one\" }\n";
+    let spec = front("m.guard", spec, &NoFiles, check::Limits::default()).spec;
+    let mut monitor = Monitor::new(&spec.unwrap(), Options::default()).unwrap();
+    for (ok, denied) in [("false", true), ("true", false), ("true", true)] {
+        let line = format!(r#"{{"phase":"act","event":{{"trace":"T","kind":"pay","ok":{ok}}}}}"#);
+        let decision = monitor.line(line.as_bytes(), None);
+        assert_eq!(decision.ruling.denies(), denied, "{ok} {decision:?}");
+    }
+}

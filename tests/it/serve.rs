@@ -1070,6 +1070,66 @@ fn an_approval_is_one_in_any_spelling_of_a_number() {
     assert!(err.contains("found a list or an object"), "{err}");
 }
 
+/// A rule may look into lists and records, so an approval within them is one as well.
+#[test]
+fn an_approval_within_a_value_is_one() {
+    let spec = "record Who { name: string }\n\
+        event { kind: string  tags: list<string>?  set: set<string>?  by: Who?  all: json?  at: time?  spent: duration? }\n\
+        property approved = G (kind == \"pay\" -> O (tags contains \"ok\"))\nenforce approved { violated => block \"no\" }\n";
+    let args = |field: &str| {
+        let args = [
+            "--listen",
+            "127.0.0.1:0",
+            "--token-file",
+            "DIR/token",
+            "--approval",
+        ];
+        let mut args: Vec<String> = args.map(str::to_owned).to_vec();
+        args.extend([
+            format!("{field}=ok"),
+            "--approver-token-file".to_owned(),
+            "DIR/approver".to_owned(),
+        ]);
+        args
+    };
+    for (field, value) in [
+        ("tags", r#"["x","ok"]"#),
+        ("set", r#"["ok"]"#),
+        ("by", r#"{"name":"ok"}"#),
+        ("all", r#"{"a":[1,"ok"]}"#),
+    ] {
+        let args = args(field);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let daemon = daemon_of(spec, &args);
+        let header = format!("Authorization: Bearer {TOKEN}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let body = format!(r#"{{"trace":"t","kind":"x","{field}":{value}}}"#);
+        let answer = ask(stream, "POST", "/v1/decide", &header, &body).1;
+        assert!(answer.contains("only an approver"), "{field} {answer}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("s.guard"), spec).unwrap();
+    for (file, token) in [("token", TOKEN), ("approver", APPROVER)] {
+        support::write_private(&folder.path().join(file), &format!("{token}\n"));
+    }
+    for field in ["at", "spent"] {
+        let args = args(field)
+            .into_iter()
+            .map(|arg| arg.replace("DIR", folder.path().to_str().unwrap()));
+        let mut guard = Command::new(env!("CARGO_BIN_EXE_guard"));
+        let output = guard
+            .arg("serve")
+            .arg(path("s.guard"))
+            .args(args)
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains("without times and durations"), "{err}");
+    }
+}
+
 /// A state without a journal is saved when the server ends, and is one server's.
 #[test]
 fn a_state_is_saved_when_a_signal_ends_the_server() {

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Call;
-
 /// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as
 /// never judged.
 const MOST_CALLS: usize = 1000;
@@ -106,12 +104,6 @@ impl Memory {
             (None, false) => Known::Otherwise,
         };
         (known, owner)
-    }
-
-    /// Returns whether the outcome of this call was recorded.
-    pub fn has_ended(&self, call: &Call) -> bool {
-        let key = call.key();
-        self.ended.iter().any(|ended| ended.key == key)
     }
 
     /// Forgets the calls of this owner that a person was asked about; returns their proposals.

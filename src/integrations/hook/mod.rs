@@ -346,8 +346,10 @@ impl Call {
             };
         }
         let mut block = json!({"decision": "block", "reason": reason});
-        if worst.cause == Cause::Event && worst.reserved > 0 {
+        let mut refused = decisions.iter().filter_map(|one| one.refused.as_ref());
+        if let Some(refused) = refused.next() {
             // The person reads this, and the agent the rest.
+            let reason = reason_of(refused);
             block["systemMessage"] =
                 format!("refuse the call that you are being asked about: {reason}").into();
         }

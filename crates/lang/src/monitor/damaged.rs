@@ -8,7 +8,9 @@ use crate::input::scan::Scanner;
 
 /// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
 /// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
-/// one field of an event within an envelope is lost. Memory is bounded by the limit.
+/// one field of an event within an envelope is lost. Of an object in a document that is cut off, members may be missing, so it is
+/// unknown as a whole, unless it is such an event: what is missing there is unknown, because the document is changed. Memory is
+/// bounded by the limit.
 #[derive(Debug)]
 pub struct Intake {
     out: Vec<u8>,
@@ -90,7 +92,7 @@ impl Intake {
         if self.depth > 0 {
             if self.skips.is_none() {
                 let [outer, inner] = self.levels;
-                match (inner.is_open, inner.value, outer.value) {
+                match (inner.is_open && self.is_event(), inner.value, outer.value) {
                     (true, Some(start), _) => self.give_up(1, start),
                     (true, None, _) => self.out.truncate(inner.end),
                     (false, _, Some(start)) => self.give_up(0, start),
@@ -100,13 +102,19 @@ impl Intake {
             if self.out.is_empty() {
                 self.out.push(b'{');
             }
-            if self.levels[1].is_open && self.skips != Some(0) {
+            if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
                 self.out.push(b'}');
             }
             self.out.push(b'}');
             self.changed = true;
         }
         self.lossy()
+    }
+
+    /// Returns whether the value that is being read is the event of an envelope.
+    fn is_event(&self) -> bool {
+        let before = self.levels[0].value.and_then(|start| self.out.get(..start));
+        before.is_some_and(|before| before.ends_with(b"\"event\":"))
     }
 
     /// Returns the output as it is, without invalid bytes.
@@ -353,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_cut_off_leaves_the_rest() {
-        let cases: [(&[u8], &str); 11] = [
+        let cases: [(&[u8], &str); 14] = [
             (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
@@ -362,11 +370,14 @@ mod tests {
             (b"{\"a\":1,\"b", "{\"a\":1}"),
             (b"{\"a\":1,\"b\":\"x", "{\"a\":1,\"b\":\"\\ud800\"}"),
             (
-                b"{\"a\":{\"b\":1,\"c\":[2",
-                "{\"a\":{\"b\":1,\"c\":\"\\ud800\"}}",
+                b"{\"event\":{\"b\":1,\"c\":[2",
+                "{\"event\":{\"b\":1,\"c\":\"\\ud800\"}}",
             ),
-            (b"{\"a\":{\"b\":1,\"c", "{\"a\":{\"b\":1}}"),
-            (b"{\"a\":{", "{\"a\":{}}"),
+            (b"{\"event\":{\"b\":1,\"c", "{\"event\":{\"b\":1}}"),
+            (b"{\"event\":{", "{\"event\":{}}"),
+            (b"{\"a\":{\"b\":1,\"c\":[2", "{\"a\":\"\\ud800\"}"),
+            (b"{\"a\":{\"b\":1,\"c", "{\"a\":\"\\ud800\"}"),
+            (b"{\"a\":{", "{\"a\":\"\\ud800\"}"),
             (b"{\"a\":{\"b\":1}", "{\"a\":\"\\ud800\"}"),
         ];
         for (text, kept) in cases {

@@ -163,6 +163,8 @@ pub struct Decision {
     pub proposal: Option<u64>,
     /// If open proposals affect the decision: the number of proposals that were assumed to have happened.
     pub reserved: usize,
+    /// For an event: the denial of a call about which a person is being asked, which would not be denied without the event.
+    pub refused: Option<Box<Decision>>,
 }
 
 impl Fired {
@@ -202,6 +204,7 @@ impl Decision {
             owed: Vec::new(),
             proposal: None,
             reserved: 0,
+            refused: None,
         }
     }
 

@@ -23,6 +23,7 @@ use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOut
 use crate::input::record::{Event, FileName, Step, Unit};
 use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
+use crate::types::{EnumType, Type};
 use crate::value::{Cell, Instant, Number, Value};
 use crate::verdict::Verdict;
 
@@ -54,6 +55,11 @@ pub enum MonitorError {
     /// The field that marks approvals does not exist in the spec.
     #[error("approvals have the field `{0}`, which the events of the spec do not have")]
     NoField(SmolStr),
+    /// Approvals have a field whose values are not compared with a text.
+    #[error(
+        "approvals have the field `{0}` of type `{1}`, expected a field without times and durations, which are written in several ways"
+    )]
+    FieldType(SmolStr, String),
     /// A model file was given for a model that the spec does not have.
     #[error("the spec has no model `{0}`")]
     OtherModel(SmolStr),
@@ -171,7 +177,14 @@ impl Monitor {
             let mut fields = spec.schema.fields.iter();
             let field = fields.position(|field| field.name == approval.field);
             let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
-            Ok((field, approval.value.clone()))
+            let ty = &spec.schema.fields[field].ty;
+            match has_times(ty) {
+                true => Err(MonitorError::FieldType(
+                    approval.field.clone(),
+                    ty.to_string(),
+                )),
+                false => Ok((field, approval.value.clone())),
+            }
         });
         let approvals: Vec<(usize, SmolStr)> = approvals.collect::<Result<_, MonitorError>>()?;
         let names = spec
@@ -524,10 +537,7 @@ impl Monitor {
     pub(super) fn is_approval(&self, event: &Event) -> bool {
         let enums = &self.program.spec().enums;
         let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
-            Cell::Known(Value::String(text)) => **text == *wanted,
-            // As the language compares them: `7.0` is 7.
-            Cell::Known(Value::Number(number)) => Number::parse(wanted).as_ref() == Some(number),
-            Cell::Known(other) => print::value(other, enums) == wanted,
+            Cell::Known(value) => holds(value, wanted, enums),
             Cell::Unknown => false,
         };
         let mut approvals = self.approvals.iter();
@@ -550,6 +560,29 @@ impl Monitor {
         self.unreadable(
             "expected an event, found a whole trace; to check traces, use `guard audit`".to_owned(),
         )
+    }
+}
+
+/// Returns whether a type has times or durations.
+fn has_times(ty: &Type) -> bool {
+    match ty.non_null() {
+        Type::Time | Type::Duration => true,
+        Type::List(of) | Type::Set(of) | Type::Map(of) => has_times(of),
+        Type::Record(record) => record.members.iter().any(|(_, ty)| has_times(ty)),
+        _ => false,
+    }
+}
+
+/// Returns whether a value, or one within it, is the one that a text names.
+fn holds(value: &Value, wanted: &str, enums: &[Arc<EnumType>]) -> bool {
+    match value {
+        Value::String(text) => **text == *wanted,
+        // As the language compares them: `7.0` is 7.
+        Value::Number(number) => Number::parse(wanted).as_ref() == Some(number),
+        Value::List(all) => all.iter().any(|value| holds(value, wanted, enums)),
+        Value::Set(all) => all.iter().any(|value| holds(value, wanted, enums)),
+        Value::Object(all) => all.iter().any(|(_, value)| holds(value, wanted, enums)),
+        other => print::value(other, enums) == wanted,
     }
 }
 

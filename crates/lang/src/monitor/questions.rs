@@ -169,10 +169,14 @@ impl Monitor {
             .iter()
             .map(|number| self.judge_question(&name, *number))
             .find(|judged| judged.ruling.denies());
-        if let Some(denied) = denied.filter(|_| !decision.ruling.denies()) {
-            decision.ruling = Ruling::Block;
-            decision.clauses.extend(denied.clauses);
+        if let Some(denied) = denied {
+            decision.ruling = decision.ruling.max(Ruling::Block);
+            decision.clauses.extend(denied.clauses.iter().cloned());
             decision.reserved = allowed.len();
+            decision.refused = Some(Box::new(Decision {
+                cause: Cause::Event,
+                ..denied
+            }));
         }
         decision
     }

@@ -15,7 +15,7 @@ use crate::input::projection::ReadOutcome;
 use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
 use crate::input_schema::{FieldSource, Path};
 use crate::problem::{Problem, ProblemKind};
-use crate::value::{Cell, Instant};
+use crate::value::{Cell, Instant, Value};
 
 impl Monitor {
     /// Returns a line that contains the words of an envelope and is not JSON. If it reports an event that happened, the
@@ -195,6 +195,18 @@ impl Monitor {
             (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
             (None, _) => Err("no event on this line".to_owned()),
         }
+    }
+
+    /// Returns whether an event has a field that exists only after an action.
+    pub(super) fn has_outcome(&self, event: &Event) -> bool {
+        let mut steps = event.steps.iter();
+        let given =
+            |cell: Option<&Cell>| matches!(cell, Some(Cell::Known(value)) if *value != Value::Null);
+        steps.any(|step| {
+            self.awaited
+                .iter()
+                .any(|field| given(step.cells.get(*field)))
+        })
     }
 
     /// Sets the fields that exist only after an action to unknown.

@@ -163,6 +163,14 @@ impl Monitor {
         let Some((number, proposal)) = released else {
             return proposed;
         };
+        // An outcome that the line gives although the action is still to come is judged before anything is recorded.
+        if self.has_outcome(&event) {
+            let mut fork = self.fork_reserved(&proposal.trace, &[]);
+            let judged = self.happen(&mut fork, &proposal.trace, &event, &[], false);
+            if judged.ruling >= Ruling::Ask {
+                return judged;
+            }
+        }
         let done = self.event(event, now, Some((number, &proposal)));
         if done.ruling > proposed.ruling {
             return done;
