@@ -13,6 +13,8 @@
 //! guess. Work is bounded by [`Limits`]: time and memory are linear in them, and recursion is at most
 //! [`syntax::NESTING`] deep. The crate does not depend on the language of specs.
 
+mod braces;
+mod feed;
 mod files;
 mod follow;
 mod option_table;
@@ -28,8 +30,9 @@ mod wrappers;
 
 use std::fmt;
 
+use feed::Feed;
 use syntax::Dialect;
-use walk::{Feed, Folder, Walk};
+use walk::{Folder, Walk};
 
 /// The limits of reading a line, all inclusive.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! The output of commands, if only `echo`, `printf`, `cat` and `tee` of plain text print it.
 
+use super::feed::Feed;
 use super::syntax::{Kind, Node, Redirect, Script, Statement};
-use super::walk::{Feed, Scope, Walk};
+use super::walk::{Scope, Walk};
 use super::{ShellError, quoting};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -47,8 +48,10 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<Option<String>> {
         self.charge(16)?;
-        let writes = |redirect: &Redirect| {
-            redirect.operator.contains('>') && redirect.descriptor.as_deref() != Some("2")
+        // `1<&2` changes where the output goes, too
+        let writes = |redirect: &Redirect| match &redirect.descriptor {
+            Some(descriptor) => !matches!(descriptor.parse::<u32>(), Ok(0 | 2)),
+            None => redirect.operator.contains('>'),
         };
         if node.redirects.iter().any(writes) {
             return Ok(None);

@@ -1,9 +1,10 @@
 //! Rounds of loops and calls of functions: bodies that are walked with the values of their variables.
 
 use super::ShellError;
+use super::feed::Feed;
 use super::syntax::{Node, Script, Word};
 use super::variables::SET_BY_SHELL;
-use super::walk::{Feed, Scope, Walk};
+use super::walk::{Scope, Walk};
 use super::words::{Field, Partial};
 
 type Result<T> = std::result::Result<T, ShellError>;

@@ -11,8 +11,13 @@ use crate::words::{Field, Hole};
 pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
 /// Variables whose value a shell runs, or uses to resolve names.
-pub(super) const RUN_VARIABLES: &[&str] =
-    &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
+pub(super) const RUN_VARIABLES: &[&str] = &[
+    "BASH_ENV",
+    "PROMPT_COMMAND",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "BASH_ARGV0",
+];
 /// Variables whose value programs run as a line.
 pub(super) const LINE_VARIABLES: &[&str] = &[
     "EDITOR",
@@ -128,6 +133,18 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "OLDPWD",
     "REPLY",
     "MAPFILE",
+    "BASH_REMATCH",
+    "BASH_ARGV",
+    "BASH_ARGC",
+    "BASH_LINENO",
+    "BASH_SOURCE",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "BASHPID",
+    "READLINE_LINE",
+    "READLINE_POINT",
+    "COMP_LINE",
+    "COMP_WORDS",
     "OPTARG",
     "OPTIND",
     "COPROC",

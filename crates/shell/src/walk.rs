@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::feed::{Feed, READERS, may_read};
 use super::syntax::{
-    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Word,
+    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Pieces, Redirect, Script, Target,
+    Word,
 };
 use super::variables::{
     Given, RUN_VARIABLE, SET_BY_SHELL, check_variable, loads_code, runs_values_of,
@@ -40,6 +42,7 @@ pub(super) struct Walk<'l> {
     pub(super) unordered: bool,
     /// Whether a variable or word may hold a text that runs a command if arithmetic evaluates it.
     pub(super) planted: bool,
+    pieces: Pieces,
     arithmetic: bool,
     /// Functions that are defined anywhere.
     pub(super) functions: HashSet<String>,
@@ -63,15 +66,6 @@ pub(super) struct Walk<'l> {
     pub(super) inherited: Option<(HashMap<String, String>, HashMap<String, Partial>)>,
 }
 
-/// The standard input of a command.
-#[derive(Clone, Debug)]
-pub(super) enum Feed {
-    /// The standard input of the line itself.
-    Nothing,
-    Text(String),
-    Unknown,
-}
-
 /// The names that are valid in one text.
 pub(super) struct Scope<'a> {
     pub(super) parsed: &'a Parsed,
@@ -87,7 +81,7 @@ pub(super) struct Scope<'a> {
     pub(super) folder: Folder,
     pub(super) level: usize,
     /// The standard input of all commands after `exec <…`.
-    input: Option<Feed>,
+    pub(super) input: Option<Feed>,
     pub(super) calls: usize,
 }
 
@@ -142,6 +136,7 @@ impl<'l> Walk<'l> {
             ran: Vec::new(),
             unordered: false,
             planted: false,
+            pieces: Pieces::default(),
             arithmetic: false,
             functions: HashSet::new(),
             called_unseen: HashSet::new(),
@@ -203,6 +198,8 @@ impl<'l> Walk<'l> {
         self.arithmetic |= parsed.names.arithmetic;
         let names = &parsed.names;
         self.planted |= names.planted || !names.printed.is_disjoint(&names.evaluated);
+        self.pieces.add(names.pieces);
+        self.planted |= self.pieces.make_a_command();
         self.assigned.extend(parsed.names.assigned.keys().cloned());
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
@@ -245,6 +242,8 @@ impl<'l> Walk<'l> {
         feed: &Feed,
         always: bool,
     ) -> Result<()> {
+        // what a command reads of the input, the next ones do not
+        let mut taken = false;
         for statement in &script.statements {
             let before = scope.folder.clone();
             let mut reached = before.clone();
@@ -252,7 +251,11 @@ impl<'l> Walk<'l> {
                 let alone = pipeline.len() == 1;
                 let ran = self.ran.len();
                 let folder = scope.folder.clone();
-                let mut input = feed.clone();
+                let mut input = match taken {
+                    true => Feed::Unknown,
+                    false => feed.clone(),
+                };
+                taken |= matches!(feed, Feed::Text(_)) && pipeline.first().is_some_and(may_read);
                 for (place, node) in pipeline.iter().enumerate() {
                     let always = always && nth == 0 && alone && !statement.background;
                     self.node(node, scope, &input, always)?;
@@ -298,9 +301,14 @@ impl<'l> Walk<'l> {
         let mut rounds = 0;
         loop {
             let start = scope.folder.clone();
+            let mut taken = false;
             for body in bodies {
                 let folder = scope.folder.clone();
+                let feed = if taken { &Feed::Unknown } else { feed };
                 self.script(body, scope, feed, false)?;
+                let mut nodes = body.statements.iter().flat_map(|one| one.pipelines.iter());
+                taken |= matches!(feed, Feed::Text(_))
+                    && nodes.any(|pipeline| pipeline.first().is_some_and(may_read));
                 scope.folder = scope.folder.clone().or(folder);
             }
             if repeats {
@@ -330,17 +338,20 @@ impl<'l> Walk<'l> {
             (Feed::Nothing, Some(input)) => input.clone(),
             (feed, _) => feed.clone(),
         };
-        let feed = self.redirected(node, scope, &feed)?;
+        let incoming = feed;
+        let feed = self.redirected(node, scope, &incoming)?;
         match &node.kind {
             Kind::Simple { assigns, words } => {
-                if let [word] = words.as_slice()
-                    && syntax::literal(word).as_deref() == Some("exec")
-                {
-                    scope.input = Some(feed.clone());
-                }
                 let mut fields = Vec::new();
                 for word in words {
                     fields.extend(self.fields(word, scope)?);
+                }
+                self.exec_input(node, words, &fields, scope, &feed)?;
+                let reads = fields.first().map(|field| field.text.as_str());
+                if matches!(feed, Feed::Script) && reads.is_some_and(|name| READERS.contains(&name))
+                {
+                    let what = "the rest of a script, which a command of it reads";
+                    return Err(ShellError::undetermined(what, reads.unwrap_or_default()));
                 }
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
@@ -365,7 +376,7 @@ impl<'l> Walk<'l> {
                     self.run(fields, scope, &feed)?;
                 }
                 for word in assigns.iter().map(|assign| &assign.value).chain(words) {
-                    self.scripts_in(word, scope)?;
+                    self.scripts_in(word, scope, &incoming)?;
                 }
             }
             Kind::Group {
@@ -388,7 +399,7 @@ impl<'l> Walk<'l> {
             } => {
                 for word in words {
                     self.text_of(word, scope)?;
-                    self.scripts_in(word, scope)?;
+                    self.scripts_in(word, scope, &feed)?;
                 }
                 match variable {
                     Some(name) => self.each(name, words, bodies, scope, &feed)?,
@@ -398,7 +409,7 @@ impl<'l> Walk<'l> {
             Kind::Function { name, body } => self.define(name, body, scope)?,
         }
         for redirect in &node.redirects {
-            self.redirect(redirect, scope)?;
+            self.redirect(redirect, scope, &incoming)?;
         }
         Ok(())
     }
@@ -454,11 +465,16 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    fn redirect<'a>(&mut self, redirect: &'a Redirect, scope: &mut Scope<'a>) -> Result<()> {
+    fn redirect<'a>(
+        &mut self,
+        redirect: &'a Redirect,
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
         match &redirect.target {
             Target::Heredoc(slot) => {
                 if let Some(word) = scope.parsed.heredocs.get(*slot) {
-                    self.scripts_in(word, scope)?;
+                    self.scripts_in(word, scope, feed)?;
                 }
             }
             Target::Word(word) => {
@@ -486,7 +502,7 @@ impl<'l> Walk<'l> {
                     }
                     self.push(command)?;
                 }
-                self.scripts_in(word, scope)?;
+                self.scripts_in(word, scope, feed)?;
             }
         }
         Ok(())
@@ -502,7 +518,7 @@ impl<'l> Walk<'l> {
         let mut feed = feed.clone();
         for redirect in &node.redirects {
             let standard = match redirect.descriptor.as_deref() {
-                Some(descriptor) => descriptor == "0",
+                Some(descriptor) => descriptor.parse() == Ok(0u32),
                 None => redirect.operator.starts_with('<'),
             };
             if !standard {
@@ -532,7 +548,12 @@ impl<'l> Walk<'l> {
     }
 
     /// Walks the commands of substitutions in a word.
-    fn scripts_in<'a>(&mut self, word: &'a Word, scope: &mut Scope<'a>) -> Result<()> {
+    fn scripts_in<'a>(
+        &mut self,
+        word: &'a Word,
+        scope: &mut Scope<'a>,
+        incoming: &Feed,
+    ) -> Result<()> {
         for part in word {
             let scripts: &[Script] = match part {
                 Part::Substitution { script, .. } | Part::Process { script, .. } => {
@@ -543,12 +564,12 @@ impl<'l> Walk<'l> {
             };
             // the input of `>(…)` is not analysed
             let feed = match part {
-                Part::Process { written, .. } if written.starts_with('>') => Feed::Unknown,
-                _ => Feed::Nothing,
+                Part::Process { written, .. } if written.starts_with('>') => &Feed::Unknown,
+                _ => incoming,
             };
             let folder = scope.folder.clone();
             for script in scripts {
-                self.script(script, scope, &feed, false)?;
+                self.script(script, scope, feed, false)?;
             }
             scope.folder = folder;
         }

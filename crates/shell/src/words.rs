@@ -1,9 +1,9 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
+use super::ShellError;
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
-use super::syntax::{Dialect, Part, Word};
+use super::syntax::{Part, Word};
 use super::walk::{Scope, Walk};
-use super::{Limits, ShellError};
 
 /// The reason why a word is not determined by the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,10 +122,10 @@ impl Field {
 }
 
 /// The work that a copied [`Atom`] counts as, in bytes of text.
-const ATOM: usize = 16;
+pub(super) const ATOM: usize = 16;
 
 #[derive(Clone, Debug)]
-enum Atom {
+pub(super) enum Atom {
     Char(char, Class),
     /// Quotes around nothing: an empty word.
     Empty,
@@ -145,7 +145,7 @@ enum Atom {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Bare,
     Quoted,
     /// Text from an unquoted expansion, which is split at blanks.
@@ -321,7 +321,7 @@ impl Walk<'_> {
                     script,
                     quoted,
                     written,
-                } => match self.output(script, scope, &super::walk::Feed::Nothing)? {
+                } => match self.output(script, scope, &super::feed::Feed::Nothing)? {
                     Some(text) => {
                         self.charge(text.len() * ATOM)?;
                         value(text.trim_end_matches('\n'), *quoted, scope, &mut atoms);
@@ -340,7 +340,7 @@ impl Walk<'_> {
                 },
                 Part::Process { script, written } => atoms.push(Atom::Process {
                     written: written.clone(),
-                    content: self.output(script, scope, &super::walk::Feed::Nothing)?,
+                    content: self.output(script, scope, &super::feed::Feed::Nothing)?,
                 }),
                 Part::Opaque {
                     quoted, written, ..
@@ -359,32 +359,6 @@ impl Walk<'_> {
         }
         self.charge(atoms.len() - counted)?;
         Ok(atoms)
-    }
-
-    /// Expands braces, before all other expansions: `{a,b}`, `{1..3}`.
-    fn braces(&mut self, atoms: Vec<Atom>, scope: &Scope<'_>) -> Result<Vec<Vec<Atom>>> {
-        let mut done = Vec::new();
-        let mut open = vec![(atoms, 0usize)];
-        while let Some((atoms, from)) = open.pop() {
-            self.charge(atoms.len())?;
-            let Some((at, end, alternatives)) = first_brace(&atoms, from, self.limits)? else {
-                done.push(atoms);
-                continue;
-            };
-            if scope.parsed.dialect != Dialect::Bash {
-                let what = "whether a shell other than Bash expands";
-                return Err(ShellError::undetermined(what, "{…}"));
-            }
-            for alternative in alternatives.into_iter().rev() {
-                let mut next = atoms.get(..at).unwrap_or_default().to_vec();
-                next.extend(alternative);
-                next.extend_from_slice(atoms.get(end + 1..).unwrap_or_default());
-                // a character of a word takes some fifty bytes
-                self.charge(next.len() * ATOM)?;
-                open.push((next, at));
-            }
-        }
-        Ok(done)
     }
 }
 
@@ -502,115 +476,6 @@ pub(super) fn begins_as_environment(
             Some('-') => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
             _ => false,
         }
-}
-
-/// The first and last place of a brace expression, and its alternatives.
-type BraceExpression = (usize, usize, Vec<Vec<Atom>>);
-
-/// Returns the first brace expression from a place on.
-fn first_brace(atoms: &[Atom], from: usize, limits: &Limits) -> Result<Option<BraceExpression>> {
-    let is = |at: usize, c: char| matches!(atoms.get(at), Some(Atom::Char(found, Class::Bare)) if *found == c);
-    // where each brace closes, and the commas inside it
-    let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();
-    let mut found: Option<(usize, usize, Vec<usize>)> = None;
-    for at in from..atoms.len() {
-        if is(at, '{') {
-            stack.push((at, Vec::new()));
-        } else if is(at, ',') {
-            if let Some((_, commas)) = stack.last_mut() {
-                commas.push(at);
-            }
-        } else if is(at, '}')
-            && let Some((start, commas)) = stack.pop()
-        {
-            let sequence = commas.is_empty() && sequence(atoms.get(start + 1..at)).is_some();
-            let earlier = found.as_ref().is_none_or(|(first, ..)| start < *first);
-            if (!commas.is_empty() || sequence) && earlier {
-                found = Some((start, at, commas));
-            }
-            if stack.is_empty() && found.is_some() {
-                break;
-            }
-        }
-    }
-    let Some((start, end, commas)) = found else {
-        return Ok(None);
-    };
-    let inner = atoms.get(start + 1..end);
-    if commas.is_empty() {
-        let Some((first, last, step, letters)) = sequence(inner) else {
-            return Ok(None);
-        };
-        return Ok(Some((
-            start,
-            end,
-            count(first, last, step, letters, limits)?,
-        )));
-    }
-    let mut alternatives = Vec::new();
-    let mut begin = start + 1;
-    for comma in commas.into_iter().chain([end]) {
-        alternatives.push(atoms.get(begin..comma).unwrap_or_default().to_vec());
-        begin = comma + 1;
-    }
-    Ok(Some((start, end, alternatives)))
-}
-
-/// `1..5`, `a..e`, `1..9..2`: first, last, step, whether they are letters.
-fn sequence(atoms: Option<&[Atom]>) -> Option<(i64, i64, i64, bool)> {
-    // three numbers; without a bound nested braces would cost quadratic time
-    const LONGEST: usize = 64;
-    let atoms = atoms.filter(|atoms| atoms.len() <= LONGEST)?;
-    let mut text = String::new();
-    for atom in atoms {
-        match atom {
-            Atom::Char(c, Class::Bare) => text.push(*c),
-            _ => return None,
-        }
-    }
-    let mut parts = text.split("..");
-    let (first, last, step) = (parts.next()?, parts.next()?, parts.next());
-    if parts.next().is_some() {
-        return None;
-    }
-    let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?;
-    let step = step.saturating_abs().max(1);
-    if let (Ok(first), Ok(last)) = (first.parse(), last.parse()) {
-        return Some((first, last, step, false));
-    }
-    let letter = |text: &str| match text.as_bytes() {
-        [byte] if byte.is_ascii_alphabetic() => Some(i64::from(*byte)),
-        _ => None,
-    };
-    Some((letter(first)?, letter(last)?, step, true))
-}
-
-fn count(
-    first: i64,
-    last: i64,
-    step: i64,
-    letters: bool,
-    limits: &Limits,
-) -> Result<Vec<Vec<Atom>>> {
-    let number = first.abs_diff(last) / step.unsigned_abs();
-    if number >= limits.words as u64 {
-        return Err(ShellError::TooMuch);
-    }
-    let mut all = Vec::new();
-    let mut at = first;
-    for _ in 0..=number {
-        let text = match u8::try_from(at) {
-            Ok(byte) if letters => char::from(byte).to_string(),
-            _ => at.to_string(),
-        };
-        all.push(text.chars().map(|c| Atom::Char(c, Class::Quoted)).collect());
-        at = if first <= last {
-            at.saturating_add(step)
-        } else {
-            at.saturating_sub(step)
-        };
-    }
-    Ok(all)
 }
 
 /// Splits a word at the blanks of its expansions.

@@ -8,7 +8,8 @@ use super::options::{split_value, take};
 use super::others::option_of;
 use super::{Result, listed, refuse, unversioned};
 use crate::ShellError;
-use crate::walk::{Feed, Walk};
+use crate::feed::Feed;
+use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 
 /// The meaning of an interpreter's operands.
@@ -249,7 +250,7 @@ impl Walk<'_> {
             _ => {}
         }
         let has_code = given || !operands.is_empty() && table.operands != Operands::Data;
-        if table.reads && (interactive || !has_code) && matches!(feed, Feed::Unknown) {
+        if table.reads && (interactive || !has_code) && feed.is_open() {
             let what = "the code that an interpreter reads from its standard input";
             return Err(ShellError::undetermined(what, ""));
         }
@@ -265,7 +266,7 @@ impl Walk<'_> {
         let odd = !reads && is_descriptor(&file.text);
         let open = file.leading > Leading::Determined || file.may_split() || file.silent;
         let open = open && !self.prints_folder(file);
-        if odd || open || file.process.is_some() || reads && matches!(feed, Feed::Unknown) {
+        if odd || open || file.process.is_some() || reads && feed.is_open() {
             return refuse(CODE, file);
         }
         Ok(())

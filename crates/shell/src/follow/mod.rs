@@ -10,6 +10,7 @@ mod programs;
 mod shells;
 
 use super::ShellError;
+use super::feed::Feed;
 use super::files::only_names;
 use super::syntax::Dialect;
 use super::table::{
@@ -17,7 +18,7 @@ use super::table::{
 };
 use super::variables::loads_code;
 use super::variables::{Given, check_variable};
-use super::walk::{Feed, Folder, Scope, Walk};
+use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
@@ -171,9 +172,9 @@ impl Walk<'_> {
                     // a command that the script runs reads the same standard input
                     Feed::Text(text) => {
                         let from = (place, dialect);
-                        self.line(text, None, scope, &Feed::Unknown, from)?;
+                        self.line(text, None, scope, &Feed::Script, from)?;
                     }
-                    Feed::Unknown => {
+                    Feed::Unknown | Feed::Script => {
                         let what = "what a shell reads from its standard input";
                         return Err(ShellError::undetermined(what, ""));
                     }
@@ -379,7 +380,7 @@ impl Walk<'_> {
                 if given(&["histexpand", "keyword"])
                     || rest
                         .iter()
-                        .take_while(|f| f.text.starts_with(['-', '+']) && f.text != "--")
+                        .take_while(|f| f.text != "--")
                         .any(|f| f.text.starts_with('-') && f.text.contains(['H', 'k'])) =>
             {
                 return Err(ShellError::undetermined("the words after", "set"));

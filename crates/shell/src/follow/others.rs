@@ -4,13 +4,13 @@ use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{line_of, split_value, take};
 use super::{Result, Run, base, has_mark, listed, refuse};
+use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
     APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS,
     LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, RUNNING_WORDS,
     SENDING, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
 };
-use crate::walk::Feed;
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
 

@@ -5,10 +5,11 @@ use super::options::{
 };
 use super::{Place, Result, Run, base, listed, refuse, unversioned};
 use crate::ShellError;
+use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
 use crate::table::SHELLS;
-use crate::walk::{Feed, Walk};
+use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
 

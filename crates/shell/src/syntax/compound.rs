@@ -4,6 +4,12 @@ use super::cursor::{Parser, Result};
 use super::parts::{End, arithmetic_end, scripts_of};
 use super::{Kind, Part, Script, Statement, Word};
 
+/// Whether the end of an arithmetic text may be another one for Bash: quotes within it may be paired otherwise.
+fn is_unclear(text: &str) -> bool {
+    let holds = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    holds(&["`", "\\", "$'"]) || holds(&["'", "\""]) && holds(&[" #", "\t#", "\n", "<<"])
+}
+
 impl Parser<'_> {
     pub(super) fn parenthesis(&mut self) -> Result<Kind> {
         self.expect("(")?;
@@ -13,6 +19,14 @@ impl Parser<'_> {
         if self.peek() == Some('(')
             && let Some(end) = arithmetic_end(self.text, self.pos + 1)
         {
+            if self
+                .text
+                .get(self.pos + 1..end)
+                .unwrap_or_default()
+                .contains(';')
+            {
+                return self.fail();
+            }
             let word = self.arithmetic(self.pos + 1, end)?;
             return Ok(Kind::Compound {
                 variable: None,
@@ -33,6 +47,9 @@ impl Parser<'_> {
     /// Parses the text between the double parentheses; the position is then after both closing ones.
     pub(super) fn arithmetic(&mut self, start: usize, end: usize) -> Result<Part> {
         let text = self.text.get(start..end).unwrap_or_default();
+        if is_unclear(text) {
+            return self.fail();
+        }
         self.names.assign_all(text);
         self.names.evaluate(text);
         let parts = self.within(text, |parser| parser.parts(End::Text))?;

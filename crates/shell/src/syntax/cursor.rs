@@ -20,6 +20,8 @@ pub(super) struct Parser<'t> {
     pub(super) heredocs: Vec<Word>,
     pub(super) names: Names,
     pub(super) dialect: Dialect,
+    /// The number of substitutions around the position.
+    pub(super) substitutions: usize,
 }
 
 pub(super) type Result<T> = std::result::Result<T, ShellError>;
@@ -34,6 +36,7 @@ impl<'t> Parser<'t> {
             heredocs: Vec::new(),
             names: Names::default(),
             dialect,
+            substitutions: 0,
         }
     }
 

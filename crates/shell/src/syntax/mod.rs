@@ -139,6 +139,33 @@ pub(crate) struct Parsed {
     pub(crate) dialect: Dialect,
 }
 
+/// The parts of `a[$(…)]` that stand in the texts of a line, each in any of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pieces {
+    /// A bracket that is not closed in its text.
+    pub(crate) opens: bool,
+    /// `$(` or a backquote.
+    pub(crate) runs: bool,
+    /// A dollar sign at the end of a text.
+    pub(crate) ends: bool,
+    /// A parenthesis at the beginning.
+    pub(crate) begins: bool,
+}
+
+impl Pieces {
+    pub(crate) fn add(&mut self, other: Pieces) {
+        self.opens |= other.opens;
+        self.runs |= other.runs;
+        self.ends |= other.ends;
+        self.begins |= other.begins;
+    }
+
+    /// Whether they make a text that runs a command if arithmetic evaluates it.
+    pub(crate) fn make_a_command(self) -> bool {
+        self.opens && (self.runs || self.ends && self.begins)
+    }
+}
+
 /// The effects that a text may have on names, anywhere in it.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -156,6 +183,8 @@ pub(crate) struct Names {
     pub(crate) evaluated: HashSet<String>,
     /// Text that would run a command if arithmetic evaluated it.
     pub(crate) planted: bool,
+    /// Parts of which such a text can be put together.
+    pub(crate) pieces: Pieces,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
     /// Commands may run in another order than written, or more than once: functions, traps, background commands.

@@ -39,6 +39,9 @@ impl Parser<'_> {
             }
             plain = false;
             let written = self.since(index_from);
+            if is_joined(&written) {
+                return self.fail();
+            }
             self.names.assign_all(&written);
             self.names.evaluate(&written);
             self.bump();
@@ -88,6 +91,7 @@ impl Parser<'_> {
     fn array(&mut self) -> Result<Part> {
         let start = self.pos;
         self.of_bash()?;
+        let is_pending = !self.pending.is_empty();
         self.expect("(")?;
         let mut scripts = Vec::new();
         loop {
@@ -107,6 +111,10 @@ impl Parser<'_> {
             return self.fail();
         }
         let written = self.since(start);
+        // Bash reads a here-document that begins before lines of an array twice
+        if is_pending && written.contains('\n') {
+            return self.fail();
+        }
         // `([x]=1)` evaluates the subscript
         self.names.arithmetic |= written.contains('[');
         Ok(Part::Opaque {
@@ -142,6 +150,12 @@ impl Parser<'_> {
         let text: String = texts.collect();
         let runs = text.contains("$(") || text.contains('`');
         self.names.planted |= plants(&text, true) || runs && end == End::Bracket;
+        // `printf 'a[%s]'` fills the brackets
+        let opens = is_open(&text) || text.contains('[') && text.contains("%s");
+        self.names.pieces.opens |= opens;
+        self.names.pieces.runs |= runs;
+        self.names.pieces.ends |= text == "$" || text.ends_with('$') && opens;
+        self.names.pieces.begins |= text.starts_with('(');
         if end == End::Bracket {
             self.evaluates(&out);
         }
@@ -241,7 +255,7 @@ impl Parser<'_> {
                     out.extend(inner);
                 }
                 '$' => self.dollar(quoted, &mut out)?,
-                '`' => self.backquotes(quoted, &mut out)?,
+                '`' => self.backquotes(end, &mut out)?,
                 '<' | '>' if !quoted && self.next_is_paren() => {
                     self.of_bash()?;
                     self.names.unordered = true;
@@ -302,6 +316,10 @@ impl Parser<'_> {
                 let parts = self.nested(|parser| parser.parts(End::Bracket))?;
                 self.expect("]")?;
                 let written = self.since(start);
+                // Bash pairs the brackets inside
+                if written.matches('[').count() > 1 || is_joined(&written) {
+                    return self.fail();
+                }
                 self.names.assign_all(&written);
                 self.names.evaluate(&written);
                 out.push(Part::Opaque {
@@ -342,6 +360,10 @@ impl Parser<'_> {
                     name.push(c);
                     self.bump();
                 }
+                // Bash expands braces first: `$x{a,b}` is `$xa $xb`
+                if !quoted && self.peek() == Some('{') {
+                    return self.fail();
+                }
                 out.push(Part::Param {
                     name,
                     quoted,
@@ -364,7 +386,9 @@ impl Parser<'_> {
     /// Parses the script of `$(…)` and `<(…)`, to the closing parenthesis. Its here-documents end within it.
     fn substitution(&mut self) -> Result<Script> {
         let outer = std::mem::take(&mut self.pending);
+        self.substitutions += 1;
         let script = self.nested(|parser| parser.script(&[]))?;
+        self.substitutions -= 1;
         if !self.pending.is_empty() {
             return self.fail();
         }
@@ -384,6 +408,9 @@ impl Parser<'_> {
         let inner = self.nested(|parser| parser.parts(end))?;
         self.expect("}")?;
         let written = self.since(start);
+        if is_joined(&written) {
+            return self.fail();
+        }
         let name = match inner.as_slice() {
             [Part::Bare(text)] | [Part::Quoted(text)] => Some(text),
             _ => None,
@@ -426,7 +453,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn backquotes(&mut self, quoted: bool, out: &mut Word) -> Result<()> {
+    fn backquotes(&mut self, end: End, out: &mut Word) -> Result<()> {
+        let quoted = matches!(end, End::Quote | End::Text | End::QuotedBrace);
         let start = self.pos;
         self.bump();
         let mut text = String::new();
@@ -436,7 +464,9 @@ impl Parser<'_> {
                 Some('`') => break,
                 Some('\\') => match self.bump() {
                     Some(c @ ('`' | '\\' | '$')) => text.push(c),
-                    Some('"') if quoted => text.push('"'),
+                    Some('"') if end == End::Quote => text.push('"'),
+                    // Bash keeps the backslash here, other readings do not
+                    Some('"') if quoted => return self.fail(),
                     Some('\n') => {}
                     Some(c) => text.extend(['\\', c]),
                     None => return self.fail(),
@@ -488,6 +518,21 @@ fn prints_text(part: &Part) -> bool {
     };
     let is_count = name.ends_with("grep") && words.iter().any(counts);
     !is_count && !PRINTS_NUMBERS.contains(&name)
+}
+
+/// Whether a text has a bracket that it does not close.
+fn is_open(text: &str) -> bool {
+    let open = text.chars().fold(0usize, |open, c| match c {
+        '[' => open + 1,
+        ']' => open.saturating_sub(1),
+        _ => open,
+    });
+    open > 0
+}
+
+/// Whether a text has joined lines, so that it is not what Bash reads.
+pub(super) fn is_joined(written: &str) -> bool {
+    written.contains("\\\n")
 }
 
 fn push(out: &mut Word, c: char, quoted: bool) {

@@ -52,6 +52,22 @@ pub(crate) fn is_noted(name: &str) -> bool {
     lists.iter().any(|list| list.contains(&name))
 }
 
+/// Whether words are `time` and assignments, which hold in this shell as they do without `time`.
+fn is_timed_assignment(words: &[Word]) -> bool {
+    let words: Vec<String> = words.iter().map(beginning).collect();
+    let is_option = |word: &&String| matches!(word.as_str(), "time" | "-p" | "--");
+    let assigns = |word: &String| {
+        let name = word.split(['=', '[', '+']).next().unwrap_or_default();
+        let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        word.contains('=') && is_name && !name.is_empty()
+    };
+    let n_options = words.iter().take_while(is_option).count();
+    let rest = words.get(n_options..).unwrap_or_default();
+    words.first().is_some_and(|first| first == "time")
+        && !rest.is_empty()
+        && rest.iter().all(assigns)
+}
+
 /// A here-document that begins after the line.
 pub(super) struct Pending {
     slot: usize,
@@ -96,10 +112,19 @@ impl Parser<'_> {
                 assigns.push(assign);
                 continue;
             }
-            words.push(self.word()?);
+            let opens = self.names.pieces.opens;
+            let word = self.word()?;
+            if words.is_empty() && matches!(word.as_slice(), [Part::Bare(text)] if text == "[") {
+                // the command, which is no text
+                self.names.pieces.opens = opens;
+            }
+            words.push(word);
         }
         if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
             self.pos = start;
+            return self.fail();
+        }
+        if is_timed_assignment(&words) {
             return self.fail();
         }
         self.note(&words);
@@ -157,7 +182,15 @@ impl Parser<'_> {
         }
         self.blanks();
         let at = self.pos;
-        let word = self.word()?;
+        let closes = matches!(operator, "<&" | ">&") && self.eat("-");
+        if closes && self.peek().is_some_and(|c| !is_meta(c)) {
+            // Bash begins the next word behind the dash, other shells do not
+            self.of_bash()?;
+        }
+        let word = match closes {
+            true => vec![Part::Bare("-".to_owned())],
+            false => self.word()?,
+        };
         let target = if matches!(operator, "<<" | "<<-") {
             let quoted = word.iter().any(|part| !matches!(part, Part::Bare(_)));
             let mut delimiter = String::new();
@@ -222,6 +255,10 @@ impl Parser<'_> {
             };
             if line == of.delimiter {
                 break;
+            }
+            // within `$(…)` Bash also ends it at a line that begins with the delimiter and closes the substitution
+            if self.substitutions > 0 && line.starts_with(&of.delimiter) && line.contains(')') {
+                return self.fail();
             }
             body.push_str(line);
             body.push('\n');

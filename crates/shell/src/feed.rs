@@ -1,0 +1,113 @@
+//! The standard input of commands: what they read, and what is left of it for others.
+
+use super::ShellError;
+use super::syntax::{self, Kind, Node, Part, Redirect, Word};
+use super::walk::{Scope, Walk};
+use super::words::Field;
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+/// The standard input of a command.
+#[derive(Clone, Debug)]
+pub(super) enum Feed {
+    /// The standard input of the line itself.
+    Nothing,
+    Text(String),
+    Unknown,
+    /// The rest of the script, which its shell reads from its standard input.
+    Script,
+}
+
+impl Feed {
+    /// Whether there is an input that the text does not determine.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Feed::Unknown | Feed::Script)
+    }
+}
+
+/// Builtins and programs that read the rest of a script that their shell reads, too.
+pub(super) const READERS: &[&str] = &[
+    "read",
+    "mapfile",
+    "readarray",
+    "cat",
+    "head",
+    "sh",
+    "bash",
+    "dash",
+    "ksh",
+    "zsh",
+];
+
+/// Commands that read no input, apart from what substitutions in their words read.
+const READ_NOTHING: &[&str] = &[
+    ":", "true", "false", "echo", "printf", "cd", "pwd", "export", "set", "test", "[", "mkdir",
+    "touch", "sleep",
+];
+
+/// Whether a command may read the standard input that it shares with later ones.
+pub(super) fn may_read(node: &Node) -> bool {
+    let expands = |word: &Word| {
+        word.iter().any(|part| {
+            matches!(
+                part,
+                Part::Substitution { .. } | Part::Process { .. } | Part::Opaque { .. }
+            )
+        })
+    };
+    match &node.kind {
+        Kind::Simple { assigns, words } => {
+            let name = words.first().and_then(syntax::literal);
+            let reads = name.is_some_and(|name| !READ_NOTHING.contains(&&*name));
+            let opens = !words.is_empty() && words.first().and_then(syntax::literal).is_none();
+            reads
+                || opens
+                || words
+                    .iter()
+                    .chain(assigns.iter().map(|one| &one.value))
+                    .any(expands)
+        }
+        Kind::Function { .. } => false,
+        Kind::Group { .. } | Kind::Compound { .. } => true,
+    }
+}
+
+impl Walk<'_> {
+    /// Keeps what later commands read after an `exec` that redirects the standard input of this shell.
+    pub(super) fn exec_input(
+        &self,
+        node: &Node,
+        words: &[Word],
+        fields: &[Field],
+        scope: &mut Scope<'_>,
+        feed: &Feed,
+    ) -> Result<()> {
+        let prefixes = ["command", "builtin", "time", "-p", "--"];
+        let mut names = fields
+            .iter()
+            .skip_while(|field| prefixes.contains(&&*field.text));
+        let opens = |redirect: &Redirect| redirect.operator.starts_with('<');
+        if names.next().is_none_or(|name| name.text != "exec") || !node.redirects.iter().any(opens)
+        {
+            return Ok(());
+        }
+        let is_plain = words.len() == 1 && scope.level == 0 && !self.unordered;
+        let is_plain = is_plain && syntax::literal(&words[0]).as_deref() == Some("exec");
+        let has_program = names.any(|field| !field.text.starts_with('-'));
+        let copies = |redirect: &Redirect| {
+            redirect
+                .descriptor
+                .as_ref()
+                .is_some_and(|one| one.parse() != Ok(0u32))
+        };
+        if is_plain {
+            scope.input = Some(feed.clone());
+        } else if !has_program && !node.redirects.iter().all(copies) {
+            return Err(ShellError::undetermined(
+                "what later commands read after",
+                "exec",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Lines that Bash reads otherwise than they look, each of which deletes `d`: the deletion must be listed, or the line must be an error.
+
+use guard_shell::{Command, Limits, commands};
+
+fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
+    commands(line, &Limits::default())
+}
+
+/// Whether the deletion is listed.
+fn is_listed(found: &[Command]) -> bool {
+    let name = |word: &String| word.rsplit('/').next().map(str::to_owned);
+    found
+        .iter()
+        .any(|words| words.first().and_then(name).as_deref() == Some("rm"))
+}
+
+fn all_are_listed_or_errors(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(
+            found.as_ref().map_or(true, |found| is_listed(found)),
+            "{line}: {found:?}"
+        );
+    }
+}
+
+fn all_are_read(lines: &[&str]) {
+    for line in lines {
+        let found = read(line);
+        assert!(
+            found.as_ref().is_ok_and(|found| !is_listed(found)),
+            "{line}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn quirks_of_bash_are_read_as_bash_does() {
+    all_are_listed_or_errors(&[
+        "<&-{rm,-rf,d}",
+        "bash 2>&--c 'rm -rf d'",
+        "env <&-{bash,-c,'rm -rf d'}",
+        r"((rm -rf d $'\'') ; : ' ));: ' ) #'",
+        r"((rm -rf d; : $'\'' ' ));: ' ) )#'",
+        ": $[a[0] # ]& rm -rf d",
+        "x='$(rm -rf d)'; echo ${x@P\\\n}",
+        "y=x; x='a[$(rm -rf d)]'; echo ${\\\n!x}",
+        ": <<E; a=(\nfoo\nE\n)\n# $(rm -rf d)",
+        "cat <<E\n`echo \\\"; rm -rf d; : \\\"`\nE",
+        "echo \"${x:-`echo \\\"; rm -rf d; : \\\"`}\"",
+        "x=ls; time x=rm; $x -rf d",
+        "x=ls; time -p x=rm; $x -rf d",
+        "x='a['; y='$(rm -rf d)]'; (($x$y))",
+        "y='a[$'; z='(rm -rf d)]'; (($y$z))",
+        "y='a['; y+='$(rm -rf d)]'; ((y))",
+        "y='`rm -rf d`'; printf -v z 'a[%s]' \"$y\"; ((z))",
+        "y='a[x'; z='`rm -rf d`]'; ((${y%x}$z))",
+        "$(echo echo 1<&2) rm -rf d",
+        "x=$(echo echo 1<&2); $x rm -rf d",
+        "sh 00<<< 'rm -rf d'",
+        "sh 3<<< 'rm -rf d' 00<&3",
+        "exec -- <<< 'rm -rf d'; sh",
+        "command exec <<< 'rm -rf d'; sh",
+        "e=exec; $e <<< 'rm -rf d'; sh",
+        "eval 'exec <<< \"rm -rf d\"'; sh",
+        "trap sh EXIT; exec <<< 'rm -rf d'",
+        "echo 'rm -rf d' | echo $(sh)",
+        "echo 'rm -rf d' | x=$(sh)",
+        "{ x=$(sh); } <<< 'rm -rf d'",
+        "for i in $(sh); do :; done <<< 'rm -rf d'",
+        "echo 'rm -rf d' | cat <(sh)",
+        "{ read x; sh; } <<< $': <<E\\nrm -rf d\\nE'",
+        "while read x; do sh; done <<< $': <<E\\nrm -rf d\\nE'",
+        "bash <<< $'read x\\n: <<E\\nrm -rf d\\nE'",
+        "bash <<< $'mapfile -n1\\n: <<E\\nrm -rf d\\nE'",
+        "BASH_REMATCH=ls; [[ rm =~ rm ]]; $BASH_REMATCH -rf d",
+        "bash -c 'BASH_ARGV0=rm; $0 -rf d' ls",
+        "set -o pipefail -k; bash -c : BASH_ENV='$(rm -rf d)'",
+        "x=$(cat <<'E'\nE) ; rm -rf d #\nE\n)",
+        "git commit -m \"$(cat <<'EOF'\nEOF)\"; rm -rf d #\nEOF\n)\"",
+        "x=ech; $x{o,o} rm -rf d",
+        "x=l; xs=rm; $x{s,s} -rf d",
+        r"find . -maxdepth 0 ! -name {a}x,-exec,rm,-rf,d,\;}",
+        "echo 'rm -rf d' > s03; sh s{03..3}",
+    ]);
+    all_are_read(&[
+        "exec 3>&- 2>&1; echo x >&2 2>&-",
+        "echo $(( $(wc -l < \"$f\") + 1 )); for ((i=0; i<3; i++)); do echo $i; done",
+        "time CARGO_TERM_COLOR=never cargo build --release",
+        "while read -r h; do echo \"$h\"; done <<< \"a b\"",
+        "bash -c 'x=$(date); [ -f x ] && echo $((1+1))'",
+        "bash <<'EOF'\ncd src\nmake -j4\nEOF",
+        "mkdir -p src/{bin,lib}/{a,b} && cp x{,.bak} && echo {1..3}",
+        "exec > log 2>&1; make",
+        "git commit -m \"$(cat <<'EOF'\nfix: x (y)\n\nEnd of it\nEOF\n)\"",
+        "set -euo pipefail; make",
+    ]);
+}
