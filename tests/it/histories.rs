@@ -191,7 +191,8 @@ fn actions_are_judged_in_every_order_in_which_questions_may_happen() {
                 _ => {
                     let decided = monitor.act(event(tool, "call").as_bytes(), None);
                     said.push(format!("{tool} {:?}", decided.ruling));
-                    let too_many = reference.open.len() > 5;
+                    let asks = usize::from("os".contains(letter));
+                    let too_many = reference.open.len() + asks > 5;
                     let denied = reference.denies(letter) || too_many;
                     n_denied[usize::from(is_denied(&format!("{}{letter}", reference.recorded)))] +=
                         u32::from(denied);

@@ -257,7 +257,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 let allowed = of.iter().all(|of| {
                     let trace = traces.entry(of.clone()).or_default();
                     let closes = tool == "close" && !trace.closed && waits(of) > 0;
-                    trace.allows(tool) && !closes && waits(of) <= 5
+                    let asks = usize::from(tool == "fetch");
+                    trace.allows(tool) && !closes && waits(of) + asks <= 5
                 });
                 let expected = if !allowed {
                     "deny"

@@ -27,6 +27,7 @@ impl Feed {
 
 /// Builtins and programs that read the rest of a script that their shell reads, too.
 pub(super) const READERS: &[&str] = &[
+    "dd",
     "read",
     "mapfile",
     "readarray",
@@ -44,6 +45,19 @@ const READ_NOTHING: &[&str] = &[
     ":", "true", "false", "echo", "printf", "cd", "pwd", "export", "set", "test", "[", "mkdir",
     "touch", "sleep",
 ];
+
+/// Words that may precede the name of a builtin.
+pub(super) const PREFIXES: &[&str] = &["command", "builtin", "time", "-p", "--"];
+
+/// Whether a command is `exec` alone, which redirects for the commands after it.
+pub(super) fn is_exec(node: &Node) -> bool {
+    let word = match &node.kind {
+        Kind::Simple { words, .. } => words.first(),
+        _ => None,
+    };
+    word.and_then(syntax::literal)
+        .is_some_and(|name| name == "exec")
+}
 
 /// Whether a command may read the standard input that it shares with later ones.
 pub(super) fn may_read(node: &Node) -> bool {
@@ -82,10 +96,9 @@ impl Walk<'_> {
         scope: &mut Scope<'_>,
         feed: &Feed,
     ) -> Result<()> {
-        let prefixes = ["command", "builtin", "time", "-p", "--"];
         let mut names = fields
             .iter()
-            .skip_while(|field| prefixes.contains(&&*field.text));
+            .skip_while(|field| PREFIXES.contains(&&*field.text));
         let opens = |redirect: &Redirect| redirect.operator.starts_with('<');
         if names.next().is_none_or(|name| name.text != "exec") || !node.redirects.iter().any(opens)
         {
@@ -93,7 +106,9 @@ impl Walk<'_> {
         }
         let is_plain = words.len() == 1 && scope.level == 0 && !self.unordered;
         let is_plain = is_plain && syntax::literal(&words[0]).as_deref() == Some("exec");
-        let has_program = names.any(|field| !field.text.starts_with('-'));
+        let mut rest = names.peekable();
+        let has_options = rest.peek().is_some_and(|field| field.text.starts_with('-'));
+        let has_program = rest.peek().is_some() && !has_options;
         let copies = |redirect: &Redirect| {
             redirect
                 .descriptor

@@ -1,7 +1,7 @@
 //! The output of commands, if only `echo`, `printf`, `cat` and `tee` of plain text print it.
 
-use super::feed::Feed;
-use super::syntax::{Kind, Node, Redirect, Script, Statement};
+use super::feed::{Feed, may_read};
+use super::syntax::{Kind, Node, Redirect, Script, Statement, Target, literal};
 use super::walk::{Scope, Walk};
 use super::{ShellError, quoting};
 
@@ -17,6 +17,7 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<Option<String>> {
         let mut text = String::new();
+        let mut taken = false;
         for Statement {
             pipelines,
             background,
@@ -26,7 +27,12 @@ impl Walk<'_> {
             let ([pipeline], false) = (pipelines.as_slice(), background) else {
                 return Ok(None);
             };
-            let mut input = feed.clone();
+            // the next command does not read again what this one has read
+            let mut input = match taken {
+                true => Feed::Unknown,
+                false => feed.clone(),
+            };
+            taken |= pipeline.first().is_some_and(may_read);
             for node in pipeline {
                 match self.node_output(node, scope, &input)? {
                     Some(printed) => input = Feed::Text(printed),
@@ -48,12 +54,7 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<Option<String>> {
         self.charge(16)?;
-        // `1<&2` changes where the output goes, too
-        let writes = |redirect: &Redirect| match &redirect.descriptor {
-            Some(descriptor) => !matches!(descriptor.parse::<u32>(), Ok(0 | 2)),
-            None => redirect.operator.contains('>'),
-        };
-        if node.redirects.iter().any(writes) {
+        if !node.redirects.iter().all(prints_all_the_same) {
             return Ok(None);
         }
         let feed = self.redirected(node, scope, feed)?;
@@ -78,6 +79,21 @@ impl Walk<'_> {
             Kind::Group { body, .. } => self.output(body, scope, &feed),
             Kind::Compound { .. } | Kind::Function { .. } => Ok(None),
         }
+    }
+}
+
+/// Whether a redirection neither fails nor changes where the output goes.
+fn prints_all_the_same(redirect: &Redirect) -> bool {
+    let descriptor = redirect.descriptor.as_ref().map(|one| one.parse::<u32>());
+    let is_input = matches!(descriptor, None | Some(Ok(0)));
+    let target = match &redirect.target {
+        Target::Heredoc(_) => return is_input,
+        Target::Word(word) => literal(word),
+    };
+    match (redirect.operator, descriptor, target.as_deref()) {
+        ("<<<", _, Some(_)) | ("<", _, Some("/dev/null")) => is_input,
+        (">" | ">>", Some(Ok(2)), Some("/dev/null")) | (">&", Some(Ok(2)), Some("1")) => true,
+        _ => false,
     }
 }
 
@@ -119,7 +135,9 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
             _ => None,
         },
         "tee" => match feed {
-            Feed::Text(text) => Some(text.clone()),
+            Feed::Text(text) if !words.iter().any(|word| word.starts_with('-')) => {
+                Some(text.clone())
+            }
             _ => None,
         },
         _ => None,

@@ -167,6 +167,8 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "EPOCHSECONDS",
     "EPOCHREALTIME",
 ];
+/// Variables that cannot be assigned: Bash then skips the rest of the line, and the assignments in it.
+const READ_ONLY: &[&str] = &["UID", "EUID", "PPID", "BASH_VERSINFO"];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
 pub(super) const INTEGERS: &[&str] = &[
     "RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO",
@@ -276,10 +278,7 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
     let starts =
         name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains(['/', '$', '`']));
-    // prompts have octal escapes of their own
-    let expansions = ["$(", "`", "@P", "\\44", "\\044", "\\140"];
-    let expands = EXPANDED_VARIABLES.contains(&name)
-        && value.is_none_or(|value| expansions.iter().any(|one| value.contains(one)));
+    let expands = EXPANDED_VARIABLES.contains(&name) && value.is_none_or(runs_in_prompt);
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
     let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
@@ -305,7 +304,7 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
         *code == name && value != Some("") && (marks.is_empty() || marked)
     });
     // options of a shell; some change how it parses a line
-    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS");
+    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS") || READ_ONLY.contains(&name);
     let is_line = hides || builds || makes || reads || does || holds_code;
     if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
     {
@@ -315,6 +314,43 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
         ));
     }
     Ok(())
+}
+
+/// Whether a prompt runs a command when it is expanded, with what its own escapes stand for: `\044` is a dollar sign, and `\[` is nothing.
+fn runs_in_prompt(value: &str) -> bool {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('\\') {
+        text.push_str(before);
+        let digits = after
+            .bytes()
+            .take(3)
+            .take_while(|byte| (b'0'..=b'7').contains(byte))
+            .count();
+        rest = match after.chars().next() {
+            Some('[' | ']') => after.get(1..),
+            // the time in a format, which may print anything
+            Some('D') => return true,
+            _ if digits > 0 => {
+                let code = after
+                    .get(..digits)
+                    .and_then(|code| u32::from_str_radix(code, 8).ok());
+                text.extend(code.and_then(|code| char::from_u32(code & 0xff)));
+                after.get(digits..)
+            }
+            // another backslash may begin an escape after the expansion
+            _ => Some(after),
+        }
+        .unwrap_or_default();
+    }
+    text.push_str(rest);
+    let of_parameter = |rest: &str| {
+        let inner = rest.split('}').next().unwrap_or_default();
+        !inner.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+    };
+    text.contains(['`'])
+        || ["$(", "$[", "@P"].iter().any(|one| text.contains(one))
+        || text.split("${").skip(1).any(of_parameter)
 }
 
 /// Whether options of `less` may make it run something: commands that it begins with, of which only those that move do not, or what a

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::feed::{Feed, READERS, may_read};
+use super::feed::{Feed, PREFIXES, READERS, is_exec, may_read};
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Pieces, Redirect, Script, Target,
     Word,
@@ -266,6 +266,13 @@ impl<'l> Walk<'l> {
                         };
                     }
                 }
+                let is_exec = pipeline.first().is_some_and(is_exec);
+                if matches!(scope.input, Some(Feed::Text(_)))
+                    && !is_exec
+                    && pipeline.first().is_some_and(may_read)
+                {
+                    scope.input = Some(Feed::Unknown);
+                }
                 if !alone {
                     // the commands of a pipeline run at the same time
                     self.check_ran(ran)?;
@@ -347,7 +354,8 @@ impl<'l> Walk<'l> {
                     fields.extend(self.fields(word, scope)?);
                 }
                 self.exec_input(node, words, &fields, scope, &feed)?;
-                let reads = fields.first().map(|field| field.text.as_str());
+                let names = fields.iter().map(|field| field.text.as_str());
+                let reads = names.into_iter().find(|name| !PREFIXES.contains(name));
                 if matches!(feed, Feed::Script) && reads.is_some_and(|name| READERS.contains(&name))
                 {
                     let what = "the rest of a script, which a command of it reads";

@@ -96,3 +96,80 @@ fn quirks_of_bash_are_read_as_bash_does() {
         "set -euo pipefail; make",
     ]);
 }
+
+#[test]
+fn what_is_printed_is_read_once_and_only_if_it_is_printed() {
+    all_are_listed_or_errors(&[
+        "$(echo echo </nosuch) rm -rf d",
+        "$(echo echo 2<&7) rm -rf d",
+        "$(echo echo <<< $((1/0))) rm -rf d",
+        "$( (echo echo) </nosuch) rm -rf d",
+        "x=$(echo echo </nosuch); $x rm -rf d",
+        "$(echo echo 2> /nosuch/x) rm -rf d",
+        "$(tee -x <<< echo) rm -rf d",
+        "{ echo \": '\"; cat; cat; echo \"rm -rf d #'\"; } <<< \"'\" | sh",
+        "exec <<< $': <<E\\nrm -rf d\\nE'; read x; sh",
+        "exec -a x <<< 'rm -rf d'; sh",
+        "bash <<< $'command read x\\n: <<E\\nrm -rf d\\nE'",
+        "printf '%s\\n' echo 'rm -rf d' | xargs -L1 env",
+        "echo echo x x rm -rf d | xargs -n3 env",
+        "//proc/self/exe <<< 'rm -rf d'",
+    ]);
+    all_are_read(&[
+        "$(echo echo 2>/dev/null) hello",
+        "x=$(echo a 2>&1); echo $x",
+        "find . -name '*.py' -print0 | xargs -0 -n1 pylint",
+        "ls | xargs -n 1 echo",
+        "./scripts/dev/run.sh",
+        "exec ./server --port 80 < /dev/null",
+    ]);
+}
+
+#[test]
+fn names_mean_what_bash_makes_of_them() {
+    all_are_listed_or_errors(&[
+        "x=ech; {$x,$x}o rm -rf d",
+        "x='a[$'; ((${x}(rm -rf d)]))",
+        "x='$'; y='a['; (($y$x(rm -rf d)]))",
+        "printf -v x '%s[%s]' a '$(rm -rf d)'; ((x))",
+        "echo \"${x:-\"`echo \\\"; rm -rf d; : \\\"`\"}\"",
+        "UID=1; x=echo\n$x rm -rf d",
+        "shopt -s expand_aliases\nalias 'if'='env -S\"rm -rf d\"; if'\nif :; then :; fi",
+        "alias elif='elif rm -rf d;'\nif false; then :; elif :; then :; fi",
+    ]);
+    all_are_read(&[
+        "cp {$a,$b}/x {c,d} && echo {$a,$b}",
+        "echo \"${x:-\"`date`\"}\"",
+        "alias ll='ls -l'; ls",
+    ]);
+}
+
+#[test]
+fn prompts_callbacks_and_values_of_find_are_followed() {
+    all_are_listed_or_errors(&[
+        r"PS4='$\050rm -rf d)'; set -x; :",
+        r"PS4=$'$\\050rm -rf d)'; set -x; :",
+        r"PS4='\540rm -rf d\540'; set -x; :",
+        r"PS4='$\D{(rm -rf d)}'; set -x; :",
+        r"PS4='$\[(rm -rf d)'; set -x; :",
+        "x='a[$(rm -rf d)]'; PS4='$[x]'; set -x; :",
+        "x='a[$(rm -rf d)]'; PS4='${!x}'; set -x; :",
+        "mapfile -dC: -c1 -C 'rm -rf d;' <<< x",
+        "mapfile -d -C: -c1 -C 'rm -rf d;' <<< x",
+        "compgen -PC: -C 'rm -rf d'",
+        "compgen -C : -C 'rm -rf d'",
+        "x=echo; mapfile -c1 -C 'unset x;' <<< y; $x rm -rf d",
+        r"find . -maxdepth 0 -name -exec , -exec env '-Srm -rf d' \;",
+        "newgrp <<< 'rm -rf d'",
+        "git merge-index rm -a",
+        "git merge-index -o -q rm -- d/f",
+    ]);
+    all_are_read(&[
+        r"PS1='\[\e[01;32m\]\u@\h\[\033[00m\]:\w\$ '",
+        r"PS1='\[\033[01;34m\]\w\$\[\033[00m\] '; PS2='> '",
+        "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x; make",
+        "mapfile -t files < <(git ls-files)",
+        r"find . -name '*.rs' -exec grep -l foo {} \;",
+        "git for-each-repo --config=maintenance.repo status",
+    ]);
+}

@@ -75,7 +75,11 @@ impl Call {
     /// Whether the call of an outcome failed, as JSON: unknown unless the hook says it by its exact name, and the outcome was
     /// read and is that of a call that has ended.
     fn error(&self) -> &'static str {
-        match self.outline.text("hook_event_name").as_deref() {
+        let name = match self.known("hook_event_name") {
+            UNREAD => return UNREAD,
+            _ => self.outline.text("hook_event_name"),
+        };
+        match name.as_deref() {
             Some("PostToolUseFailure") => return "true",
             Some("PostToolUse") if !self.outline.is_changed() => {}
             _ => return UNREAD,

@@ -226,7 +226,8 @@ impl Decision {
             (_, Some(values)) => format!("{} ({values})", inert::inert(&fired.message)),
             _ => inert::inert(&fired.message).into_owned(),
         };
-        let errors = self.errors.iter().filter(|_| self.clauses.is_empty());
+        let is_decided = self.clauses.iter().any(|fired| decides(&fired));
+        let errors = self.errors.iter().filter(|_| !is_decided);
         let errors = errors.map(|error| match happened {
             true => NOT_DECIDED.to_owned(),
             false => error.clone(),

@@ -194,7 +194,7 @@ fn string(value: &str) -> Option<String> {
 
 /// Adds all the text in a JSON value to a line, as a JSON string: its strings in order, the keys that are not plain names, and
 /// the text in encoded media, joined by line ends and, if there are several, joined once more without a separator (see
-/// `joined`). A member that only names the kind of a part (`"type": "text"`) is not text. Adds `null` if there is no text, and
+/// `joined`). A member that names a known kind of parts (`"type": "text"`) is not text. Adds `null` if there is no text, and
 /// [`UNREAD`] if some of the text is unknown. Linear in the value, without recursion and without a copy of it.
 pub fn write_text(value: &str, line: &mut String) {
     let read = |all: &mut Strings<'_>| {
@@ -235,7 +235,12 @@ fn strings(value: &str, all: &mut Strings<'_>) -> Result<(), Fault> {
         let mut inner = None;
         match peek {
             Peek::Object => inner = member(&mut scan, true, &mut means, all)?,
-            Peek::Array => inner = scan.first_item()?,
+            Peek::Array => {
+                if means == Means::Tag {
+                    means = Means::Text;
+                }
+                inner = scan.first_item()?;
+            }
             Peek::String => {
                 let start = scan.at() + 1;
                 scan.pass_string()?;
@@ -245,7 +250,7 @@ fn strings(value: &str, all: &mut Strings<'_>) -> Result<(), Fault> {
                 }
                 match means {
                     _ if written.is_empty() => {}
-                    Means::Tag if is_word(written) => {}
+                    Means::Tag if is_kind(written) => {}
                     Means::Shown => all.push_shown(written),
                     _ => drop(all.push(written)),
                 }
@@ -313,9 +318,26 @@ pub fn is_finite(digits: &str) -> bool {
     digits.parse().is_ok_and(f64::is_finite)
 }
 
-/// Whether a string, as it is written, is a name rather than a message.
-fn is_word(written: &str) -> bool {
-    written.len() <= 6 * LONGEST_NAME && is_plain_name(&encoded::decoded(written))
+/// Values of the member `type` that name a kind of parts, and are no text: whatever else stands there may be a value of others.
+const KINDS: [&str; 13] = [
+    "audio",
+    "base64",
+    "create",
+    "document",
+    "file",
+    "image",
+    "resource",
+    "resource_link",
+    "text",
+    "tool_result",
+    "tool_use",
+    "update",
+    "url",
+];
+
+/// Whether a string, as it is written, names a kind of parts.
+fn is_kind(written: &str) -> bool {
+    written.len() <= 6 * LONGEST_NAME && KINDS.contains(&&*encoded::decoded(written))
 }
 
 /// Whether a text is a name rather than a message.
@@ -352,6 +374,9 @@ mod tests {
             text_of(r#"{"type":"text","text":"IGN\u004f"}"#),
             r#""IGN\u004f""#
         );
+        for value in [r#"{"type":"IGNORE"}"#, r#"[{"x":{"type":["IGNORE"]}}]"#] {
+            assert_eq!(text_of(value), "\"IGNORE\"");
+        }
         let split = r#"[{"type":"text","text":"IGN"},{"type":"text","text":"ORE"}]"#;
         assert_eq!(text_of(split), "\"IGN\\nORE\\nIGNORE\"");
         let image = r#"{"type":"image","data":"aGVsbG8="}"#;

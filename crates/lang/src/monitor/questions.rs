@@ -47,7 +47,8 @@ impl Monitor {
             return;
         }
         let others = others.cloned().unwrap_or_default();
-        if let Some(why) = self.too_many_orders(read, &open, &others) {
+        let n_asked = open.len() + usize::from(self.hooked && decision.ruling == Ruling::Ask);
+        if let Some(why) = self.too_many_orders(read, &open, n_asked, &others) {
             decision.ruling = Ruling::Block;
             decision.errors.push(why);
             return;
@@ -76,7 +77,13 @@ impl Monitor {
     }
 
     /// Returns why the orders of an action and `open` questions are not tried.
-    fn too_many_orders(&self, read: &Read, open: &[u64], others: &Histories) -> Option<String> {
+    fn too_many_orders(
+        &self,
+        read: &Read,
+        open: &[u64],
+        n_asked: usize,
+        others: &Histories,
+    ) -> Option<String> {
         let (n_open, most) = (open.len(), self.options.questions);
         let asked = format!("a person is being asked about {n_open} calls of this trace");
         if others.too_many {
@@ -85,7 +92,7 @@ impl Monitor {
                 "{asked}, and what was recorded since may have happened in more than {most} orders (limit: `max-histories`); answer them first"
             ));
         }
-        if n_open > most {
+        if n_asked > most {
             return Some(format!(
                 "{asked}, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
             ));

@@ -43,7 +43,28 @@ pub enum Value {
     /// A JSON object, a record or a map.
     Object(Arc<Object>),
     /// A set.
-    Set(OrdSet<Value>),
+    Set(#[serde(deserialize_with = "shallow_set")] OrdSet<Value>),
+}
+
+/// The greatest depth of sets within sets that is read from a state.
+const DEEPEST_SETS: usize = 6;
+
+/// Reads a set. Its iterator compares the elements at both ends, so that one element of sets within sets takes time exponential in
+/// their depth: 22 levels took an hour.
+fn shallow_set<'de, D: serde::Deserializer<'de>>(from: D) -> Result<OrdSet<Value>, D::Error> {
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Set(all) => 1 + all.iter().map(depth).max().unwrap_or(0),
+            Value::List(all) => all.iter().map(depth).max().unwrap_or(0),
+            Value::Object(all) => all.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    let values: Vec<Value> = serde::Deserialize::deserialize(from)?;
+    match values.iter().any(|value| depth(value) >= DEEPEST_SETS) {
+        true => Err(serde::de::Error::custom("sets are nested too deep")),
+        false => Ok(values.into_iter().collect()),
+    }
 }
 
 /// A value of an enum: which enum of the spec (`types::EnumType::number`), and the position among its values.
@@ -414,5 +435,26 @@ impl fmt::Display for Instant {
         }
         let digits = format!("{fraction:018}");
         write!(f, "{sign}{whole}.{}s", digits.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn sets_within_sets_are_read_up_to_a_depth() {
+        for (depth, is_read) in [(1, true), (6, true), (7, false), (40, false)] {
+            let text = format!(
+                "{}\"Null\"{}",
+                "{\"Set\":[".repeat(depth),
+                ",\"Null\"]}".repeat(depth)
+            );
+            assert_eq!(
+                serde_json::from_str::<Value>(&text).is_ok(),
+                is_read,
+                "{depth}"
+            );
+        }
     }
 }

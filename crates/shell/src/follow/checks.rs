@@ -18,6 +18,12 @@ pub(super) fn is_descriptor(path: &str) -> bool {
     name == "stdin" || is_number || climbs || starts || path.contains("/fd/")
 }
 
+/// Whether a program may be an open file descriptor, or the shell that reads the line: `/proc/self/exe`.
+pub(super) fn may_be_descriptor(path: &str) -> bool {
+    let parts = ["/proc/", "proc/self/", "dev/fd/"];
+    parts.iter().any(|part| path.contains(part)) || path.starts_with("/dev/")
+}
+
 /// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.
 pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     let refers = |field: &&Field| field.text.starts_with('-') && field.text.contains('n');

@@ -141,6 +141,22 @@ impl Walk<'_> {
         match (subcommand, first) {
             ("config", _) => runs.push(self.git_config(rest)?),
             ("bisect", Some("run")) => runs.push(Run::Words(operands(1).to_vec())),
+            ("merge-index", _) => {
+                let options = rest
+                    .iter()
+                    .take_while(|word| word.text.starts_with('-'))
+                    .count();
+                runs.push(Run::Words(operands(options).to_vec()));
+            }
+            ("for-each-repo", _) => {
+                let options = rest
+                    .iter()
+                    .take_while(|word| word.text.starts_with('-'))
+                    .count();
+                let mut words = vec![Field::known("git")];
+                words.extend(operands(options).iter().cloned());
+                runs.push(Run::Words(words));
+            }
             ("submodule", Some(_)) => {
                 let each = rest.iter().position(|word| word.text == "foreach");
                 let line = each.map_or(&[][..], |each| operands(each + 1));

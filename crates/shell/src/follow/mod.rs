@@ -276,8 +276,7 @@ impl Walk<'_> {
         if self.is_open_tilde(first) {
             return refuse("the program", first);
         }
-        // `/proc/self/exe` is the shell that reads the line, whichever it is
-        if first.text.starts_with("/proc/") || first.text.starts_with("/dev/") {
+        if checks::may_be_descriptor(&first.text) {
             return refuse("the program", first);
         }
         let name = base(&first.text);
@@ -525,7 +524,7 @@ impl Walk<'_> {
                 ));
             }
             "trap" => return trap(rest),
-            "mapfile" | "readarray" | "complete" | "compgen" => return callback(rest),
+            "mapfile" | "readarray" | "complete" | "compgen" => return callback(program, rest),
             "find" | "gfind" => return self.find(rest),
             "xargs" | "gxargs" => return self.xargs(rest, feed),
             "parallel" => return self.parallel(rest, feed),
@@ -545,6 +544,8 @@ impl Walk<'_> {
             }
             "env" => return env(rest),
             "sg" => return switch_group(rest),
+            // it starts a shell, which reads the input
+            "newgrp" => return Ok(Run::Input),
             "at" | "batch" | "crontab" => return self.later(program, rest),
             // the architecture may be left out
             "setarch"

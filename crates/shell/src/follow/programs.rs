@@ -34,6 +34,7 @@ impl Walk<'_> {
         let outside: Vec<&Field> = starts.iter().copied().filter(is_outside).collect();
         let mut runs = Vec::new();
         let mut open = None;
+        let mut value_follows = false;
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
@@ -44,9 +45,10 @@ impl Walk<'_> {
             if word.hole == Hole::Start && word.splits {
                 open = Some(word);
             }
-            if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-                let before = at.checked_sub(2).and_then(|before| words.get(before));
-                let is_value = before.is_some_and(|test| listed(FIND_VALUES, &test.text));
+            let is_value = std::mem::replace(&mut value_follows, false);
+            value_follows = !is_value && listed(FIND_VALUES, &word.text);
+            let runs_here = matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+            if is_value || !runs_here {
                 // after `find "$x"` an option would be the name of the program
                 let is_start = at <= n_starts;
                 let sole = match words.get(at) {
@@ -128,7 +130,15 @@ impl Walk<'_> {
             "eof",
             "e",
         ]);
-        let items = if odd { None } else { items(feed) };
+        // the command may run several times, and each time begin with another item
+        let program = sorted.rest.first().map(|first| base(&first.text));
+        let runs = |name| {
+            WRAPPERS.iter().any(|one| listed(one.names, name))
+                || SHELLS.contains(&unversioned(name))
+        };
+        let several = program.is_some_and(runs)
+            && given(&["n", "max-args", "L", "l", "max-lines", "s", "max-chars"]);
+        let items = items(feed).filter(|items| !odd && (!several || items.len() < 2));
         if sorted.rest.is_empty() {
             return Ok(Run::Nothing);
         }
@@ -446,33 +456,39 @@ pub(super) fn trap(words: &[Field]) -> Result<Run> {
 }
 
 /// `mapfile -C LINE`, `compgen -C LINE`, `compgen -W WORDS`.
-pub(super) fn callback(words: &[Field]) -> Result<Run> {
+pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
+    let values = match program {
+        "mapfile" | "readarray" => "dnOsuCc",
+        _ => "oAGWFCXPS",
+    };
+    let mut runs = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word.hole == Hole::Start {
             return refuse("an option", word);
         }
-        if let Some(letters) = word.text.strip_prefix('-')
-            && let Some(place) = letters.find(['C', 'W'])
-        {
-            let (option, inside) = letters.split_at(place).1.split_at(1);
-            let line = match words.clone().next() {
-                Some(line) if inside.is_empty() => line.clone(),
-                _ => Field {
-                    text: inside.to_owned(),
-                    ..word.clone()
-                },
-            };
-            if option == "C" {
-                return line_of(&[line]);
-            }
-            // a list of words that is expanded
-            if line.hole != Hole::None || line.text.contains(['$', '`', '<', '>']) {
-                return refuse("the words of", &line);
-            }
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        let Some(place) = letters.find(|letter| values.contains(letter)) else {
+            continue;
+        };
+        let (option, inside) = letters.split_at(place).1.split_at(1);
+        let line = match inside.is_empty() {
+            true => words.next().cloned().unwrap_or_else(Field::unseen),
+            false => Field {
+                text: inside.to_owned(),
+                ..word.clone()
+            },
+        };
+        // the last one counts, and each may be it
+        if option == "C" {
+            runs.push(line_of(std::slice::from_ref(&line))?);
+        }
+        // a list of words that is expanded
+        if option == "W" && (line.hole != Hole::None || line.text.contains(['$', '`', '<', '>'])) {
+            return refuse("the words of", &line);
         }
     }
-    Ok(Run::Nothing)
+    Ok(Run::All(runs))
 }
 
 /// Splits a standard input into items, as `xargs` does at blanks.

@@ -12,6 +12,11 @@ const RESERVED: &[&str] = &[
     "select", "function", "{", "}", "!", "[[", "coproc",
 ];
 
+/// Whether a word begins or ends compound commands, or changes what a pipeline means.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word) || matches!(word, "time" | "in")
+}
+
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
@@ -22,6 +27,8 @@ pub(super) struct Parser<'t> {
     pub(super) dialect: Dialect,
     /// The number of substitutions around the position.
     pub(super) substitutions: usize,
+    /// The number of `${…}` between double quotes, or in a text that is read like that, around the position.
+    pub(super) quoted_braces: usize,
 }
 
 pub(super) type Result<T> = std::result::Result<T, ShellError>;
@@ -37,6 +44,7 @@ impl<'t> Parser<'t> {
             names: Names::default(),
             dialect,
             substitutions: 0,
+            quoted_braces: 0,
         }
     }
 

@@ -146,10 +146,8 @@ pub(crate) struct Pieces {
     pub(crate) opens: bool,
     /// `$(` or a backquote.
     pub(crate) runs: bool,
-    /// A dollar sign at the end of a text.
+    /// A dollar sign alone, or at the end of a text behind such a bracket.
     pub(crate) ends: bool,
-    /// A parenthesis at the beginning.
-    pub(crate) begins: bool,
 }
 
 impl Pieces {
@@ -157,12 +155,11 @@ impl Pieces {
         self.opens |= other.opens;
         self.runs |= other.runs;
         self.ends |= other.ends;
-        self.begins |= other.begins;
     }
 
     /// Whether they make a text that runs a command if arithmetic evaluates it.
     pub(crate) fn make_a_command(self) -> bool {
-        self.opens && (self.runs || self.ends && self.begins)
+        self.opens && (self.runs || self.ends)
     }
 }
 

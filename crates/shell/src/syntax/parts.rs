@@ -128,7 +128,7 @@ impl Parser<'_> {
     pub(super) fn word(&mut self) -> Result<Word> {
         let start = self.pos;
         let mut word = self.parts(End::Word)?;
-        if self.pos == start {
+        if self.pos == start || has_joined_names(&word) {
             return self.fail();
         }
         // `declare a=(…)`
@@ -155,7 +155,6 @@ impl Parser<'_> {
         self.names.pieces.opens |= opens;
         self.names.pieces.runs |= runs;
         self.names.pieces.ends |= text == "$" || text.ends_with('$') && opens;
-        self.names.pieces.begins |= text.starts_with('(');
         if end == End::Bracket {
             self.evaluates(&out);
         }
@@ -405,7 +404,9 @@ impl Parser<'_> {
             return self.fail();
         }
         let end = if quoted { End::QuotedBrace } else { End::Brace };
+        self.quoted_braces += usize::from(quoted);
         let inner = self.nested(|parser| parser.parts(end))?;
+        self.quoted_braces -= usize::from(quoted);
         self.expect("}")?;
         let written = self.since(start);
         if is_joined(&written) {
@@ -464,7 +465,7 @@ impl Parser<'_> {
                 Some('`') => break,
                 Some('\\') => match self.bump() {
                     Some(c @ ('`' | '\\' | '$')) => text.push(c),
-                    Some('"') if end == End::Quote => text.push('"'),
+                    Some('"') if end == End::Quote && self.quoted_braces == 0 => text.push('"'),
                     // Bash keeps the backslash here, other readings do not
                     Some('"') if quoted => return self.fail(),
                     Some('\n') => {}
@@ -518,6 +519,30 @@ fn prints_text(part: &Part) -> bool {
     };
     let is_count = name.ends_with("grep") && words.iter().any(counts);
     !is_count && !PRINTS_NUMBERS.contains(&name)
+}
+
+/// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`.
+fn has_joined_names(word: &[Part]) -> bool {
+    let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let goes_on = |part: &Part| match part {
+        Part::Bare(text) => text
+            .split('}')
+            .skip(1)
+            .any(|rest| rest.starts_with(is_name)),
+        _ => false,
+    };
+    let ends = word.windows(2).any(|two| match two {
+        [
+            Part::Param {
+                written,
+                quoted: false,
+                ..
+            },
+            Part::Bare(text),
+        ] => !written.starts_with("${") && text.starts_with([',', '}']),
+        _ => false,
+    });
+    ends && word.iter().any(goes_on)
 }
 
 /// Whether a text has a bracket that it does not close.

@@ -1,6 +1,6 @@
 //! Simple commands, redirections and here-documents, and the effects of commands on names.
 
-use super::cursor::{Parser, Result};
+use super::cursor::{Parser, Result, is_reserved};
 use super::parts::{End, is_meta, joins};
 use super::{Kind, Node, Part, Redirect, Target, Word, literal, parse};
 use crate::ShellError;
@@ -332,6 +332,12 @@ impl Parser<'_> {
         };
         let name = name.as_str();
         self.names.dynamic |= EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
+        let is_callback = |word: &Word| {
+            let text = beginning(word);
+            text.starts_with('-') && text.contains('C')
+        };
+        self.names.dynamic |=
+            matches!(name, "mapfile" | "readarray") && words.iter().any(is_callback);
         // a trap runs later: it changes the folder only if its text does
         self.names.moves |=
             CHANGING_FOLDER.contains(&name) || EVALUATING.contains(&name) && name != "trap";
@@ -362,6 +368,9 @@ impl Parser<'_> {
                 for word in words {
                     let text = beginning(word);
                     match text.split_once('=') {
+                        Some((alias, _)) if is_reserved(alias) => {
+                            self.names.run_unseen = Some(alias.to_owned());
+                        }
                         Some((alias, _)) if !alias.contains('{') => {
                             self.names.aliases.insert(alias.to_owned());
                         }
