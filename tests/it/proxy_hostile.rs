@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use guard_cli::integrations::Judge;
-use guard_cli::integrations::mcp::{Limits, Session};
+use guard_cli::integrations::mcp::{Limits, Session, Turn};
 use guard_lang::monitor::lenient::UNREAD;
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;
@@ -98,6 +98,123 @@ fn nothing_that_is_kept_from_a_server_reaches_it() {
     }
 }
 
+/// Denies what may be the forbidden text of a tool, which must be `web`, and passes on all else.
+struct OfWeb;
+
+impl Judge for OfWeb {
+    fn reads(&self, _: &str) -> bool {
+        true
+    }
+
+    fn has_trace(&self, _: &str) -> bool {
+        true
+    }
+
+    fn request(&mut self, _: Request, event: &str) -> Result<Decision, String> {
+        let event: Json = serde_json::from_str(&event.replace(UNREAD, "0")).unwrap();
+        let mut decision = Decision::new(Cause::Event);
+        let is_web = event["tool"] == "web" || event["tool"] == 0;
+        let says = event["text"].as_str();
+        if is_web && event["kind"] == "result" && says.is_none_or(|says| says.contains(FORBIDDEN)) {
+            decision.ruling = Ruling::Block;
+        }
+        Ok(decision)
+    }
+}
+
+/// A client and a server.
+struct Peers {
+    session: Session,
+    asked: u32,
+}
+
+impl Peers {
+    fn new() -> Peers {
+        Peers {
+            session: Session::new("t", false, Limits::default()),
+            asked: 0,
+        }
+    }
+
+    /// Sends a line of the client, and returns the number of its request.
+    fn asks(&mut self, line: &str) -> String {
+        let turn = self.session.from_client(&mut OfWeb, line.as_bytes());
+        let sent: Json = serde_json::from_str(&turn.on[0]).unwrap();
+        sent["id"].to_string()
+    }
+
+    /// Calls a tool as a task.
+    fn calls(&mut self, tool: &str, token: &str) -> String {
+        self.asked += 1;
+        let id = self.asked;
+        self.asks(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","task":{{}},"_meta":{{"progressToken":{token}}}}}}}"#
+        ))
+    }
+
+    /// Answers a request, and returns what the client gets.
+    fn answers(&mut self, number: &str, result: &str) -> Turn {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{result}}}"#);
+        self.session.from_server(&mut OfWeb, line.as_bytes())
+    }
+
+    /// Whether the client hears of this progress.
+    fn tells(&mut self, members: &str) -> bool {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{{members},"message":"{FORBIDDEN}"}}}}"#
+        );
+        let turn = self.session.from_server(&mut OfWeb, line.as_bytes());
+        assert_eq!(turn.on.len() + turn.dropped.len(), 1, "{turn:?}");
+        !turn.on.is_empty()
+    }
+}
+
+/// However a token is written, progress is judged as that of its call, also when the call has become a task; other progress is dropped.
+#[test]
+fn progress_is_that_of_the_call_whose_token_it_has() {
+    for (token, spelt) in [
+        ("1", ["1", "1.0", "1e0", "10e-1"]),
+        ("0", ["0", "-0", "0.0", "0e5"]),
+        (
+            r#""pt""#,
+            [
+                r#""pt""#,
+                r#""\u0070t""#,
+                r#""p\u0074""#,
+                r#""\u0070\u0074""#,
+            ],
+        ),
+    ] {
+        let mut peers = Peers::new();
+        let of_web = peers.calls("web", token);
+        let none = [
+            r#""progressToken":" 1""#,
+            r#""progressToken":"1""#,
+            r#""progressToken":null"#,
+            r#""x":1"#,
+        ];
+        let two = format!(r#""progressToken":7,"ProgressToken":{token}"#);
+        for is_task in [false, true] {
+            for spelt in spelt {
+                let told = peers.tells(&format!(r#""progressToken":{spelt}"#));
+                assert!(!told, "{token} as {spelt}, task: {is_task}");
+            }
+            for members in none.into_iter().chain([two.as_str()]) {
+                assert!(!peers.tells(members), "{members}");
+            }
+            let begun = peers.answers(&of_web, r#"{"task":{"taskId":"T","status":"working"}}"#);
+            assert_eq!(begun.on.len(), usize::from(!is_task));
+        }
+        // The progress of another tool is told, unless `web` has the same token.
+        let of_other = peers.calls("calm", "7");
+        assert!(peers.tells(r#""progressToken":7"#) && peers.tells(r#""progressToken":7.0"#));
+        peers.calls("calm", token);
+        assert!(!peers.tells(&format!(r#""progressToken":{token}"#)));
+        peers.answers(&of_other, "{}");
+        assert!(!peers.tells(r#""progressToken":7"#));
+    }
+}
+
 #[test]
 fn nothing_of_a_hostile_server_reaches_the_client_unjudged() {
     let cases = include_str!("hostile_servers.jsonl");
@@ -106,7 +223,7 @@ fn nothing_of_a_hostile_server_reaches_the_client_unjudged() {
         let case: Json = serde_json::from_str(case).unwrap();
         let mut session = Session::new("t", false, Limits::default());
         let mut rules = Rules { denied: 0 };
-        let call = br#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"read"}}"#;
+        let call = br#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"read","_meta":{"progressToken":1}}}"#;
         let turn = session.from_client(&mut rules, call);
         let sent: Json = serde_json::from_str(&turn.on[0]).unwrap();
         let id = sent["id"].to_string();
@@ -124,5 +241,5 @@ fn nothing_of_a_hostile_server_reaches_the_client_unjudged() {
         assert!(rules.denied + dropped + answered > 0, "{}", case["name"]);
         judged += usize::from(rules.denied > 0);
     }
-    assert_eq!((judged, cases.lines().count()), (79, 95));
+    assert_eq!((judged, cases.lines().count()), (78, 95));
 }

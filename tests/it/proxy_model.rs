@@ -172,6 +172,14 @@ impl Dice {
     }
 }
 
+/// The value of a progress token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token {
+    Number(usize),
+    /// The letter p before a number.
+    Text(usize),
+}
+
 /// A request that the reference knows to be open.
 #[derive(Clone, Debug)]
 struct Open {
@@ -184,7 +192,7 @@ struct Open {
     /// `None` if it is not known whose outcome the answer is.
     tool: Option<String>,
     call: Option<String>,
-    token: Option<usize>,
+    token: Option<Token>,
     task: bool,
     params: String,
 }
@@ -228,7 +236,8 @@ struct World {
     open: Vec<Open>,
     asked: Vec<Open>,
     questions: Vec<(String, String, Option<String>)>,
-    tasks: Vec<(String, Option<String>, Option<String>)>,
+    /// By their ids: the calls that became tasks.
+    tasks: Vec<(String, Open)>,
     closed: Vec<u64>,
 }
 
@@ -326,7 +335,7 @@ impl World {
         let (id, same) = self.request_id();
         let args = self.dice.below(2);
         let task = self.dice.chance(4);
-        let token = self.dice.chance(2).then(|| self.fresh());
+        let token = self.token();
         let state = match self.dice.below(4) {
             0 if !self.questions.is_empty() => Some(self.dice.one(&self.questions).0.clone()),
             1 => Some("\"made up\"".to_owned()),
@@ -338,6 +347,7 @@ impl World {
             text.push_str(",\"task\":{}");
         }
         if let Some(token) = token {
+            let token = self.spelt(token);
             text.push_str(&format!(",\"_meta\":{{\"progressToken\":{token}}}"));
         }
         if let Some(state) = &state {
@@ -356,6 +366,36 @@ impl World {
             params,
         };
         self.request(open, text, state, expected)
+    }
+
+    /// No token, a new one, or that of another call.
+    fn token(&mut self) -> Option<Token> {
+        let known = self.with_tokens();
+        let n = self.fresh();
+        match self.dice.below(8) {
+            0 if !known.is_empty() => self.dice.one(&known).token,
+            1 | 2 => Some(Token::Number(n)),
+            3 | 4 => Some(Token::Text(n)),
+            _ => None,
+        }
+    }
+
+    /// The open requests and tasks of which the server may tell the progress.
+    fn with_tokens(&self) -> Vec<Open> {
+        let tasks = self.tasks.iter().map(|(_, of)| of);
+        let all = self.open.iter().chain(tasks);
+        all.filter(|open| open.token.is_some()).cloned().collect()
+    }
+
+    /// A notation of a token.
+    fn spelt(&mut self, token: Token) -> String {
+        match (token, self.dice.below(3)) {
+            (Token::Number(n), 0) => n.to_string(),
+            (Token::Number(n), 1) => format!("{n}.0"),
+            (Token::Number(n), _) => format!("{n}0e-1"),
+            (Token::Text(n), 0) => format!("\"p{n}\""),
+            (Token::Text(n), _) => format!("\"\\u0070{n}\""),
+        }
     }
 
     fn other_request(&mut self, expected: &mut Expected) -> String {
@@ -386,7 +426,7 @@ impl World {
         let known = (!self.tasks.is_empty()).then(|| self.dice.one(&self.tasks).clone());
         // Of a task that is not in the table (of an earlier run, given up, never made) it is not known whose result it is.
         let (task, tool, call) = match known {
-            Some((task, tool, call)) => (task, tool, call),
+            Some((task, of)) => (task, of.tool, of.call),
             None => ("\"none\"".to_owned(), None, None),
         };
         let open = Open {
@@ -847,9 +887,9 @@ impl World {
         }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
-            expected.on.push(Line::Whole(Some(open.id), body));
+            expected.on.push(Line::Whole(Some(open.id.clone()), body));
             if open.task && self.tasks.iter().all(|known| known.0 != task) {
-                self.tasks.push((task, open.tool, open.call));
+                self.tasks.push((task, open.clone()));
                 if self.tasks.len() > ENTRIES {
                     self.tasks.remove(0);
                 }
@@ -865,17 +905,9 @@ impl World {
 
     fn server_notification(&mut self, expected: &mut Expected) -> String {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
-        let of = self.open.iter().find(|open| open.token.is_some());
-        let (method, params, event) = match (self.dice.below(3), of) {
-            (0, Some(open)) => (
-                "notifications/progress",
-                json!({"progressToken": open.token, "progress": 1, "message": marker}),
-                Judged {
-                    tool: open.tool.clone(),
-                    ..remark("", marker)
-                },
-            ),
-            (1, _) => {
+        let (method, params, event) = match self.dice.below(3) {
+            0 => return self.progress(marker, expected),
+            1 => {
                 let body = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
                 expected.on.push(Line::Whole(None, body.clone()));
                 return body.to_string();
@@ -892,6 +924,47 @@ impl World {
             false => expected.dropped = 1,
         }
         body.to_string()
+    }
+
+    /// Progress of a call by any notation of its token, or of none.
+    fn progress(&mut self, marker: &'static str, expected: &mut Expected) -> String {
+        let mut known = self.with_tokens();
+        let token = match known.is_empty() {
+            true => Token::Number(0),
+            false => self.dice.one(&known).token.unwrap(),
+        };
+        known.retain(|open| open.token == Some(token));
+        let spelt = self.spelt(token);
+        let named = match self.dice.below(8) {
+            // What only some readers take for it names nothing.
+            0 => format!("\"progressToken\":\" {}\",", spelt.trim_matches('"')),
+            1 => format!("\"progressToken\":{spelt},\"ProgressToken\":1,"),
+            2 => String::new(),
+            _ => {
+                // Of several calls it is not known which one it is.
+                let of = known.first().cloned();
+                if let Some(mut open) = of {
+                    if known.iter().any(|other| other.call != open.call) {
+                        open.tool = None;
+                    }
+                    let event = Judged {
+                        tool: open.tool,
+                        ..remark("", marker)
+                    };
+                    if self.says(event, expected) {
+                        let body = format!(
+                            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{spelt},"message":"{marker}"}}}}"#
+                        );
+                        expected.on.push(Line::Whole(None, read(&body)));
+                    }
+                }
+                format!("\"progressToken\":{spelt},")
+            }
+        };
+        expected.dropped = usize::from(expected.on.is_empty());
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{{named}"message":"{marker}"}}}}"#
+        )
     }
 
     fn server_request(&mut self, expected: &mut Expected) -> String {

@@ -140,14 +140,14 @@ impl Session {
                 .and_then(|task| self.tasks.number(&hashed(task)))
                 .and_then(|number| self.tasks.get(number))
         {
-            call = Arc::clone(of);
+            call = Arc::clone(&of.call);
         }
         let version = meta.text(VERSION);
         let asked = Asked {
             id: id.to_owned(),
             method: method.to_owned(),
             call,
-            progress: meta.raw("progressToken").map(str::to_owned),
+            progress: meta.raw("progressToken").map(message::id_key),
             typed: version.map_or(self.typed, |version| is_typed(&version)),
             task: members.raw("task").is_some(),
             params: hash,

@@ -32,7 +32,6 @@ mod server;
 mod text;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::event::Event;
 use super::{Judge, reason_of};
@@ -41,7 +40,7 @@ use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
 pub use bounded::Limits;
 use message::{Malformed, Object, Outcome};
-use request::{About, Asked, Call, Question};
+use request::{About, Asked, Question, Task};
 use text::Text;
 pub(super) use text::write_text;
 
@@ -146,7 +145,7 @@ pub struct Session {
     /// The calls for which the server requested input, by the state that it sent.
     questions: Bounded<Question>,
     /// The calls that became tasks, by task id.
-    tasks: Bounded<Arc<Call>>,
+    tasks: Bounded<Task>,
     /// Whether client and server agreed on a version with typed results; the next field: whether the client offered
     /// one.
     typed: bool,

@@ -13,7 +13,7 @@ pub(super) struct Asked {
     pub(super) id: String,
     pub(super) method: String,
     pub(super) call: Arc<Call>,
-    /// The progress token, as written.
+    /// The progress token, in one notation.
     pub(super) progress: Option<String>,
     /// Whether the answer may request input or state its type.
     pub(super) typed: bool,
@@ -33,6 +33,14 @@ pub(super) struct Call {
     pub(super) id: Option<String>,
     /// Whether the members above are those of the call: not for the result of a task that is not in the table of tasks.
     pub(super) is_known: bool,
+}
+
+/// A call that became a task.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) call: Arc<Call>,
+    /// The progress token of the request, which is valid as long as the task runs.
+    pub(super) progress: Option<String>,
 }
 
 /// A call for which the server requested input.

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::super::Judge;
 use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Object, Outcome};
-use super::request::{About, Asked, Call, Question, hash_of, hashed};
+use super::request::{About, Asked, Call, Question, Task, hash_of, hashed};
 use super::text::Text;
 use super::{
     Content, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable,
@@ -160,8 +160,9 @@ impl Session {
         if let Some(task) = task {
             let key = hashed(task);
             if self.tasks.number(&key).is_none() {
-                self.tasks
-                    .insert(key, Arc::clone(&asked.call), asked.call.size());
+                let bytes = asked.size();
+                let (call, progress) = (asked.call, asked.progress);
+                self.tasks.insert(key, Task { call, progress }, bytes);
             }
         }
         turn.on.push(message::answer(
@@ -235,19 +236,15 @@ impl Session {
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method) {
             let members = Object::of(params);
-            let progress = members
-                .raw("progressToken")
-                .filter(|_| method == "notifications/progress");
-            let of = progress.and_then(|token| {
-                let mut open = self.from_client.values();
-                open.find(|asked| asked.progress.as_deref() == Some(token))
-            });
-            let about = match of {
-                Some(asked) => asked.call.part(),
-                None if holds_task_result(method, &members) => {
+            let about = match method {
+                "notifications/progress" => match self.progressing(&members) {
+                    Ok(about) => about,
+                    Err(reason) => return turn.dropped.push(reason),
+                },
+                _ if holds_task_result(method, &members) => {
                     About::message(method, params).unknown()
                 }
-                None => About::message(method, params),
+                _ => About::message(method, params),
             };
             let (value, content) = (params.unwrap_or("null"), Content::Text(&said));
             let event = self.said(judge, about, value, (content, None), text);
@@ -261,6 +258,27 @@ impl Session {
                 turn.on.push(message::ask(None, method, params));
             }
             Err(reason) => turn.dropped.push(reason),
+        }
+    }
+
+    /// Returns the call that a progress message is about; unknown if several have its token.
+    ///
+    /// # Errors
+    /// No open request and no task has this token, or readers may differ on it.
+    fn progressing(&self, members: &Object<'_>) -> Result<About<'_>, String> {
+        message::named_as(members.iter().map(|(key, _)| key), &["progressToken"])?;
+        let token = members.raw("progressToken").map(message::id_key);
+        let open = self.from_client.values();
+        let open = open.map(|asked| (&asked.progress, &asked.call));
+        let tasks = self.tasks.values().map(|task| (&task.progress, &task.call));
+        let mut of = open
+            .chain(tasks)
+            .filter(|(progress, _)| token.is_some() && **progress == token)
+            .map(|(_, call)| call);
+        let first = of.next().ok_or("progress of no open request")?;
+        match of.all(|other| Arc::ptr_eq(first, other)) {
+            true => Ok(first.part()),
+            false => Ok(first.part().unknown()),
         }
     }
 
