@@ -193,7 +193,8 @@ for line in sys.stdin:
     if message["method"] == "initialize":
         result = {"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {"name": "t", "version": "1"}}
     elif message["method"] == "tools/call":
-        says = message["params"]["arguments"]
+        # each task has an id of its own
+        says = json.loads(json.dumps(message["params"]["arguments"]).replace('"T"', '"T%s"' % message["id"]))
         if "message" in says:
             said = says["message"]
             if "id" in said: said["id"] = message["id"]

@@ -215,6 +215,50 @@ fn progress_is_that_of_the_call_whose_token_it_has() {
     }
 }
 
+/// A call that is accepted as the task of another call, to whatever reader, is denied, and the task stays that of the first one.
+#[test]
+fn a_task_is_that_of_one_call() {
+    for (said, begins) in [
+        (r#"{"task":{"taskId":"T"}}"#, false),
+        (r#"{"task":{"taskId":"\u0054"}}"#, false),
+        (r#"{"task":{"taskId":"T"},"content":[]}"#, false),
+        (r#"{"resultType":"task","taskId":"T"}"#, false),
+        (r#"{"task":{"taskId":"U","TaskId":"T"}}"#, false),
+        (r#"{"task":{"TASKID":"T"}}"#, false),
+        (r#"{"Task":{"taskId":"T"}}"#, false),
+        (r#"{"task":{"taskId":"U"},"taskId":"T"}"#, false),
+        (r#"{"task":{"taskId":1}}"#, false),
+        (r#"{"task":{"taskId":"U"}}"#, true),
+        (r#"{"task":{"taskId":"T "},"content":[]}"#, true),
+    ] {
+        let mut peers = Peers::new();
+        let calm = peers.calls("calm", "1");
+        let begun = peers.answers(&calm, r#"{"task":{"taskId":"T"}}"#);
+        assert!(begun.dropped.is_empty(), "{begun:?}");
+        let web = peers.calls("web", "2");
+        let answer = peers.answers(&web, said);
+        let denied = answer.on[0].contains("was not checked");
+        assert_eq!(
+            (answer.on.len(), denied),
+            (1, !begins),
+            "{said}: {answer:?}"
+        );
+        let mut result = |task: &str| {
+            let number = peers.asks(&format!(
+                r#"{{"jsonrpc":"2.0","id":9,"method":"tasks/result","params":{{"taskId":"{task}"}}}}"#
+            ));
+            let answer = peers.answers(&number, r#"{"content":[{"type":"text","text":"SECRET"}]}"#);
+            shows(&answer.on[0])
+        };
+        // Of `web` it would be denied.
+        assert_eq!(
+            [result("T"), result("U"), result("T ")],
+            [true, false, false],
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn nothing_of_a_hostile_server_reaches_the_client_unjudged() {
     let cases = include_str!("hostile_servers.jsonl");

@@ -879,17 +879,38 @@ impl World {
         };
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
         let task = format!("\"t{}\"", self.dice.below(8));
-        let value = format!(r#"{{"task":{{"taskId":{task},"statusMessage":"{marker}"}}}}"#);
+        let status = format!(r#""taskId":{task},"statusMessage":"{marker}""#);
+        let shape = self.dice.below(8);
+        let value = match shape {
+            // Readers may differ on these.
+            0 => format!(r#"{{"task":{{{status},"TaskID":{task}}}}}"#),
+            1 => format!(r#"{{"Task":{{}},"task":{{{status}}}}}"#),
+            2 => format!(r#"{{"task":{{{status}}},"taskId":"other"}}"#),
+            3 => format!(r#"{{"task":{{{status}}},"content":[]}}"#),
+            4 => format!(r#"{{"resultType":"task",{status}}}"#),
+            _ => format!(r#"{{"task":{{{status}}}}}"#),
+        };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
+            open.number
+        );
         let mut event = outcome(&open, marker, Failed::Unknown);
-        // Only a request for a task becomes one.
-        if open.task {
+        // Only a request for a task becomes one; a client of a later version may take others for tasks.
+        if open.task && shape > 4 {
             event.call = Some(None);
+        }
+        let accepted = (open.task || self.typed) && !open.method.starts_with("tasks/");
+        let mut known = self.tasks.iter().filter(|known| known.0 == task);
+        let is_taken = known.any(|(_, of)| of.call != open.call);
+        if accepted && (shape < 3 || is_taken) {
+            self.unknown(open, expected);
+            return line;
         }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id.clone()), body));
-            if open.task && self.tasks.iter().all(|known| known.0 != task) {
-                self.tasks.push((task, open.clone()));
+            if accepted && self.tasks.iter().all(|known| known.0 != task) {
+                self.tasks.push((task, open));
                 if self.tasks.len() > ENTRIES {
                     self.tasks.remove(0);
                 }
@@ -897,10 +918,7 @@ impl World {
         } else {
             expected.on.push(Line::Denial(open.id));
         }
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
-            open.number
-        )
+        line
     }
 
     fn server_notification(&mut self, expected: &mut Expected) -> String {

@@ -90,25 +90,29 @@ impl Session {
         outcome: Outcome<'_>,
         turn: &mut Turn,
     ) {
-        let number =
-            message::number_of(id).filter(|number| self.from_client.get(*number).is_some());
-        if number.is_some() && id.starts_with('"') {
-            let malformed = Malformed {
-                id: Some(id),
-                number,
-                answers: true,
-                code: INVALID_REQUEST,
-                reason: "its id is a string, and that of the request a number".to_owned(),
-            };
-            return self.server_is_malformed(judge, &malformed, turn);
-        }
-        let answered = answered(&mut self.from_client, id, outcome, ("server", turn));
-        let Some((asked, value)) = answered else {
-            return;
-        };
         let result = match outcome {
             Outcome::Result(result) => Object::of(Some(result)),
             Outcome::Error(_) => Object::of(None),
+        };
+        let number = message::number_of(id);
+        let open = number.and_then(|number| self.from_client.get(number));
+        let task = match open.map(|asked| self.accepted(id, asked, &result)) {
+            None => None,
+            Some(Ok(task)) => task,
+            Some(Err(reason)) => {
+                let malformed = Malformed {
+                    id: Some(id),
+                    number,
+                    answers: true,
+                    code: INVALID_REQUEST,
+                    reason,
+                };
+                return self.server_is_malformed(judge, &malformed, turn);
+            }
+        };
+        let answered = answered(&mut self.from_client, id, outcome, ("server", turn));
+        let Some((asked, value)) = answered else {
+            return;
         };
         if asked.method == "initialize" {
             let agreed = result.text("protocolVersion");
@@ -119,18 +123,14 @@ impl Session {
         let question = asked.typed
             && result.text("resultType").as_deref() == Some("input_required")
             && has(&["_meta", "inputRequests", "requestState", "resultType"]);
-        let task = asked
-            .task
-            .then(|| Object::of(result.raw("task")).raw("taskId"))
-            .flatten()
-            .filter(|_| has(&["_meta", "resultType", "task"]));
+        let is_task = asked.task && task.is_some() && has(&["_meta", "resultType", "task"]);
         let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
         if carries || asked.method == "tasks/result" {
             let failed = match outcome {
                 Outcome::Error(_) => Some(true),
                 Outcome::Result(_) => failed(&asked.method, &result),
             };
-            let about = match question || task.is_some() {
+            let about = match question || is_task {
                 true => asked.call.part(),
                 false if holds_task_result(&asked.method, &result) => asked.call.about().unknown(),
                 false => asked.call.about(),
@@ -157,13 +157,10 @@ impl Session {
             self.questions.take(&key);
             self.questions.insert(key, question, asked.call.size());
         }
-        if let Some(task) = task {
-            let key = hashed(task);
-            if self.tasks.number(&key).is_none() {
-                let bytes = asked.size();
-                let (call, progress) = (asked.call, asked.progress);
-                self.tasks.insert(key, Task { call, progress }, bytes);
-            }
+        if let Some(key) = task.filter(|key| self.tasks.number(key).is_none()) {
+            let bytes = asked.size();
+            let (call, progress) = (asked.call, asked.progress);
+            self.tasks.insert(key, Task { call, progress }, bytes);
         }
         turn.on.push(message::answer(
             &asked.id,
@@ -172,6 +169,41 @@ impl Session {
                 Outcome::Error(_) => Outcome::Error(value),
             },
         ));
+    }
+
+    /// Returns the key of the task that a request has become, to any reader of its result; `None` if it has not.
+    ///
+    /// # Errors
+    /// Readers may differ on the request or on the task, or the task is that of another call.
+    fn accepted(
+        &self,
+        id: &str,
+        asked: &Asked,
+        result: &Object<'_>,
+    ) -> Result<Option<String>, String> {
+        if id.starts_with('"') {
+            return Err("its id is a string, and that of the request a number".to_owned());
+        }
+        if !(asked.task || asked.typed) || asked.method.starts_with("tasks/") {
+            return Ok(None);
+        }
+        let task = Object::of(result.raw("task"));
+        message::named_as(result.iter().map(|(key, _)| key), &["task", "taskId"])?;
+        message::named_as(task.iter().map(|(key, _)| key), &["taskId"])?;
+        let ids = [task.raw("taskId"), result.raw("taskId")];
+        let Some(id) = ids.iter().find_map(|id| *id) else {
+            return Ok(None);
+        };
+        let key = hashed(id);
+        if !id.starts_with('"') || ids.iter().flatten().any(|id| hashed(id) != key) {
+            return Err("expected one `taskId` that is a string".to_owned());
+        }
+        let known = self.tasks.number(&key);
+        let known = known.and_then(|number| self.tasks.get(number));
+        match known.is_some_and(|task| !Arc::ptr_eq(&task.call, &asked.call)) {
+            true => Err("its `taskId` is that of another call".to_owned()),
+            false => Ok(Some(key)),
+        }
     }
 
     /// Handles a request of the server.
