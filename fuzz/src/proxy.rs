@@ -52,6 +52,7 @@ pub fn run(data: &[u8]) {
     let limits = Limits {
         entries: 3,
         bytes: 1 << 12,
+        list: 4,
         joined: 1 << 10,
     };
     let mut session = Session::new("t", false, limits);

@@ -42,6 +42,9 @@ pub(super) struct Args {
     /// Open requests of a peer at once; beyond it the oldest is given up
     #[arg(long, value_name = "N", default_value_t = Limits::default().entries)]
     max_open: usize,
+    /// Messages in a list; a longer list is refused or dropped
+    #[arg(long, value_name = "N", default_value_t = Limits::default().list)]
+    max_list: usize,
     /// Text in several strings up to which a phrase is found wherever it is split; in longer ones less of it, or the text is
     /// unknown
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().joined)]
@@ -91,6 +94,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let limits = Limits {
         entries: args.max_open,
         bytes: longest,
+        list: args.max_list,
         joined: args.max_joined_bytes,
     };
     let shared = Arc::new(Mutex::new(Shared {

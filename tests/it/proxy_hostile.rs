@@ -259,6 +259,32 @@ fn a_task_is_that_of_one_call() {
     }
 }
 
+/// A list of very many elements costs neither a reason nor an answer for each.
+#[test]
+fn a_list_of_too_many_messages_is_one_that_is_malformed() {
+    let limits = Limits::default();
+    let (list, few) = (limits.list, Limits { list: 2, ..limits });
+    for (limits, n_elements) in [(limits, 1_000_000), (limits, list + 1), (few, 3)] {
+        let line = format!("[{}1]", "1,".repeat(n_elements - 1));
+        let mut session = Session::new("t", false, limits);
+        let turn = session.from_server(&mut OfWeb, line.as_bytes());
+        assert_eq!((turn.on.len(), turn.dropped.len()), (0, 1), "{n_elements}");
+        assert!(turn.dropped[0].contains("--max-list"), "{turn:?}");
+        let turn = session.from_client(&mut OfWeb, line.as_bytes());
+        assert_eq!((turn.on.len(), turn.back.len()), (0, 1), "{n_elements}");
+        assert!(turn.back[0].contains("--max-list"), "{turn:?}");
+    }
+    let mut session = Session::new("t", false, few);
+    for end in [", 7", ",{}", "}"] {
+        let turn = session.from_server(&mut OfWeb, format!("[1,2,3{end}]").as_bytes());
+        assert_eq!((turn.on.len(), turn.dropped.len()), (0, 1), "{end}");
+    }
+    let pings =
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
+    let turn = session.from_client(&mut OfWeb, pings.as_bytes());
+    assert_eq!(turn.on[0].matches("ping").count(), 2, "{turn:?}");
+}
+
 #[test]
 fn nothing_of_a_hostile_server_reaches_the_client_unjudged() {
     let cases = include_str!("hostile_servers.jsonl");

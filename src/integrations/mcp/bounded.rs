@@ -11,6 +11,8 @@ pub struct Limits {
     pub entries: usize,
     /// The largest size of all entries of a map, in bytes.
     pub bytes: usize,
+    /// The largest number of messages in a list.
+    pub list: usize,
     /// The size in bytes up to which a text in several strings is written twice as a whole: with and without line ends
     /// between the strings.
     pub joined: usize,
@@ -21,6 +23,7 @@ impl Default for Limits {
         Limits {
             entries: 10_000,
             bytes: 64 << 20,
+            list: 10_000,
             joined: joined::WHOLE,
         }
     }
@@ -107,6 +110,7 @@ mod tests {
         let limits = Limits {
             entries: 2,
             bytes: 10,
+            list: 0,
             joined: 0,
         };
         let mut kept = Bounded::new(limits);

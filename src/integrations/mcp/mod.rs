@@ -32,6 +32,11 @@ mod server;
 mod text;
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::event::Event;
 use super::{Judge, reason_of};
@@ -150,7 +155,8 @@ pub struct Session {
     /// one.
     typed: bool,
     typed_offered: bool,
-    /// See [`Limits::joined`].
+    /// See [`Limits::list`] and [`Limits::joined`].
+    list: usize,
     joined: usize,
 }
 
@@ -166,6 +172,7 @@ impl Session {
             tasks: Bounded::new(limits),
             typed: false,
             typed_offered: false,
+            list: limits.list,
             joined: limits.joined,
         }
     }
@@ -173,7 +180,7 @@ impl Session {
     /// Handles a line of the client; `on` goes to the server.
     pub fn from_client(&mut self, judge: &mut impl Judge, line: &[u8]) -> Turn {
         let mut turn = Turn::default();
-        match messages(line) {
+        match messages(line, self.list) {
             Ok((messages, is_list)) => {
                 for message in messages {
                     self.client_says(judge, message, &mut turn);
@@ -211,7 +218,7 @@ impl Session {
     /// Handles a line of the server; `on` goes to the client.
     pub fn from_server(&mut self, judge: &mut impl Judge, line: &[u8]) -> Turn {
         let mut turn = Turn::default();
-        match messages(line) {
+        match messages(line, self.list) {
             Ok((messages, is_list)) => {
                 for message in messages {
                     self.server_says(judge, message, &mut turn);
@@ -372,20 +379,45 @@ impl Turn {
     }
 }
 
-/// Returns the messages of a line, and whether the line is a list of messages, which version 2025-03-26 allows.
-fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
+/// Returns the messages of a line, and whether the line is a list of messages, which version 2025-03-26 allows. Every message takes
+/// memory until the line is handled, so a list has at most `longest` of them.
+fn messages(line: &[u8], longest: usize) -> Result<(Vec<&str>, bool), String> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?;
     if !line.trim_ascii_start().starts_with('[') {
         return Ok((vec![line], false));
     }
-    let list: Vec<&serde_json::value::RawValue> =
-        serde_json::from_str(line).map_err(|error| format!("expected JSON: {error}"))?;
-    match list.is_empty() {
-        true => Err("a list without messages".to_owned()),
-        false => Ok((
-            list.into_iter().map(|message| message.get()).collect(),
-            true,
+    let mut json = serde_json::Deserializer::from_str(line);
+    let list = json.deserialize_seq(List(longest));
+    let list = list.and_then(|list| json.end().map(|()| list));
+    match list.map_err(|error| format!("expected JSON: {error}"))? {
+        None => Err(format!(
+            "a list of more than {longest} messages (`--max-list`)"
         )),
+        Some(list) if list.is_empty() => Err("a list without messages".to_owned()),
+        Some(list) => Ok((list, true)),
+    }
+}
+
+/// Reads a list of at most so many elements as they are written; `None` if it has more.
+struct List(usize);
+
+impl<'l> Visitor<'l> for List {
+    type Value = Option<Vec<&'l str>>;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'l>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element::<&RawValue>()? {
+            if list.len() >= self.0 {
+                while elements.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(None);
+            }
+            list.push(element.get());
+        }
+        Ok(Some(list))
     }
 }
 
