@@ -259,6 +259,28 @@ fn a_task_is_that_of_one_call() {
     }
 }
 
+/// What is looked up in an answer is found, or the answer is denied.
+#[test]
+fn nothing_hides_behind_very_many_members() {
+    let many: String = (0..100_000).map(|n| format!(r#","{n}":1"#)).collect();
+    for said in [
+        format!(r#"{{"task":{{"taskId":"T"}}{many}}}"#),
+        format!(r#"{{"task":{{"taskId":"T"{many}}}}}"#),
+        format!(r#"{{"content":[],"isError":true{many}}}"#),
+        format!(r#"{{"content":[],"_meta":{{"io.modelcontextprotocol/subscriptionId":1{many}}}}}"#),
+    ] {
+        let mut peers = Peers::new();
+        let calm = peers.calls("calm", "1");
+        peers.answers(&calm, r#"{"task":{"taskId":"T"}}"#);
+        let web = peers.calls("web", "2");
+        let answer = peers.answers(&web, &said);
+        assert!(answer.on[0].contains("was not checked"), "{}", &said[..50]);
+    }
+    let mut peers = Peers::new();
+    peers.calls("calm", "1");
+    assert!(!peers.tells(&format!(r#""progressToken":1{many}"#)));
+}
+
 /// A list of very many elements costs neither a reason nor an answer for each.
 #[test]
 fn a_list_of_too_many_messages_is_one_that_is_malformed() {

@@ -155,6 +155,9 @@ impl<'l> Message<'l> {
             Some(_) => return Err(invalid("expected `params` that are an object")),
         };
         let (result, error) = (members.raw("result"), members.raw("error"));
+        for part in [params, result].into_iter().flatten() {
+            searchable(part).map_err(|reason| (INVALID_REQUEST, reason))?;
+        }
         if members.raw("method").is_some() {
             if result.is_some() || error.is_some() {
                 return Err(invalid("a `method` beside a `result` or an `error`"));
@@ -241,6 +244,22 @@ pub(super) fn named_as<'k>(
         }
     }
     Ok(())
+}
+
+/// Rejects a part of a message if it, or an object in it in which members are looked up, has so many members that none is found.
+///
+/// # Errors
+/// A message with the limit.
+fn searchable(part: &str) -> Result<(), String> {
+    let unread = |error| format!("expected an object whose members can be found: {error}");
+    if !part.starts_with('{') {
+        return Ok(());
+    }
+    let members = RawObject::parse(part.as_bytes()).map_err(unread)?;
+    let inner =
+        ["_meta", "task"].map(|key| members.raw(key).filter(|value| value.starts_with('{')));
+    let mut inner = inner.into_iter().flatten();
+    inner.try_for_each(|value| RawObject::parse(value.as_bytes()).map(drop).map_err(unread))
 }
 
 /// Returns a request or a notification as one line.
