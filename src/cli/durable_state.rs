@@ -322,6 +322,12 @@ impl DurableState {
             journal.start.after + journal.entries.len() as u64
         });
         let reached = monitor.taken().max(replayed);
+        if end.chain.last() > reached && self.files.journal.is_none() {
+            return Err(wrong(format!(
+                "it contains decisions up to input {}, and without `--journal` nothing says what followed input {reached}: give the journal that was written with it, or another `--log`",
+                end.chain.last()
+            )));
+        }
         if end.chain.last() > reached {
             return Err(wrong(format!(
                 "it contains decisions up to input {}, but state and journal end at input {reached}: they were removed, cut or replaced",

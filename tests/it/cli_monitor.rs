@@ -427,6 +427,10 @@ fn what_is_of_another_spec_is_refused_by_name() {
         "belongs to another spec",
     );
     refused(&["other.guard", "--log", "l"], "belongs to another spec");
+    refused(
+        &["pay.guard", "--log", "l"],
+        "give the journal that was written with it, or another `--log`",
+    );
     refused(&["pay.guard", "--resume", "text"], "not a monitor state");
     refused(&["pay.guard", "--journal", "text"], "not a monitor journal");
     refused(

@@ -40,6 +40,7 @@ use serde_json::value::RawValue;
 
 use super::event::Event;
 use super::{Judge, reason_of};
+use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
@@ -432,10 +433,15 @@ fn said_by_server<'p>(method: &str, params: Option<&'p str>) -> Cow<'p, str> {
     }
 }
 
-/// Returns the readable part of a line that is not a message, since it may be the answer to an open request.
+/// The greatest length up to which a line that is not a message is read, in bytes: tiny members take many times their length of memory.
+const MOST_READABLE: usize = 8 << 20;
+
+/// Returns the readable part of a line that is not a message, since it may be the answer to an open request. Values that are too
+/// long are unknown.
 fn readable(line: &[u8]) -> Option<Outline> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    Outline::read(line.to_vec()).ok()
+    let mut intake = Intake::new(MOST_READABLE);
+    intake.take(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
+    intake.finish().ok()
 }
 
 /// Closes the open request with this id, if the peer kept the id's value.
@@ -486,5 +492,30 @@ fn said(decision: &Decision) -> String {
     match decision.ruling {
         Ruling::Ask => format!("needs a person's decision: {why}"),
         _ => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_line_that_is_no_message_the_id_is_read_and_little_is_kept() {
+        let many = |part: &str| part.repeat(2 * MOST_READABLE / part.len());
+        for (line, id) in [
+            (format!(r#"{{"id":7,"result":{{{}"#, many(r#""":1,"#)), true),
+            (format!(r#"{{"id":7,"result":{}"#, many(r#"{"":"#)), true),
+            (format!(r#"{{"id":7,"result":[{}"#, many("[],")), true),
+            (format!(r#"{{"result":[{}0],"id":7,}}"#, many("[],")), true),
+            (format!(r#"{{"result":"{}","id":7,}}"#, many("x")), true),
+            (many(r#"{"":"#), false),
+            (many("["), false),
+        ] {
+            let kept = readable(line.as_bytes());
+            let kept_bytes = kept.as_ref().map_or(0, |kept| kept.as_text().len());
+            assert!(kept_bytes <= MOST_READABLE + 100, "{}", &line[..30]);
+            let read = kept.as_ref().and_then(|kept| kept.raw("id"));
+            assert_eq!(read, id.then_some("7"), "{}", &line[..30]);
+        }
     }
 }
