@@ -17,6 +17,9 @@ pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
+    // translations of `$"…"`
+    "TEXTDOMAIN",
+    "TEXTDOMAINDIR",
 ];
 /// Variables whose value programs run as a line.
 pub(super) const LINE_VARIABLES: &[&str] = &[

@@ -173,3 +173,30 @@ fn prompts_callbacks_and_values_of_find_are_followed() {
         "git for-each-repo --config=maintenance.repo status",
     ]);
 }
+
+#[test]
+fn clusters_abbreviations_and_patterns_hide_no_option() {
+    all_are_listed_or_errors(&[
+        "git rebase -fx 'env -S\"rm -rf d\"' HEAD~1",
+        "git clone -qu 'env -S\"rm -rf d\";git-upload-pack' . x",
+        "make -kE'x:;env -S\"rm -rf d\"' x",
+        "npm -sc 'env -S\"rm -rf d\"' x",
+        "git config foo.x '!env -S\"rm -rf d\"'; git config --rename-section foo alias; git x",
+        "git config --fil .git/config alias.x '!env -S\"rm -rf d\"'; git x",
+        "touch 5 rm; timeout [5r]* d/f",
+        "touch 5 rm; nice -n [5r]* d/f",
+        "shopt -s nullglob; timeout y* 5 env '-Srm -rf d'",
+        "x=ls; touch 'x=rm'; export x*; $x -rf d",
+        "x=ls; touch x; read x* <<< rm; $x -rf d",
+        "x=echo; touch x; unset [x]; $x rm -rf d",
+        "fc -l -s :=rm",
+        "export TEXTDOMAIN=x TEXTDOMAINDIR=$PWD\n$\"ls\" -rf d",
+    ]);
+    all_are_read(&[
+        "git rebase -i HEAD~3",
+        "git config --global user.name x && git config --get remote.origin.url",
+        "timeout 5 ls *.rs; nice -n 5 cat [a-c]*",
+        "fc -l; fc -ln",
+        "ls -la && tar -czf x.tgz src && grep -rn foo .",
+    ]);
+}

@@ -3,6 +3,7 @@
 use super::listed;
 use super::options::split_value;
 use super::{Result, joined, refuse};
+use crate::ShellError;
 use crate::option_table::OPTIONED;
 use crate::table::ASSIGNS;
 use crate::variables::{loads_code, runs_values_of, variable_of};
@@ -69,6 +70,37 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses builtins that change what later words mean, or run what the text does not contain.
+pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: bool) -> Result<()> {
+    let has_letters = |letters: &[char]| {
+        words
+            .iter()
+            .take_while(|word| word.text != "--")
+            .any(|word| word.text.starts_with('-') && word.text.contains(letters))
+    };
+    let names = |options: &[&str]| {
+        words
+            .iter()
+            .any(|word| options.contains(&word.text.as_str()))
+    };
+    let lists = |word: &Field| matches!(&*word.text, "-l" | "-ln" | "-lr" | "-lnr");
+    let (what, written) = match program {
+        "hash" if has_letters(&['p']) => ("the program of a name after", "hash -p"),
+        "enable" if has_letters(&['f']) => ("what is loaded by", "enable -f"),
+        "set" if names(&["histexpand", "keyword"]) || has_letters(&['H', 'k']) => {
+            ("the words after", "set")
+        }
+        "fc" if !words.first().is_some_and(lists) || has_letters(&['s', 'e']) => {
+            ("the commands of", "the history")
+        }
+        "export" | "declare" | "typeset" if defines_functions && has_letters(&['f']) => {
+            ("who calls an exported function", "")
+        }
+        _ => return Ok(()),
+    };
+    Err(ShellError::undetermined(what, written))
 }
 
 /// Refuses words that may be options of a program whose options matter.

@@ -211,7 +211,13 @@ impl Walk<'_> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
-            if word.leading() > Leading::Determined || word.silent {
+            let is_long = word.text.starts_with("--");
+            let is_short_for =
+                |one: &str| is_long && word.text != one && one.starts_with(&word.text);
+            let is_abbreviated = GIT_CONFIG_VALUES.split_ascii_whitespace().any(is_short_for);
+            // a section that is renamed may become aliases
+            let renames = word.text.starts_with("--ren") || word.text == "rename-section";
+            if word.leading() > Leading::Determined || word.silent || is_abbreviated || renames {
                 return refuse("a setting of `git`", word);
             }
             if listed(GIT_CONFIG_VALUES, &word.text) {

@@ -22,7 +22,7 @@ use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
-use checks::{check_deletion, check_names};
+use checks::{check_builtin, check_deletion, check_names};
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
@@ -353,53 +353,7 @@ impl Walk<'_> {
             }
         }
         check_names(program, rest)?;
-        let given = |names: &[&str]| {
-            rest.iter()
-                .any(|field| names.contains(&field.text.as_str()))
-        };
-        match program {
-            "hash"
-                if rest
-                    .iter()
-                    .any(|f| f.text.starts_with("-") && f.text.contains('p')) =>
-            {
-                return Err(ShellError::undetermined(
-                    "the program of a name after",
-                    "hash -p",
-                ));
-            }
-            "enable"
-                if rest
-                    .iter()
-                    .any(|f| f.text.starts_with('-') && f.text.contains('f')) =>
-            {
-                return Err(ShellError::undetermined("what is loaded by", "enable -f"));
-            }
-            "set"
-                if given(&["histexpand", "keyword"])
-                    || rest
-                        .iter()
-                        .take_while(|f| f.text != "--")
-                        .any(|f| f.text.starts_with('-') && f.text.contains(['H', 'k'])) =>
-            {
-                return Err(ShellError::undetermined("the words after", "set"));
-            }
-            "fc" if !rest.iter().any(|f| f.text.starts_with("-l")) => {
-                return Err(ShellError::undetermined("the commands of", "the history"));
-            }
-            "export" | "declare" | "typeset"
-                if rest
-                    .iter()
-                    .any(|f| f.text.starts_with('-') && f.text.contains('f'))
-                    && !scope.parsed.names.functions.is_empty() =>
-            {
-                return Err(ShellError::undetermined(
-                    "who calls an exported function",
-                    "",
-                ));
-            }
-            _ => {}
-        }
+        check_builtin(program, rest, !scope.parsed.names.functions.is_empty())?;
         let Some((_, letters, long)) = DELETERS.iter().find(|(name, ..)| *name == program) else {
             return Ok(());
         };

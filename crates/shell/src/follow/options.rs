@@ -31,7 +31,7 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
     let Some(value) = rest.get(*at) else {
         return refuse("the value of an option", option);
     };
-    if value.may_split() {
+    if value.may_split() || value.pattern {
         return refuse("the value of an option", value);
     }
     *at += 1;
@@ -176,14 +176,17 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                 return refuse("an option", field);
             }
         }
-        if field.may_split() {
+        if field.may_split() || field.pattern {
             return refuse("an option", field);
         }
     }
     let rest = words.get(at..).unwrap_or_default();
     let operands = wrapper.operands.min(rest.len());
     let (operands, rest) = rest.split_at(operands);
-    if let Some(open) = operands.iter().find(|field| field.may_split()) {
+    if let Some(open) = operands
+        .iter()
+        .find(|field| field.may_split() || field.pattern)
+    {
         return refuse("an operand", open);
     }
     sorted.operands = operands;

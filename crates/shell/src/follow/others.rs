@@ -385,8 +385,7 @@ pub(super) fn option_of<'w>(
         if let Some(option) = find(&format!("-{letter}")) {
             return Some((option, inside, false));
         }
-        // without a table of values the letters behind the first one may be its value
-        if values.is_empty() || values.contains(letter) {
+        if values.contains(letter) || !letter.is_ascii_alphabetic() {
             return None;
         }
     }

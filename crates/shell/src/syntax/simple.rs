@@ -332,6 +332,9 @@ impl Parser<'_> {
         };
         let name = name.as_str();
         self.names.dynamic |= EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
+        // a pattern in place of a name
+        let is_pattern = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?']) || text.starts_with('['));
+        self.names.dynamic |= ASSIGNING.contains(&name) && words.iter().flatten().any(is_pattern);
         let is_callback = |word: &Word| {
             let text = beginning(word);
             text.starts_with('-') && text.contains('C')
