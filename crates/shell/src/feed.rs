@@ -2,6 +2,7 @@
 
 use super::ShellError;
 use super::syntax::{self, Kind, Node, Part, Redirect, Word};
+use super::table::SHELLS;
 use super::walk::{Scope, Walk};
 use super::words::Field;
 
@@ -25,20 +26,42 @@ impl Feed {
     }
 }
 
-/// Builtins and programs that read the rest of a script that their shell reads, too.
-pub(super) const READERS: &[&str] = &[
+/// Builtins and programs that may read a part of their input only, so that a script goes on elsewhere if its shell reads the same input.
+const READERS: &[&str] = &[
     "dd",
     "read",
     "mapfile",
     "readarray",
     "cat",
     "head",
-    "sh",
-    "bash",
-    "dash",
-    "ksh",
-    "zsh",
+    "line",
+    "od",
+    "xxd",
+    "hexdump",
+    "hd",
+    "tee",
 ];
+/// Programs that do so if no file stands behind the first operand, or behind options that take its place.
+const FILTERS: &[&str] = &[
+    "sed", "gsed", "grep", "egrep", "fgrep", "awk", "gawk", "mawk",
+];
+/// Options of [`FILTERS`] that take the place of the first operand.
+const CODE_OPTIONS: &[&str] = &["-e", "-f", "--expression", "--file", "--regexp"];
+
+/// The error for a command of a script that reads the rest of the script.
+pub(super) fn script_is_read(written: &str) -> ShellError {
+    ShellError::undetermined("the rest of a script, which a command of it reads", written)
+}
+
+/// Whether a command may read a part of the input that it shares with the shell that reads the script.
+pub(super) fn may_read_script(program: &str, words: &[Field]) -> bool {
+    let gives_code = |word: &Field| CODE_OPTIONS.iter().any(|one| word.text.starts_with(one));
+    let is_operand = |word: &&Field| !word.text.starts_with('-');
+    let n_needed = if words.iter().any(gives_code) { 1 } else { 2 };
+    READERS.contains(&program)
+        || SHELLS.contains(&program) && words.iter().filter(is_operand).count() == 0
+        || FILTERS.contains(&program) && words.iter().filter(is_operand).count() < n_needed
+}
 
 /// Commands that read no input, apart from what substitutions in their words read.
 const READ_NOTHING: &[&str] = &[
@@ -47,7 +70,7 @@ const READ_NOTHING: &[&str] = &[
 ];
 
 /// Words that may precede the name of a builtin.
-pub(super) const PREFIXES: &[&str] = &["command", "builtin", "time", "-p", "--"];
+const PREFIXES: &[&str] = &["command", "builtin", "time", "-p", "--"];
 
 /// Whether a command is `exec` alone, which redirects for the commands after it.
 pub(super) fn is_exec(node: &Node) -> bool {

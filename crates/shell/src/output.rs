@@ -21,7 +21,7 @@ impl Walk<'_> {
         for Statement {
             pipelines,
             background,
-            either: _,
+            ..
         } in &script.statements
         {
             let ([pipeline], false) = (pipelines.as_slice(), background) else {

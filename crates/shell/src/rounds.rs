@@ -3,7 +3,6 @@
 use super::ShellError;
 use super::feed::Feed;
 use super::syntax::{Node, Script, Word};
-use super::variables::SET_BY_SHELL;
 use super::walk::{Scope, Walk};
 use super::words::{Field, Partial};
 
@@ -26,7 +25,7 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<()> {
         let names = &scope.parsed.names;
-        if names.assigned.get(name) != Some(&1) || names.dynamic || SET_BY_SHELL.contains(&name) {
+        if !names.is_assigned_once(name) {
             return self.bodies(bodies, true, scope, feed);
         }
         let mut fields = Vec::new();
@@ -115,7 +114,7 @@ impl Walk<'_> {
         // without arguments or input the function is the same as at its definition, where it is walked, unless the
         // folder has changed
         let is_walked = self.deferred.is_empty() && !self.moves;
-        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) && is_walked {
+        if fields.len() < 2 && !matches!(feed, Feed::Text(_) | Feed::Script) && is_walked {
             return Ok(());
         }
         let Some(bodies) = scope.functions.get(name).cloned() else {

@@ -216,8 +216,18 @@ pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
 
 /// Programs whose output consists of numbers, or of text from the line itself.
 pub(super) const PRINTS_NUMBERS: &[&str] = &[
-    "wc", "nproc", "date", "stat", "id", "seq", "expr", "bc", "getconf", "pgrep", "tput", "ulimit",
-    "shuf", "cksum", "sum",
+    "wc", "nproc", "date", "id", "seq", "expr", "getconf", "tput", "ulimit", "cksum", "sum",
+];
+
+/// Commands that print nothing, or text from the line itself.
+pub(super) const PRINTS_NOTHING: &[&str] = &[
+    ":", "true", "cd", "test", "[", "sleep", "set", "echo", "printf",
+];
+
+/// Commands that pass their words to a shell as its parameters, besides functions and shells.
+pub(super) const PASSES_ARGUMENTS: &[&str] = &[
+    "set", "eval", "env", "sudo", "exec", "time", "timeout", "nice", "nohup", "setsid", "xargs",
+    "find",
 ];
 
 /// Programs that delete their operands, and the options with which they delete whole folders.

@@ -2,14 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::feed::{Feed, PREFIXES, READERS, is_exec, may_read};
+use super::feed::{Feed, is_exec, may_read, script_is_read};
 use super::syntax::{
-    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Pieces, Redirect, Script, Target,
-    Word,
+    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
-use super::variables::{
-    Given, RUN_VARIABLE, SET_BY_SHELL, check_variable, loads_code, runs_values_of,
-};
+use super::variables::{Given, RUN_VARIABLE, check_variable, loads_code, runs_values_of};
 use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
 use super::{Command, Limits, ShellError};
 
@@ -40,9 +37,10 @@ pub(super) struct Walk<'l> {
     pub(super) ran: Vec<(String, bool)>,
     /// Whether commands may run in another order than written.
     pub(super) unordered: bool,
-    /// Whether a variable or word may hold a text that runs a command if arithmetic evaluates it.
-    pub(super) planted: bool,
-    pieces: Pieces,
+    /// The texts that arithmetic may evaluate.
+    pub(super) texts: Texts,
+    /// Variables that are declared read-only.
+    read_only: HashSet<String>,
     arithmetic: bool,
     /// Functions that are defined anywhere.
     pub(super) functions: HashSet<String>,
@@ -135,8 +133,8 @@ impl<'l> Walk<'l> {
             names_descriptors: false,
             ran: Vec::new(),
             unordered: false,
-            planted: false,
-            pieces: Pieces::default(),
+            texts: Texts::default(),
+            read_only: HashSet::new(),
             arithmetic: false,
             functions: HashSet::new(),
             called_unseen: HashSet::new(),
@@ -194,12 +192,17 @@ impl<'l> Walk<'l> {
         }
         // a node of the tree costs about sixty bytes for each byte of text
         self.charge(text.len().saturating_mul(4))?;
-        let parsed = syntax::parse(text, level, dialect)?;
-        self.arithmetic |= parsed.names.arithmetic;
+        let mut parsed = syntax::parse(text, level, dialect)?;
+        // an assignment of a variable that is read-only fails
+        let fails = |name: &String| self.read_only.contains(name);
+        parsed.names.dynamic |= parsed.names.assigned.keys().any(fails);
         let names = &parsed.names;
-        self.planted |= names.planted || !names.printed.is_disjoint(&names.evaluated);
-        self.pieces.add(names.pieces);
-        self.planted |= self.pieces.make_a_command();
+        self.arithmetic |= names.arithmetic;
+        self.read_only.extend(names.read_only.iter().cloned());
+        self.texts.add(&names.texts);
+        if self.arithmetic {
+            self.charge(self.texts.size())?;
+        }
         self.assigned.extend(parsed.names.assigned.keys().cloned());
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
@@ -226,7 +229,8 @@ impl<'l> Walk<'l> {
             calls: 0,
         };
         self.script(&parsed.script, &mut scope, feed, true)?;
-        if self.planted && self.arithmetic {
+        let is_own = |name: &str| self.functions.contains(name) || self.aliases.contains(name);
+        if self.arithmetic && self.texts.run_a_command(is_own) {
             return Err(ShellError::undetermined(
                 "text that arithmetic may evaluate",
                 text,
@@ -354,13 +358,6 @@ impl<'l> Walk<'l> {
                     fields.extend(self.fields(word, scope)?);
                 }
                 self.exec_input(node, words, &fields, scope, &feed)?;
-                let names = fields.iter().map(|field| field.text.as_str());
-                let reads = names.into_iter().find(|name| !PREFIXES.contains(name));
-                if matches!(feed, Feed::Script) && reads.is_some_and(|name| READERS.contains(&name))
-                {
-                    let what = "the rest of a script, which a command of it reads";
-                    return Err(ShellError::undetermined(what, reads.unwrap_or_default()));
-                }
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
                 }
@@ -432,12 +429,12 @@ impl<'l> Walk<'l> {
                 partial.always = always;
                 self.charge(partial.written.len())?;
                 let names = &scope.parsed.names;
-                let once = names.assigned.get(&assign.name) == Some(&1) && !names.dynamic;
+                let once = names.is_assigned_once(&assign.name);
                 if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
                 {
                     partial.leading = Leading::Determined;
                 }
-                if once && assign.plain && !SET_BY_SHELL.contains(&assign.name.as_str()) {
+                if once && assign.plain {
                     scope.partial.insert(assign.name.clone(), partial);
                 }
                 None
@@ -493,6 +490,9 @@ impl<'l> Walk<'l> {
                     for field in self.fields(word, scope)? {
                         let copies = redirect.operator.ends_with('&');
                         self.reopens |= copies && !matches!(field.text.as_str(), "1" | "2" | "-");
+                        if copies && matches!(feed, Feed::Script) && field.text.parse() == Ok(0) {
+                            return Err(script_is_read(&field.text));
+                        }
                         // Bash opens sockets for reading and writing
                         let is_socket = ["/dev/tcp/", "/dev/udp/"]
                             .iter()
@@ -607,20 +607,21 @@ fn raw_text(word: &Word) -> String {
 /// Returns the variables that are assigned once, in a statement of the text itself.
 fn constants(parsed: &Parsed) -> HashSet<String> {
     let mut once = HashSet::new();
+    if parsed.names.assigns_read_only() {
+        return once;
+    }
     for statement in &parsed.script.statements {
         let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {
             continue;
         };
-        if statement.background {
+        if statement.background || statement.discardable {
             continue;
         }
         if let Kind::Simple { assigns, words } = &node.kind
             && words.is_empty()
         {
             for assign in assigns.iter().filter(|assign| assign.plain) {
-                if parsed.names.assigned.get(&assign.name) == Some(&1)
-                    && !SET_BY_SHELL.contains(&assign.name.as_str())
-                {
+                if parsed.names.is_assigned_once(&assign.name) {
                     once.insert(assign.name.clone());
                 }
             }

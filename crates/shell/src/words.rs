@@ -2,7 +2,7 @@
 
 use super::ShellError;
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
-use super::syntax::{Part, Word};
+use super::syntax::{Part, Word, plants};
 use super::walk::{Scope, Walk};
 
 /// The reason why a word is not determined by the text.
@@ -102,7 +102,7 @@ impl Field {
 
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
-        self.hole == Hole::None && !self.pattern && self.process.is_none()
+        self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
     }
 
     /// Whether it may be an option, and whose text that would be.
@@ -173,7 +173,7 @@ impl Walk<'_> {
             self.charge(field.text.len() + 1)?;
             let text = field.text.as_str();
             self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
-            self.planted |= plants(&field.text, false);
+            self.texts.planted |= plants(&field.text, false);
         }
         Ok(fields)
     }
@@ -229,7 +229,7 @@ impl Walk<'_> {
             written.push_str(&part);
         }
         self.charge(written.len() + determined.len() + 1)?;
-        self.planted |= plants(&text, false);
+        self.texts.planted |= plants(&text, false);
         Ok(match known {
             true => Ok(text),
             false => Err(Partial {
@@ -342,6 +342,18 @@ impl Walk<'_> {
                     written: written.clone(),
                     content: self.output(script, scope, &super::feed::Feed::Nothing)?,
                 }),
+                // a number
+                Part::Opaque {
+                    quoted, written, ..
+                } if written.starts_with("$((") && !scope.splits_oddly => {
+                    atoms.push(Atom::Hole {
+                        written: written.clone(),
+                        determined: String::new(),
+                        quoted: *quoted,
+                        environment: true,
+                        leading: Leading::Open,
+                    });
+                }
                 Part::Opaque {
                     quoted, written, ..
                 } => atoms.push(Atom::Hole {
@@ -540,26 +552,4 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
         }
     }
     fields.extend(field);
-}
-
-/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`. If `literal`, nothing in it is an expansion, and
-/// it may also be the rest of such a text: `[$(…)]`.
-pub(super) fn plants(text: &str, literal: bool) -> bool {
-    let mut open = 0usize;
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        let begins = before != '[' && next != '[' && !next.is_whitespace();
-        match c {
-            '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
-            '[' if literal && begins => open += 1,
-            ']' => open = open.saturating_sub(1),
-            '`' if open > 0 => return true,
-            '(' if open > 0 && before == '$' => return true,
-            _ => {}
-        }
-        before = c;
-    }
-    false
 }

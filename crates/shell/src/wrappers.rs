@@ -513,8 +513,8 @@ pub(super) const SSH: Wrapper = Wrapper {
 pub(super) const SHELL: Wrapper = Wrapper {
     flags: "abefhiklmnprstuvxBCDEHPTVXqNGIZFL",
     values: "oO",
-    long_flags: "norc noprofile posix login debug debugger dump-strings dump-po-strings noediting noline-editing \
-                 restricted verbose rpm-requires version help wordexp interactive no-config private no-execute",
+    long_flags: "norc noprofile posix login dump-strings dump-po-strings noediting noline-editing \
+                 restricted verbose rpm-requires version help wordexp no-config private no-execute",
     long_values: "rcfile init-file features",
     lines: "c command",
     ..PLAIN

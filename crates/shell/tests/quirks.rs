@@ -50,6 +50,8 @@ fn quirks_of_bash_are_read_as_bash_does() {
         "echo \"${x:-`echo \\\"; rm -rf d; : \\\"`}\"",
         "x=ls; time x=rm; $x -rf d",
         "x=ls; time -p x=rm; $x -rf d",
+        "time a[0 #]=1 & rm -rf d",
+        "time a[0 <<E ]=1\nrm -rf d\nE",
         "x='a['; y='$(rm -rf d)]'; (($x$y))",
         "y='a[$'; z='(rm -rf d)]'; (($y$z))",
         "y='a['; y+='$(rm -rf d)]'; ((y))",

@@ -10,7 +10,7 @@ mod programs;
 mod shells;
 
 use super::ShellError;
-use super::feed::Feed;
+use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
 use super::syntax::Dialect;
 use super::table::{
@@ -184,6 +184,10 @@ impl Walk<'_> {
                         continue;
                     };
                     let program = self.program(first, scope)?;
+                    let words = fields.get(1..).unwrap_or_default();
+                    if matches!(feed, Feed::Script) && may_read_script(&program, words) {
+                        return Err(script_is_read(&program));
+                    }
                     if self.moves
                         && self.functions.contains(&program)
                         && !scope.functions.contains_key(program.as_str())
@@ -276,7 +280,11 @@ impl Walk<'_> {
         if self.is_open_tilde(first) {
             return refuse("the program", first);
         }
-        if checks::may_be_descriptor(&first.text) {
+        let named = first.text.split('/').next_back().unwrap_or_default();
+        let in_folder = (self.moves || self.assigned.contains("PATH"))
+            && (named == "exe"
+                || !named.is_empty() && named.bytes().all(|byte| byte.is_ascii_digit()));
+        if checks::may_be_descriptor(&first.text) || in_folder {
             return refuse("the program", first);
         }
         let name = base(&first.text);
@@ -450,7 +458,7 @@ impl Walk<'_> {
         let rest = fields.get(1..).unwrap_or_default();
         let plain = unversioned(program);
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
-            return self.shell(plain, rest);
+            return self.shell(plain, rest, feed);
         }
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
@@ -459,6 +467,9 @@ impl Walk<'_> {
         match program {
             "eval" if self.sets_up(rest) => return Ok(Run::Nothing),
             "eval" => {
+                if let Some(open) = rest.iter().find(|field| self.is_open_tilde(field)) {
+                    return refuse("the text of a shell", open);
+                }
                 return line_of(behind_dashes(rest));
             }
             "." | "source" => {

@@ -4,17 +4,28 @@ use super::checks::is_descriptor;
 use super::options::{line_of, script_text, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
+use crate::feed::Feed;
 use crate::option_table::PRINTS_SETUP;
-use crate::syntax::MOVING;
+use crate::syntax::{MOVING, SKIPPING};
 use crate::table::STARTUP_FILES;
 use crate::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
 use crate::wrappers::SHELL;
 
+/// Refuses text in which a shell with a history may replace a word by one of an earlier line: `!$`, `^a^b`.
+fn check_history(text: &str) -> Result<()> {
+    let replaces = |rest: &str| !rest.starts_with([' ', '\t', '\n', '=', '(']) && !rest.is_empty();
+    let is_quick = |line: &str| line.starts_with('^');
+    if text.split('!').skip(1).any(replaces) || text.lines().any(is_quick) {
+        return Err(ShellError::undetermined("a word of the history", text));
+    }
+    Ok(())
+}
+
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
-    pub(super) fn shell(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
+    pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
         if let Some(file) = STARTUP_FILES
             .iter()
             .find(|file| self.files.contains(**file))
@@ -28,7 +39,7 @@ impl Walk<'_> {
         }
         let mut line = false;
         let mut input = false;
-        let (mut checks, mut interactive) = (false, false);
+        let (mut checks, mut interactive, mut has_history) = (false, false, false);
         let mut at = 0;
         while let Some(field) = rest.get(at) {
             at += 1;
@@ -56,6 +67,8 @@ impl Walk<'_> {
                         None => take(rest, &mut at, field)?.clone(),
                     };
                     self.check_startup(&value)?;
+                } else if name == "interactive" {
+                    (interactive, has_history) = (true, true);
                 } else if !listed(SHELL.long_flags, name) {
                     return refuse("an option of a shell", field);
                 }
@@ -81,14 +94,17 @@ impl Walk<'_> {
                     's' => input = true,
                     // reads without running
                     'n' => checks = text.starts_with('-'),
-                    'i' => interactive = true,
+                    'i' => (interactive, has_history) = (true, true),
+                    'H' => has_history = text.starts_with('-'),
                     'o' | 'O' => {
                         // without a value the shell lists its options, and no word follows
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
                             let text = option.text.as_str();
                             checks &= text != "noexec";
-                            if !option.is_known() || text == "keyword" || MOVING.contains(&text) {
+                            has_history |= matches!(text, "history" | "histexpand");
+                            let changes = text == "keyword" || MOVING.contains(&text);
+                            if !option.is_known() || changes || SKIPPING.contains(&text) {
                                 return refuse("an option of a shell", option);
                             }
                         }
@@ -104,6 +120,9 @@ impl Walk<'_> {
         match rest.split_first() {
             Some((script, args)) if line => {
                 let script = script_text(script)?;
+                if has_history {
+                    check_history(&script)?;
+                }
                 let known = args.iter().all(Field::is_known);
                 let words = known.then(|| {
                     let words = args.iter().map(|field| field.text.clone());
@@ -118,7 +137,14 @@ impl Walk<'_> {
             // an interactive shell runs it all the same
             Some(_) if !input && checks && !interactive => Ok(Run::Nothing),
             Some((file, _)) if !input => self.file(file),
-            _ => Ok(Run::Input),
+            _ => {
+                if let Feed::Text(text) = feed
+                    && has_history
+                {
+                    check_history(text)?;
+                }
+                Ok(Run::Input)
+            }
         }
     }
 

@@ -51,9 +51,9 @@ impl Parser<'_> {
             return self.fail();
         }
         self.names.assign_all(text);
-        self.names.evaluate(text);
+        self.names.texts.evaluate(text);
         let parts = self.within(text, |parser| parser.parts(End::Text))?;
-        self.evaluates(&parts);
+        self.names.texts.evaluate_parts(&parts);
         self.pos = end + 2;
         Ok(Part::Opaque {
             scripts: scripts_of(parts),
@@ -159,6 +159,7 @@ impl Parser<'_> {
                     pipelines: vec![vec![node]],
                     background: true,
                     either: false,
+                    discardable: true,
                 };
                 return Ok(Kind::Group {
                     subshell: true,
@@ -212,7 +213,9 @@ impl Parser<'_> {
                 if matches!(self.peek(), None | Some('\n' | ';')) {
                     break;
                 }
-                words.push(self.word()?);
+                let word = self.word()?;
+                self.flow_into(&name, &word);
+                words.push(word);
             }
         }
         self.blanks();

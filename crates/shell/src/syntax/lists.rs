@@ -35,8 +35,19 @@ impl Parser<'_> {
     /// Statements up to one of these words, a closing parenthesis, the end of a case, or the end.
     pub(super) fn script(&mut self, until: &[&str]) -> Result<Script> {
         let mut script = Script::default();
+        // the first statement of the line, and the expansions that may have failed before it
+        let (mut line, mut before) = (0, self.names.may_fail);
         loop {
+            let (at, failed) = (self.pos, self.names.may_fail);
             self.lines()?;
+            if self.names.may_fail > failed {
+                // in a here-document of the line
+                let statements = script.statements.iter_mut().skip(line);
+                statements.for_each(|one| one.discardable = true);
+            }
+            if self.since(at).contains('\n') {
+                (line, before) = (script.statements.len(), self.names.may_fail);
+            }
             match self.peek() {
                 None | Some(')') => break,
                 Some(';') if self.sees(";;") || self.sees(";&") => break,
@@ -73,6 +84,7 @@ impl Parser<'_> {
                 pipelines,
                 background,
                 either,
+                discardable: self.names.may_fail > before,
             });
         }
         Ok(script)

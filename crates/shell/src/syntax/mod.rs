@@ -8,13 +8,15 @@ mod cursor;
 mod lists;
 mod parts;
 mod simple;
+mod texts;
 
 use std::collections::{HashMap, HashSet};
 
-use super::variables::{INTEGERS, loads_code, runs_values_of};
+use super::variables::{INTEGERS, SET_BY_SHELL, loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
-pub(crate) use simple::{MOVING, is_noted};
+pub(crate) use simple::{MOVING, SKIPPING, is_noted};
+pub(crate) use texts::{Texts, plants};
 
 /// The greatest depth of nested constructs (substitutions, compound commands, quotes within them), including those of
 /// texts within texts.
@@ -32,6 +34,8 @@ pub(crate) struct Statement {
     pub(crate) background: bool,
     /// Whether a pipeline may run because one before it failed: after `||` and `!`.
     pub(crate) either: bool,
+    /// Whether an error before or in it may make Bash discard the rest of its line, and go on with the next one.
+    pub(crate) discardable: bool,
 }
 
 #[derive(Debug)]
@@ -139,30 +143,6 @@ pub(crate) struct Parsed {
     pub(crate) dialect: Dialect,
 }
 
-/// The parts of `a[$(…)]` that stand in the texts of a line, each in any of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces {
-    /// A bracket that is not closed in its text.
-    pub(crate) opens: bool,
-    /// `$(` or a backquote.
-    pub(crate) runs: bool,
-    /// A dollar sign alone, or at the end of a text behind such a bracket.
-    pub(crate) ends: bool,
-}
-
-impl Pieces {
-    pub(crate) fn add(&mut self, other: Pieces) {
-        self.opens |= other.opens;
-        self.runs |= other.runs;
-        self.ends |= other.ends;
-    }
-
-    /// Whether they make a text that runs a command if arithmetic evaluates it.
-    pub(crate) fn make_a_command(self) -> bool {
-        self.opens && (self.runs || self.ends)
-    }
-}
-
 /// The effects that a text may have on names, anywhere in it.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -174,14 +154,14 @@ pub(crate) struct Names {
     pub(crate) dynamic: bool,
     /// A text is evaluated as arithmetic, or as the subscript of an array.
     pub(crate) arithmetic: bool,
-    /// Variables that hold the output of programs that can print any text.
-    pub(crate) printed: HashSet<String>,
-    /// Variables that arithmetic reads.
-    pub(crate) evaluated: HashSet<String>,
-    /// Text that would run a command if arithmetic evaluated it.
-    pub(crate) planted: bool,
-    /// Parts of which such a text can be put together.
-    pub(crate) pieces: Pieces,
+    /// The texts that arithmetic may evaluate.
+    pub(crate) texts: Texts,
+    /// The number of expansions so far that may fail, so that Bash discards the rest of the line.
+    pub(crate) may_fail: usize,
+    /// Arrays whose subscripts are texts, which arithmetic does not evaluate.
+    pub(crate) associative: HashSet<String>,
+    /// Variables that are declared read-only; another assignment fails.
+    pub(crate) read_only: HashSet<String>,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
     /// Commands may run in another order than written, or more than once: functions, traps, background commands.
@@ -197,7 +177,34 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn assign(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
-        self.arithmetic |= INTEGERS.contains(&name);
+        if INTEGERS.contains(&name) {
+            self.arithmetic = true;
+            self.texts.evaluate_variable(name);
+        }
+    }
+
+    /// Records the subscripts of an array in a text: `x[i]`.
+    pub(crate) fn subscripts(&mut self, text: &str) {
+        if let Some((name, index)) = text.split_once('[') {
+            let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+            let name = name.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+            if !self.associative.contains(name) {
+                self.texts.evaluate(index);
+            }
+        }
+    }
+
+    /// Whether a variable has no other value than the one of its only assignment.
+    pub(crate) fn is_assigned_once(&self, name: &str) -> bool {
+        let changes = self.dynamic || SET_BY_SHELL.contains(&name);
+        let is_evaluated = self.arithmetic && self.texts.may_assign(name);
+        self.assigned.get(name) == Some(&1) && !changes && !is_evaluated
+    }
+
+    /// Whether a variable that is read-only is assigned again.
+    pub(crate) fn assigns_read_only(&self) -> bool {
+        let again = |name: &String| self.assigned.get(name).is_some_and(|times| *times > 1);
+        self.read_only.iter().any(again)
     }
 
     /// Records that a variable gets a value that the text does not contain: by `read`, `for`, `printf -v`.
@@ -214,25 +221,10 @@ impl Names {
         }
     }
 
-    /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is
-    /// left out.
-    pub(crate) fn evaluate(&mut self, text: &str) {
-        let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
-        let mut rest = text;
-        while let Some(at) = rest.find(part) {
-            let (before, name) = rest.split_at(at);
-            let end = name.find(|c| !part(c)).unwrap_or(name.len());
-            let (name, after) = name.split_at(end);
-            if !before.ends_with('#') {
-                self.evaluated.insert(name.to_owned());
-            }
-            rest = after;
-        }
-    }
-
     /// Records every identifier of a text as possibly assigned: `(( a = b++ ))`.
     pub(crate) fn assign_all(&mut self, text: &str) {
         self.arithmetic = true;
+        self.may_fail += 1;
         for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
             if name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
                 self.assign(name);

@@ -1,9 +1,7 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::cursor::{Parser, Result};
-use super::{Assign, Dialect, Kind, Part, Script, Word, literal};
-use crate::table::PRINTS_NUMBERS;
-use crate::words::plants;
+use super::{Assign, Dialect, Part, Script, Word};
 use crate::{ShellError, quoting};
 
 impl Parser<'_> {
@@ -32,7 +30,7 @@ impl Parser<'_> {
         if self.peek() == Some('[') {
             self.bump();
             let index_from = self.pos;
-            let index = self.subscript(false)?;
+            let index = self.subscript(&name, false)?;
             // Bash takes all text up to the bracket as one word
             if !self.sees("]=") && !self.sees("]+=") {
                 return self.fail();
@@ -43,7 +41,7 @@ impl Parser<'_> {
                 return self.fail();
             }
             self.names.assign_all(&written);
-            self.names.evaluate(&written);
+            self.names.subscripts(&format!("{name}[{written}"));
             self.bump();
             value.push(Part::Opaque {
                 scripts: scripts_of(index),
@@ -59,23 +57,18 @@ impl Parser<'_> {
         }
         self.names.assign(&name);
         if self.peek() == Some('(') {
-            let array = self.array()?;
-            if matches!(&array, Part::Opaque { scripts, .. } if !scripts.is_empty()) {
-                self.names.printed.insert(name.clone());
-            }
+            let array = self.array(&name)?;
             value.push(array);
         } else {
             value.extend(self.parts(End::Word)?);
         }
-        if value.iter().any(prints_text) {
-            self.names.printed.insert(name.clone());
-        }
+        self.flow_into(&name, &value);
         Ok(Some(Assign { name, plain, value }))
     }
 
     /// Parses the text between brackets, to the closing one. Bash pairs the brackets inside it; other shells may not. In an
     /// `element` of an array, blanks and `#` are parts of the subscript.
-    fn subscript(&mut self, element: bool) -> Result<Word> {
+    fn subscript(&mut self, array: &str, element: bool) -> Result<Word> {
         let index = self.nested(|parser| parser.parts(End::Bracket))?;
         let unclear = |part: &Part| match part {
             Part::Bare(text) => text.contains(|c| c == '[' || element && (c == '#' || is_meta(c))),
@@ -84,11 +77,14 @@ impl Parser<'_> {
         if self.peek() != Some(']') || index.iter().any(unclear) {
             return self.fail();
         }
+        if !self.names.associative.contains(array) {
+            self.names.texts.evaluate_parts(&index);
+        }
         Ok(index)
     }
 
     /// `( … )` after `name=`; Bash takes text right behind it as part of the same word.
-    fn array(&mut self) -> Result<Part> {
+    fn array(&mut self, name: &str) -> Result<Part> {
         let start = self.pos;
         self.of_bash()?;
         let is_pending = !self.pending.is_empty();
@@ -100,7 +96,7 @@ impl Parser<'_> {
                 break;
             }
             if self.eat("[") {
-                let index = self.subscript(true)?;
+                let index = self.subscript(name, true)?;
                 scripts.extend(scripts_of(index));
             }
             let word = self.nested(Self::word)?;
@@ -133,37 +129,19 @@ impl Parser<'_> {
         }
         // `declare a=(…)`
         if self.peek() == Some('(')
-            && matches!(word.as_slice(), [Part::Bare(text)] if is_assignment_head(text))
+            && let [Part::Bare(text)] = word.as_slice()
+            && is_assignment_head(text)
         {
-            word.push(self.array()?);
+            let name = text.trim_end_matches(['+', '=']).to_owned();
+            word.push(self.array(&name)?);
         }
         Ok(word)
     }
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
         let out = self.parts_until(end)?;
-        // a quoted text may be evaluated elsewhere; a text in a subscript is evaluated here
-        let texts = out.iter().map(|part| match part {
-            Part::Bare(text) | Part::Quoted(text) => text.as_str(),
-            _ => " ",
-        });
-        let text: String = texts.collect();
-        let runs = text.contains("$(") || text.contains('`');
-        self.names.planted |= plants(&text, true) || runs && end == End::Bracket;
-        // `printf 'a[%s]'` fills the brackets
-        let opens = is_open(&text) || text.contains('[') && text.contains("%s");
-        self.names.pieces.opens |= opens;
-        self.names.pieces.runs |= runs;
-        self.names.pieces.ends |= text == "$" || text.ends_with('$') && opens;
-        if end == End::Bracket {
-            self.evaluates(&out);
-        }
+        self.names.texts.read(&out, end == End::Bracket);
         Ok(out)
-    }
-
-    /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
-    pub(super) fn evaluates(&mut self, parts: &[Part]) {
-        self.names.planted |= parts.iter().any(prints_text);
     }
 
     fn parts_until(&mut self, end: End) -> Result<Word> {
@@ -313,6 +291,7 @@ impl Parser<'_> {
                 self.of_bash()?;
                 self.bump();
                 let parts = self.nested(|parser| parser.parts(End::Bracket))?;
+                self.names.texts.evaluate_parts(&parts);
                 self.expect("]")?;
                 let written = self.since(start);
                 // Bash pairs the brackets inside
@@ -320,7 +299,7 @@ impl Parser<'_> {
                     return self.fail();
                 }
                 self.names.assign_all(&written);
-                self.names.evaluate(&written);
+                self.names.texts.evaluate(&written);
                 out.push(Part::Opaque {
                     scripts: scripts_of(parts),
                     quoted,
@@ -385,9 +364,12 @@ impl Parser<'_> {
     /// Parses the script of `$(…)` and `<(…)`, to the closing parenthesis. Its here-documents end within it.
     fn substitution(&mut self) -> Result<Script> {
         let outer = std::mem::take(&mut self.pending);
+        // an error within it ends a shell of its own
+        let may_fail = self.names.may_fail;
         self.substitutions += 1;
         let script = self.nested(|parser| parser.script(&[]))?;
         self.substitutions -= 1;
+        self.names.may_fail = may_fail;
         if !self.pending.is_empty() {
             return self.fail();
         }
@@ -438,14 +420,17 @@ impl Parser<'_> {
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         if written.contains(['=', '[']) || offset.is_some() {
             self.names.assign_all(&written);
+            self.names.subscripts(&written);
         }
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {
-            self.evaluates(&inner);
-            self.names.evaluate(offset);
+            self.names.texts.evaluate_parts(&inner);
+            self.names.texts.evaluate(offset);
         }
         // `${!x}` reads the variable that `x` names, with its subscript
         self.names.arithmetic |= written.starts_with("${!");
+        self.names.may_fail += usize::from(written.contains(['!', '?', '@']));
+        self.names.texts.cuts |= written.contains(['/', '%', '#', '^', ',']) || offset.is_some();
         out.push(Part::Opaque {
             scripts: scripts_of(inner),
             quoted,
@@ -499,28 +484,6 @@ pub(super) enum End {
     Bracket,
 }
 
-/// Whether the output of a part can be any text, rather than numbers only.
-fn prints_text(part: &Part) -> bool {
-    let Part::Substitution { script, .. } = part else {
-        return false;
-    };
-    let last = script.statements.last();
-    let Some(node) = last.and_then(|last| last.pipelines.last()?.last()) else {
-        return false;
-    };
-    let Kind::Simple { words, .. } = &node.kind else {
-        return true;
-    };
-    let name = words.first().and_then(literal).unwrap_or_default();
-    let name = name.rsplit('/').next().unwrap_or(&name);
-    let counts = |word: &Word| {
-        let word = literal(word).unwrap_or_default();
-        word == "--count" || word.starts_with('-') && !word.starts_with("--") && word.contains('c')
-    };
-    let is_count = name.ends_with("grep") && words.iter().any(counts);
-    !is_count && !PRINTS_NUMBERS.contains(&name)
-}
-
 /// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`.
 fn has_joined_names(word: &[Part]) -> bool {
     let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
@@ -543,16 +506,6 @@ fn has_joined_names(word: &[Part]) -> bool {
         _ => false,
     });
     ends && word.iter().any(goes_on)
-}
-
-/// Whether a text has a bracket that it does not close.
-fn is_open(text: &str) -> bool {
-    let open = text.chars().fold(0usize, |open, c| match c {
-        '[' => open + 1,
-        ']' => open.saturating_sub(1),
-        _ => open,
-    });
-    open > 0
 }
 
 /// Whether a text has joined lines, so that it is not what Bash reads.

@@ -23,6 +23,8 @@ const ASSIGNING: &[&str] = &[
     "unset",
     "wait",
 ];
+/// The builtins in [`ASSIGNING`] that read the values.
+const TAKING: &[&str] = &["read", "mapfile", "readarray"];
 /// The builtins in [`ASSIGNING`] whose words contain the values.
 const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly", "unset"];
 /// The builtins in [`ASSIGNING`] that name a variable only by an option: `printf -v x`.
@@ -33,6 +35,8 @@ const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
 /// Options of the shell that change where `cd` leads, or which command changes the folder.
 pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
+/// Options of the shell by which it may not carry out an assignment.
+pub(crate) const SKIPPING: &[&str] = &["extdebug", "failglob"];
 /// Words that may precede the name of a builtin: `command -p --`.
 const BUILTIN_PREFIXES: usize = 4;
 const REDIRECTS: &[&str] = &[
@@ -59,13 +63,20 @@ fn is_timed_assignment(words: &[Word]) -> bool {
     let assigns = |word: &String| {
         let name = word.split(['=', '[', '+']).next().unwrap_or_default();
         let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
-        word.contains('=') && is_name && !name.is_empty()
+        word.contains(['=', '[']) && is_name && !name.is_empty()
+    };
+    let is_element = |word: &String| {
+        word.split('=')
+            .next()
+            .is_some_and(|name| name.contains('['))
     };
     let n_options = words.iter().take_while(is_option).count();
     let rest = words.get(n_options..).unwrap_or_default();
+    let n_assigning = rest.iter().take_while(|word| assigns(word)).count();
+    let (assigning, others) = rest.split_at(n_assigning);
     words.first().is_some_and(|first| first == "time")
-        && !rest.is_empty()
-        && rest.iter().all(assigns)
+        && n_assigning > 0
+        && (others.is_empty() || assigning.iter().any(is_element))
 }
 
 /// A here-document that begins after the line.
@@ -112,11 +123,11 @@ impl Parser<'_> {
                 assigns.push(assign);
                 continue;
             }
-            let opens = self.names.pieces.opens;
+            let opens = self.names.texts.opens;
             let word = self.word()?;
             if words.is_empty() && matches!(word.as_slice(), [Part::Bare(text)] if text == "[") {
                 // the command, which is no text
-                self.names.pieces.opens = opens;
+                self.names.texts.opens = opens;
             }
             words.push(word);
         }
@@ -129,6 +140,7 @@ impl Parser<'_> {
         }
         self.note(&words);
         self.note_subscripts(&words);
+        self.note_read(&words, &redirects);
         Ok(Node {
             kind: Kind::Simple { assigns, words },
             redirects,
@@ -274,6 +286,25 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Records the text that `read x <<< "$y"` takes into variables.
+    fn note_read(&mut self, words: &[Word], redirects: &[Redirect]) {
+        let reads = |word: &Word| literal(word).is_some_and(|one| TAKING.contains(&&*one));
+        if !words.iter().take(BUILTIN_PREFIXES).any(reads) {
+            return;
+        }
+        let names = words
+            .iter()
+            .filter_map(literal)
+            .chain(["REPLY", "MAPFILE"].map(str::to_owned));
+        for name in names {
+            for redirect in redirects {
+                if let ("<<<", Target::Word(text)) = (redirect.operator, &redirect.target) {
+                    self.flow_into(variable_of(&name), text);
+                }
+            }
+        }
+    }
+
     /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     fn note_subscripts(&mut self, words: &[Word]) {
         for word in subscripted(words) {
@@ -283,14 +314,15 @@ impl Parser<'_> {
                 match part {
                     Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
                     Part::Param { name, .. } if element || before.contains("=(") => {
-                        self.names.evaluated.insert(name.clone());
+                        self.names.texts.evaluate_variable(name);
                     }
                     part if element || before.contains("=(") => {
-                        self.evaluates(std::slice::from_ref(part));
+                        self.names.texts.evaluate_parts(std::slice::from_ref(part));
                     }
                     _ => {}
                 }
             }
+            self.names.subscripts(&before);
         }
     }
 
@@ -310,7 +342,11 @@ impl Parser<'_> {
             && parsed.is_ok_and(|parsed| {
                 let names = &parsed.names;
                 let defines = !names.functions.is_empty() || !names.aliases.is_empty();
-                names.assigned.is_empty() && !names.dynamic && !names.shifts && !defines
+                names.assigned.is_empty()
+                    && !names.dynamic
+                    && !names.shifts
+                    && !defines
+                    && names.may_fail == 0
             })
     }
 
@@ -327,10 +363,16 @@ impl Parser<'_> {
                 Some("command" | "builtin" | "time" | "-p" | "--") => {}
                 Some(name) => break name.to_owned(),
                 // the walk refuses the command if the expansion gives one of the names that are recorded here
-                None => return,
+                None => return self.pass(None, words),
             }
         };
         let name = name.as_str();
+        self.pass(Some(name), words);
+        let is_element = |word: &Word| name != "[" && beginning(word).contains('[');
+        let evaluates = EVALUATES_SUBSCRIPTS.contains(&name) && words.iter().any(is_element);
+        let may_fail =
+            evaluates || DECLARING.contains(&name) || self.names.functions.contains(name);
+        self.names.may_fail += usize::from(may_fail);
         self.names.dynamic |= EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
         // a pattern in place of a name
         let is_pattern = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?']) || text.starts_with('['));
@@ -357,13 +399,15 @@ impl Parser<'_> {
                     None => true,
                 };
                 self.names.moves_oddly |= words.iter().any(|word| moves(word) || expands(word));
+                let skips = |word: &Word| literal(word).is_none_or(|one| SKIPPING.contains(&&*one));
+                self.names.dynamic |= words.iter().any(skips);
             }
             "let" => {
                 for word in words {
                     let text = beginning(word);
                     self.names.assign_all(&text);
-                    self.names.evaluate(&text);
-                    self.evaluates(word);
+                    self.names.texts.evaluate(&text);
+                    self.names.texts.evaluate_parts(word);
                 }
                 return;
             }
@@ -398,6 +442,13 @@ impl Parser<'_> {
         let declaring = DECLARING.contains(&builtin);
         let by_option = ASSIGNING_BY_OPTION.contains(&builtin);
         let mut names_follow = !by_option;
+        let has_letter = |letter: char| {
+            let mut options = words.iter().map(beginning);
+            options.any(|one| one.starts_with('-') && one.contains(letter))
+        };
+        let is_associative = declaring && has_letter('A');
+        let read_only = builtin == "readonly" || declaring && has_letter('r');
+        let is_integer = declaring && has_letter('i');
         for word in words {
             let text = beginning(word);
             // `declare -n`: the value is the name of another variable
@@ -420,12 +471,28 @@ impl Parser<'_> {
                 }
                 None => text.as_str(),
             };
+            // `printf -v x FORMAT …`
+            if builtin == "printf" {
+                words.iter().for_each(|word| self.flow_into(named, word));
+            }
             names_follow = !by_option;
             let end = named.find(['=', '+', '[']);
             let variable = named.get(..end.unwrap_or(named.len())).unwrap_or_default();
             self.names.assign(variable);
             let whole = end.is_some() || literal(word).is_some();
             self.names.dynamic |= !whole || variable.contains('{');
+            if declaring {
+                self.flow_into(variable, word);
+            }
+            if is_associative {
+                self.names.associative.insert(variable.to_owned());
+            }
+            if is_integer {
+                self.names.texts.evaluate_variable(variable);
+            }
+            if read_only {
+                self.names.read_only.insert(variable.to_owned());
+            }
             if !declaring {
                 self.names.assign_unseen(variable);
             } else if let Some((_, target)) = named.split_once('=') {
@@ -437,7 +504,7 @@ impl Parser<'_> {
 }
 
 /// Returns the text of a word up to its first expansion.
-fn beginning(word: &Word) -> String {
+pub(super) fn beginning(word: &Word) -> String {
     let texts = word.iter().map_while(|part| match part {
         Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
         _ => None,

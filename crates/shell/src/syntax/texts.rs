@@ -1,0 +1,389 @@
+//! Texts that arithmetic may evaluate: Bash runs the command in `x='a[$(rm -rf d)]'; ((x))`.
+//!
+//! A line runs a command unseen if one of its texts has this form, if it holds the parts of which such a text can be put together,
+//! or if the output of a program that prints any text flows into a variable that arithmetic reads.
+
+use std::collections::{HashMap, HashSet};
+
+use super::cursor::Parser;
+use super::simple::beginning;
+use super::{Kind, Node, Part, Script, Target, Word, literal};
+use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
+use crate::variables::variable_of;
+
+/// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
+const ARGUMENTS: &str = "$";
+
+/// Takes the place of an expansion in a text.
+const EXPANSION: char = '\u{1}';
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    /// A text would run a command if arithmetic evaluated it.
+    pub(crate) planted: bool,
+    /// A bracket that is not closed in its text.
+    pub(super) opens: bool,
+    /// A bracket, closed or not.
+    brackets: bool,
+    /// An expansion that removes or replaces parts of a text: `${x%y}`.
+    pub(super) cuts: bool,
+    /// `$(` or a backquote.
+    runs: bool,
+    /// A dollar sign alone, or at the end of a text behind a bracket that is not closed.
+    ends: bool,
+    /// Variables that hold the output of programs that can print any text.
+    printed: HashSet<String>,
+    /// Variables that arithmetic reads.
+    evaluated: HashSet<String>,
+    /// Variables whose text is a part of that of others: from, into.
+    flows: HashSet<(String, String)>,
+    /// Programs whose output was taken for a number.
+    counters: HashSet<String>,
+    /// Variables that a text would assign if arithmetic evaluated it: `x=1`, `x++`. With an empty name it may be any.
+    assigns: HashSet<String>,
+}
+
+impl Texts {
+    pub(crate) fn add(&mut self, other: &Texts) {
+        self.planted |= other.planted;
+        self.opens |= other.opens;
+        self.brackets |= other.brackets;
+        self.cuts |= other.cuts;
+        self.runs |= other.runs;
+        self.ends |= other.ends;
+        self.printed.extend(other.printed.iter().cloned());
+        self.evaluated.extend(other.evaluated.iter().cloned());
+        self.flows.extend(other.flows.iter().cloned());
+        self.counters.extend(other.counters.iter().cloned());
+    }
+
+    /// The work of [`Texts::run_a_command`], in bytes of text.
+    pub(crate) fn size(&self) -> usize {
+        (self.flows.len() + self.printed.len() + self.evaluated.len()) * 16
+    }
+
+    /// Whether a command runs if arithmetic evaluates the texts that it may reach. `is_own` says which programs the line itself
+    /// defines.
+    pub(crate) fn run_a_command(&self, is_own: impl Fn(&str) -> bool) -> bool {
+        let put_together = (self.opens || self.brackets && self.cuts) && (self.runs || self.ends);
+        if self.planted || put_together || self.counters.iter().any(|name| is_own(name)) {
+            return true;
+        }
+        let mut reached = self.printed.clone();
+        let mut open: Vec<&str> = self.printed.iter().map(String::as_str).collect();
+        let mut into: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (from, to) in &self.flows {
+            into.entry(from).or_default().push(to);
+        }
+        while let Some(name) = open.pop() {
+            for to in into.get(name).into_iter().flatten() {
+                if reached.insert((*to).to_owned()) {
+                    open.push(to);
+                }
+            }
+        }
+        !reached.is_disjoint(&self.evaluated)
+    }
+
+    /// Whether a text assigns the variable if arithmetic evaluates it.
+    pub(crate) fn may_assign(&self, name: &str) -> bool {
+        self.assigns.contains(name) || self.assigns.contains("")
+    }
+
+    /// Records that arithmetic evaluates the value of a variable.
+    pub(super) fn evaluate_variable(&mut self, name: &str) {
+        self.evaluated.insert(name.to_owned());
+    }
+
+    /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
+    pub(super) fn evaluate(&mut self, text: &str) {
+        self.evaluated.extend(names_in(text));
+    }
+
+    /// Records the texts of a word. A quoted text may be evaluated elsewhere; a text in a subscript is evaluated here.
+    pub(super) fn read(&mut self, word: &[Part], is_subscript: bool) {
+        let parts = word.iter().map(|part| match part {
+            Part::Bare(text) | Part::Quoted(text) => text.clone(),
+            _ => EXPANSION.to_string(),
+        });
+        let text: String = parts.collect();
+        let runs = text.contains("$(") || text.contains('`');
+        self.planted |= plants(&text, true) || runs && is_subscript;
+        // `printf 'a[%s]'` fills the brackets
+        let opens = is_open(&text) || text.contains('[') && text.contains("%s");
+        self.opens |= opens;
+        self.brackets |= text.contains('[') && text != "[";
+        self.runs |= runs;
+        self.ends |= text == "$" || text.ends_with('$') && opens;
+        self.assigns.extend(assigned_in(&text));
+    }
+
+    /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
+    fn flow(&mut self, into: &str, word: &[Part]) {
+        let mut sources = Sources::default();
+        if !word.iter().all(|part| sources.of_part(part)) {
+            self.printed.insert(into.to_owned());
+        }
+        self.counters.extend(sources.counters);
+        let flows = sources.names.into_iter();
+        self.flows.extend(flows.map(|from| (from, into.to_owned())));
+    }
+
+    /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
+    pub(super) fn evaluate_parts(&mut self, parts: &[Part]) {
+        let mut sources = Sources::default();
+        self.planted |= !parts.iter().all(|part| sources.of_part(part));
+        self.counters.extend(sources.counters);
+        self.evaluated.extend(sources.names);
+    }
+}
+
+impl Parser<'_> {
+    /// Records the value of a variable.
+    pub(super) fn flow_into(&mut self, name: &str, value: &[Part]) {
+        self.names.texts.flow(name, value);
+    }
+
+    /// Records the words of a command that become the parameters of a function or of another shell.
+    pub(super) fn pass(&mut self, program: Option<&str>, words: &[Word]) {
+        let passes = program.is_none_or(|name| {
+            PASSES_ARGUMENTS.contains(&name)
+                || SHELLS.contains(&name)
+                || self.names.functions.contains(name)
+        });
+        for word in words.iter().filter(|_| passes) {
+            self.names.texts.flow(ARGUMENTS, word);
+            if let Some((variable, _)) = beginning(word).split_once('=') {
+                self.names.texts.flow(variable, word);
+            }
+        }
+    }
+}
+
+/// What a text is made of: variables, and programs that print numbers.
+#[derive(Default)]
+struct Sources {
+    names: HashSet<String>,
+    counters: HashSet<String>,
+}
+
+impl Sources {
+    /// Whether a part is a number, or a text of the line and of the variables that are recorded.
+    fn of_part(&mut self, part: &Part) -> bool {
+        match part {
+            Part::Bare(text) | Part::Quoted(text) => {
+                self.names.extend(names_in(text));
+                true
+            }
+            Part::Param { name, .. } => {
+                let is_argument =
+                    name.starts_with(|c: char| c.is_ascii_digit() || "@*".contains(c));
+                let name = if is_argument { ARGUMENTS } else { name };
+                self.names.insert(name.to_owned());
+                true
+            }
+            Part::Substitution { script, .. } => self.of_output(script),
+            Part::Process { .. } => true,
+            Part::Opaque {
+                scripts, written, ..
+            } => {
+                let is_arithmetic = written.starts_with("$((") || written.starts_with("$[");
+                if !is_arithmetic {
+                    self.names.extend(names_in(written));
+                }
+                // a subscript, without text, is evaluated where it stands
+                is_arithmetic || written.is_empty() || scripts.is_empty()
+            }
+        }
+    }
+
+    /// Whether a word is a text of the line, and not the names of files.
+    fn of_word(&mut self, word: &Word) -> bool {
+        let is_pattern =
+            |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']));
+        !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
+    }
+
+    fn of_words(&mut self, node: &Node) -> bool {
+        words_of(node).iter().all(|word| self.of_word(word))
+    }
+
+    /// Whether a script prints numbers only.
+    fn of_output(&mut self, script: &Script) -> bool {
+        let pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
+        let pipelines: Vec<&Vec<Node>> = pipelines.collect();
+        let Some((last, before)) = pipelines.split_last() else {
+            return true;
+        };
+        let is_quiet = |pipeline: &&Vec<Node>| match pipeline.as_slice() {
+            [node] => PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node),
+            _ => false,
+        };
+        before.iter().all(is_quiet)
+            && last
+                .split_last()
+                .is_none_or(|(node, feeding)| self.of_number(node, feeding))
+    }
+
+    /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
+    fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
+        let name = name_of(node);
+        let words: Vec<String> = words_of(node).iter().skip(1).map(beginning).collect();
+        let any = |begins: &[&str]| {
+            words
+                .iter()
+                .any(|word| begins.iter().any(|begin| word.starts_with(begin)))
+        };
+        let counts = match name.as_str() {
+            // the first word says so: the value of an option may look the same
+            "grep" | "egrep" | "fgrep" | "zgrep" => {
+                words.split_first().is_some_and(|(first, rest)| {
+                    let letters = first.strip_prefix('-').unwrap_or_default();
+                    let counts = letters.contains('c')
+                        && letters.chars().all(|c| "chinqsvwxEFGP".contains(c));
+                    let is_recursive =
+                        |word: &String| word.starts_with('-') && word.contains(['r', 'R']);
+                    (counts || first == "--count") && !rest.iter().any(is_recursive)
+                })
+            }
+            // the format says so, if it has no name of a file
+            "stat" => {
+                let mut formats = words.iter().filter(|word| word.contains('%')).peekable();
+                formats.peek().is_some() && formats.all(|format| !format.contains(['n', 'N']))
+            }
+            "shuf" => any(&["-i"]),
+            "pgrep" => !any(&["-l", "-a", "--list"]),
+            // they print texts of what they read
+            "bc" | "dc" => {
+                let echoes = |node: &Node| {
+                    matches!(&*name_of(node), "echo" | "printf") && self.of_words(node)
+                };
+                feeding.iter().all(echoes)
+                    && words.iter().all(|word| word.starts_with('-'))
+                    && node
+                        .redirects
+                        .iter()
+                        .all(|redirect| match &redirect.target {
+                            Target::Word(word) => redirect.operator != "<" && self.of_word(word),
+                            Target::Heredoc(_) => false,
+                        })
+            }
+            name => PRINTS_NUMBERS.contains(&name),
+        };
+        self.counters.insert(name);
+        counts && self.of_words(node)
+    }
+}
+
+fn words_of(node: &Node) -> &[Word] {
+    match &node.kind {
+        Kind::Simple { words, .. } => words,
+        _ => &[],
+    }
+}
+
+/// Returns the name of the program of a simple command, without its folder; it is empty for others.
+fn name_of(node: &Node) -> String {
+    let name = words_of(node).first().and_then(literal).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+fn is_name(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric()
+}
+
+/// Returns the variables that a text names if arithmetic evaluates it, and [`ARGUMENTS`] for `$1` and `$@`.
+fn names_in(text: &str) -> impl Iterator<Item = String> {
+    let ends = |at: usize| text.get(at..).and_then(|rest| rest.find(|c| !is_name(c)));
+    let begins = text.char_indices().filter(move |&(at, c)| {
+        is_name(c)
+            && !text
+                .get(..at)
+                .is_some_and(|before| before.ends_with(is_name))
+    });
+    begins
+        .filter_map(move |(at, _)| {
+            let name = text.get(at..ends(at).map_or(text.len(), |length| at + length))?;
+            let before = text.get(..at)?;
+            let is_expansion = before.ends_with('$') || before.ends_with("${");
+            match name.starts_with(|c: char| c.is_ascii_digit()) {
+                true => is_expansion.then(|| ARGUMENTS.to_owned()),
+                false if before.ends_with('#') => None,
+                false => Some(name.to_owned()),
+            }
+        })
+        .chain(
+            ["$@", "$*", "${@", "${*"]
+                .iter()
+                .any(|all| text.contains(all))
+                .then(|| ARGUMENTS.to_owned()),
+        )
+}
+
+/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any.
+fn assigned_in(text: &str) -> impl Iterator<Item = String> {
+    let operators = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
+    let names = move |before: &str| {
+        let before = before.trim_end_matches(operators).trim_end();
+        let start = before.rfind(|c| !is_name(c) && c != ']').map_or(0, |at| {
+            at + before[at..].chars().next().map_or(1, char::len_utf8)
+        });
+        match before.ends_with(EXPANSION) {
+            true => Some(String::new()),
+            false => before
+                .get(start..)
+                .map(|name| variable_of(name).to_owned())
+                .filter(|name| !name.is_empty()),
+        }
+    };
+    let before_sign = text
+        .match_indices('=')
+        .filter_map(move |(at, _)| names(text.get(..at)?));
+    let steps = ["++", "--"];
+    let beside_steps = steps.into_iter().flat_map(move |step| {
+        text.match_indices(step).flat_map(move |(at, _)| {
+            let after = text.get(at + step.len()..).unwrap_or_default().trim_start();
+            let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
+            let following = after
+                .get(..end)
+                .map(str::to_owned)
+                .filter(|name| !name.is_empty());
+            [names(text.get(..at).unwrap_or_default()), following]
+                .into_iter()
+                .flatten()
+        })
+    });
+    before_sign.chain(beside_steps)
+}
+
+/// Whether a text has a bracket that it does not close.
+fn is_open(text: &str) -> bool {
+    let open = text.chars().fold(0usize, |open, c| match c {
+        '[' => open + 1,
+        ']' => open.saturating_sub(1),
+        _ => open,
+    });
+    open > 0
+}
+
+/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`. If `literal`, nothing in it is an expansion, and
+/// it may also be the rest of such a text: `[$(…)]`.
+pub(crate) fn plants(text: &str, literal: bool) -> bool {
+    let mut open = 0usize;
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let begins = before != '[' && next != '[' && !next.is_whitespace();
+        match c {
+            '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
+            '[' if literal && begins => open += 1,
+            ']' => open = open.saturating_sub(1),
+            '`' if open > 0 => return true,
+            '(' if open > 0 && before == '$' => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}

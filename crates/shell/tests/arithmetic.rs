@@ -1,0 +1,162 @@
+//! Text that arithmetic evaluates, and assignments that Bash does not carry out. Each line of the first kind deletes `d`: the deletion
+//! must be listed, or the line must be an error.
+
+use guard_shell::{Limits, commands};
+
+fn all_are_listed_or_errors(lines: &[&str]) {
+    for line in lines {
+        let found = commands(line, &Limits::default());
+        let deletes = |found: &Vec<Vec<String>>| {
+            found
+                .iter()
+                .any(|words| words.first().is_some_and(|one| one == "rm"))
+        };
+        assert!(found.as_ref().map_or(true, deletes), "{line}: {found:?}");
+    }
+}
+
+fn all_are_read(lines: &[&str]) {
+    for line in lines {
+        let found = commands(line, &Limits::default());
+        assert!(found.is_ok(), "{line}: {found:?}");
+    }
+}
+
+/// The file `y` holds `a[$(rm -rf d)]`.
+#[test]
+fn output_of_programs_is_no_number_unless_they_print_numbers_only() {
+    all_are_listed_or_errors(&[
+        "x=$(cat y); ((x))",
+        "x=$(shuf y); ((x))",
+        "x=$(cat y | shuf); ((x))",
+        "x=$(expr \"$(cat y)\"); ((x))",
+        "x=$(date \"+$(cat y)\"); ((x))",
+        "x=$(stat -c \"$(< y)\" y); ((x))",
+        "touch \"$(cat y)\"; x=$(stat -c %n a*); ((x))",
+        "touch \"$(cat y)\"; x=$(wc -l a*); ((x))",
+        "x=$(bc <<< \"print \\\"$(cat y)\\\"\"); ((x))",
+        "x=$(cat y; date >&2); ((x))",
+        "x=$(cat y && wc -l </dev/null >&2); ((x))",
+        "x=$(exec cat y; wc); ((x))",
+        "x=$(trap 'cat y' EXIT; date >&2); ((x))",
+        "wc() { cat y; }; x=$(wc); ((x))",
+        "f() { x=$(wc); ((x)); }; wc() { cat y; }; f",
+        "x=$(grep -hec y -e a y); ((x))",
+        "x=$(grep -he-c -ea y); ((x))",
+        "x=$(grep -h a -- -c y); ((x))",
+        "x=$(cat y); q=$x; ((q))",
+        "x=$(cat y); q=x; ((q))",
+        "x=$(cat y); q=${x% }; ((q))",
+        "x=$(cat y); set -- \"$x\"; (($1))",
+        "x=$(cat y); f() { local n=$1; ((n)); }; f \"$x\"",
+        "f() { local n=$1; ((n)); }; f \"$(cat y)\"",
+        "bash -c '(($1))' _ \"$(cat y)\"",
+        "export x=$(cat y); bash -c '((x))'",
+        "x=$(cat y); declare -i q=x",
+        "x=$(cat y); RANDOM=x",
+        "x=$(cat y); export RANDOM=x",
+        "echo $((${x:-$(cat y)}))",
+        "x=$(cat y); for q in \"$x\"; do ((q)); done",
+        "x=$(cat y); printf -v q %s \"$x\"; ((q))",
+        "x=$(cat y); read q <<< \"$x\"; ((q))",
+        "x=$(cat y); echo ${q[x]}",
+        "x=$(cat y); echo ${q[$x]}",
+        "x=$(cat y); read q[x] <<< 1",
+        "x=$(cat y); for RANDOM in x; do :; done",
+        "x=$(cat y); read RANDOM <<< x",
+        "x=$(cat y); printf -v RANDOM x",
+        "env x=\"$(cat y)\" bash -c '((x))'",
+    ]);
+    all_are_read(&[
+        "n=$(wc -l < log); echo $((n / 2))",
+        "n=$(cd src && ls | wc -l); ((n > 3)) && echo many",
+        "t=$(date +%s); make; echo $(( $(date +%s) - t ))",
+        "s=$(stat -c %s \"$f\"); echo $((s / 1024))",
+        "n=$(grep -c error \"$log\"); echo $((n + 1))",
+        "x=$(echo \"$a * 2\" | bc); echo $((x))",
+        "b=$(git rev-parse HEAD); n=$((n + 1)); echo \"$b $n\"",
+        "f() { echo $(($1 * 2)); }; f 3; b=$(git branch); echo \"$b\"",
+        "for i in $(seq 1 5); do echo $((i * i)); done",
+        "declare -A seen; k=$(basename \"$f\"); seen[$k]=1; echo ${seen[$k]}",
+        "a=(x y); for i in 0 1; do echo ${a[$i]}; done; b=$(git branch); echo \"$b\"",
+        "N=$(nproc); make -j$((N + 1)); make -j$(($(nproc) + 1))",
+        "sed -n \"$((LINE-5)),$((LINE+5))p\" file.txt",
+    ]);
+}
+
+#[test]
+fn texts_may_be_put_together_for_arithmetic() {
+    all_are_listed_or_errors(&[
+        "x='a[qrm -rf dq]'; y='`'; x=${x//q/$y}; ((x))",
+        "x='a[qrm -rf dq]'; declare -i z=${x//q/\\`}",
+        "mapfile -t x <<< 'a[q]'; x=${x/q/'`rm -rf d`'}; ((x))",
+        "echo 'rm -rf d' > s; y='x=1'; x=c; ((y)); sh $x; $x rm -rf d",
+        "y='x=1'; x=echo; echo $((y)); $x rm -rf d",
+        "x=echo; declare -i y=x=1; $x rm -rf d",
+        "x=echo; [[ 'x=1' -eq 1 ]]; $x rm -rf d",
+        "x=echo; test -v 'a[x=1]'; $x rm -rf d",
+        "x=echo; RANDOM=x=1; $x rm -rf d",
+        "x=echo; k=x; y=\"$k=1\"; ((y)); $x rm -rf d",
+        "x=echo; y=x++; ((y)); $x rm -rf d",
+    ]);
+    all_are_read(&[
+        "CC=gcc; n=$((n + 1)); $CC -o x --std=c11 x.c",
+        "for f in *.txt; do mv \"$f\" \"${f%.txt}.md\"; n=$((n + 1)); done",
+        "x=ls; [ -n \"$y\" ] && export LANG=C; $x",
+    ]);
+}
+
+#[test]
+fn an_error_may_discard_the_assignments_behind_it() {
+    all_are_listed_or_errors(&[
+        "readonly y=1; y=2; x=echo\n$x rm -rf d",
+        ": $((1/0)); x=echo\n$x rm -rf d",
+        "echo $[1/0]; x=echo\n$x rm -rf d",
+        "a[-5]=1; x=echo\n$x rm -rf d",
+        "echo ${!y}; x=echo\n$x rm -rf d",
+        "echo ${a[]}; x=echo\n$x rm -rf d",
+        "cat <<E; x=echo\n$((1/0))\nE\n$x rm -rf d",
+        "f() { : $((1/0)); }\nf; x=echo\n$x rm -rf d",
+        "{ : $((1/0))\n}; x=echo\n$x rm -rf d",
+        "test -v 'a[1/0]'; x=echo\n$x rm -rf d",
+        "shopt -s failglob; ls z*; x=echo\n$x rm -rf d",
+        "shopt -s extdebug; trap '[[ $BASH_COMMAND != x=* ]]' DEBUG; x=echo; $x rm -rf d",
+        "bash -O extdebug -c \"trap false DEBUG; x=echo; $x rm -rf d\"",
+        "eval 'readonly y=1; y=2; x=echo\n$x rm -rf d'",
+        "bash -c $': $((1/0)); x=echo\\n$x rm -rf d'",
+    ]);
+    all_are_read(&[
+        "x=echo; n=$((n + 1))\n$x hello",
+        "n=$((n + 1))\nx=echo\n$x hello",
+        "x=$(echo $((1 + 1))); y=ls\n$y",
+        "readonly A=1\nx=ls\n$x",
+        "time ./x a=b && time make CC=gcc",
+    ]);
+}
+
+#[test]
+fn what_shells_replace_before_they_read_is_not_followed() {
+    all_are_listed_or_errors(&[
+        "bash --norc -i <<< $'echo -delete\\nfind d !$'",
+        "bash -H -c $'set -o history\\necho -delete\\nfind d !$'",
+        "bash --norc -i <<< $': rm\\n/bin/!$ -rf d'",
+        "HOME=/bin/rm; bash -c '$0 -rf d' ~",
+        "HOME=/bin/rm; f() { \"$1\" -rf d; }; f ~",
+        "HOME=/bin/rm; $(echo ~) -rf d",
+        "HOME='$(rm -rf d)'; eval : ~",
+        "cd /proc/self; ./exe <<< 'rm -rf d'",
+        "PATH=/proc/self:$PATH; exe <<< 'rm -rf d'",
+        "exec 3</bin/rm; cd /dev/fd; ./3 -rf d",
+        "exec 3</bin/rm; PATH=/dev/fd; 3 -rf d",
+        "bash <<< $'f() { read x; }; f\\n: <<E\\nrm -rf d\\nE'",
+        "bash <<< $'time read x\\n: <<E\\nrm -rf d\\nE'",
+        "bash <<< $'sed -u 1q\\n: <<E\\nrm -rf d\\nE'",
+        "bash <<< $'exec 3<&0; read x <&3\\n: <<E\\nrm -rf d\\nE'",
+    ]);
+    all_are_read(&[
+        "bash -ic 'nvm use 18 && [ $x != 3 ] && ! false'",
+        "cp ~/x . && ls ~ && cd ~ && bash -c 'ls ~/src'",
+        "cd build && ./run && 7z a x.7z y",
+        "bash <<'EOF'\ncd src\nsed -i s/a/b/ x.c\ngrep -rn foo . || grep foo x\nmake\nEOF",
+    ]);
+}
