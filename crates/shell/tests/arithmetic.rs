@@ -66,6 +66,8 @@ fn output_of_programs_is_no_number_unless_they_print_numbers_only() {
         "x=$(cat y); read RANDOM <<< x",
         "x=$(cat y); printf -v RANDOM x",
         "env x=\"$(cat y)\" bash -c '((x))'",
+        "xargs -d '\\n' bash -c '(($0))' < y",
+        "find . -exec bash -c 'echo $(($1))' _ {} \\;",
     ]);
     all_are_read(&[
         "n=$(wc -l < log); echo $((n / 2))",

@@ -151,6 +151,12 @@ impl Parser<'_> {
                 || SHELLS.contains(&name)
                 || self.names.functions.contains(name)
         });
+        // words from an input, or names of files
+        let gives = matches!(program, Some("xargs" | "gxargs" | "parallel" | "find"));
+        let is_shell = |word: &Word| SHELLS.contains(&beginning(word).as_str());
+        if gives && words.iter().any(is_shell) {
+            self.names.texts.printed.insert(ARGUMENTS.to_owned());
+        }
         for word in words.iter().filter(|_| passes) {
             self.names.texts.flow(ARGUMENTS, word);
             if let Some((variable, _)) = beginning(word).split_once('=') {
