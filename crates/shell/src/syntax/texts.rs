@@ -166,7 +166,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a text is made of: variables, and programs that print numbers.
+/// The parts of a text: variables, and programs that print numbers.
 #[derive(Default)]
 struct Sources {
     names: HashSet<String>,
