@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::monitor::encoded::{self, Data};
 use crate::monitor::joined::{self, Place, Strings, WHOLE};
-use crate::monitor::lenient::{UNREAD, is_finite};
+use crate::monitor::lenient::{UNREAD, is_finite, make_room};
 
 /// The members that the protocol defines: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -140,7 +140,7 @@ pub(in crate::integrations) fn write_text(value: &str, line: &mut String) {
         (true, _) => line.push_str(UNREAD),
         (_, true) => line.push_str("null"),
         _ => {
-            line.reserve(text.estimate(WHOLE));
+            make_room(line, text.estimate(WHOLE));
             text.push_to(line, WHOLE);
         }
     }

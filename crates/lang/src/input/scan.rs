@@ -238,8 +238,10 @@ impl<'j> Scanner<'j> {
             return written;
         }
         self.decoded.clear();
-        // At once: growing would need room for two copies of a long text.
-        self.decoded.reserve(written.len());
+        if self.decoded.capacity() < written.len() {
+            // growing would need room for two copies of a long text
+            self.decoded = String::new();
+        }
         // What was passed over is known to be sound.
         let _ = quick::unescape(written, usize::MAX, &mut self.decoded);
         &self.decoded
