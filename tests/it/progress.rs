@@ -54,7 +54,7 @@ fn check_shown(folder: &Folder, line: &str, told: &str, terminal: &str) {
     );
 }
 
-/// A chain on which a query takes seconds without optimisation: every state leads to some others.
+/// A chain on which a query takes long if its bound is large: every state leads to some others.
 #[test]
 fn a_query_shows_how_many_claims_are_answered() {
     let states = 3_000_u32;
@@ -75,38 +75,47 @@ fn a_query_shows_how_many_claims_are_answered() {
         }
     }
     let head = format!("{states} {}\n", transitions.len());
-    let folder = Folder::new(&[
-        (
-            "c.guard",
-            "event { kind: string }\nmodel m = import \"c.tra\"\nquery far = P=? [ F<=50000 bad ] on m\n",
-        ),
-        ("c.tra", &(head + &transitions.join("\n"))),
-        (
-            "c.lab",
-            &format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1),
-        ),
-    ]);
-    check(&folder, "GUARD query c.guard", "0 of 1 claims answered");
-    let line = "GUARD query --chain c.tra 'P=? [ F<=50000 \"bad\" ]'";
-    check(&folder, line, "0 of 1 properties answered");
+    let chain = head + &transitions.join("\n");
+    let labels = format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1);
+    let folder = |count: u32| {
+        let bound = 500 * count;
+        let spec = format!(
+            "event {{ kind: string }}\nmodel m = import \"c.tra\"\nquery far = P=? [ F<={bound} bad ] on m\n"
+        );
+        let question = format!("P=? [ F<={bound} \"bad\" ]");
+        Folder::new(&[
+            ("c.guard", &spec),
+            ("c.pctl", &question),
+            ("c.tra", &chain),
+            ("c.lab", &labels),
+        ])
+    };
+    let told = |_| "0 of 1 claims answered".to_owned();
+    check_growing("GUARD query c.guard", folder, told);
+    let told = |_| "0 of 1 properties answered".to_owned();
+    let line = "GUARD query --chain c.tra \"$(cat c.pctl)\"";
+    check_growing(line, folder, told);
 }
 
 #[test]
 fn a_verification_shows_how_many_claims_are_checked() {
-    let folder = Folder::new(&[("s.guard", SYSTEM)]);
-    check(&folder, "GUARD verify s.guard", "0 of 1 claims checked");
-}
-
-/// A system whose states take seconds to explore without optimisation.
-const SYSTEM: &str = "\
-system counting {
-  state a: int 0..1199 = 0
-  state b: int 0..1199 = 0
-  step more_a when a < 1199 => a' == a + 1
-  step more_b when b < 1199 => b' == b + 1
-}
+    let folder = |count: u32| {
+        let system = format!(
+            "\
+system counting {{
+  state a: int 0..{count} = 0
+  state b: int 0..{count} = 0
+  step more_a when a < {count} => a' == a + 1
+  step more_b when b < {count} => b' == b + 1
+}}
 property low = AG (a + b < 3999) on counting
-";
+"
+        );
+        Folder::new(&[("s.guard", &system)])
+    };
+    let told = |_| "0 of 1 claims checked".to_owned();
+    check_growing("GUARD verify s.guard", folder, told);
+}
 
 /// Checks the same of work that grows with a count, until it takes so long that progress is shown: how much takes over a second
 /// depends on the machine.
@@ -169,7 +178,7 @@ const WINDOW: u32 = 2_000;
 #[test]
 fn a_draft_shows_how_many_questions_are_answered() {
     let folder = Folder::new(&[
-        ("model.sh", "cat >/dev/null; sleep 1; echo nothing"),
+        ("model.sh", "cat >/dev/null; sleep 2; echo nothing"),
         ("requirements.md", "- Try to keep the balance healthy.\n"),
     ]);
     let line = "GUARD draft requirements.md --with 'sh model.sh' --samples 1";
