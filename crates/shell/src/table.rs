@@ -174,9 +174,12 @@ pub(super) const LANGUAGE_OPTIONS: &str =
 pub(super) const TEXT_OPTIONS: &str =
     "-m --message --title --body --notes --description --comment --subject -b --msg";
 
-/// Words of a shell that stand before a command, besides the wrappers.
-pub(super) const KEYWORDS: &str =
-    "do then else if while until exec eval xargs find shell .shell spawn system .system";
+/// Words of a shell that stand before a command, besides the wrappers; commands of `sqlite3` may be abbreviated.
+pub(super) const KEYWORDS: &str = "do then else if while until exec eval xargs find shell .shell .shel .she .sh spawn system .system .syste .syst .sys .sy";
+
+/// Wrappers whose names are also subcommands or operands of other programs: `docker exec -it c sh`.
+pub(super) const ALSO_SUBCOMMANDS: &str =
+    "exec command builtin time watch script and not repeat arch";
 
 /// Programs whose first operand decides what they run.
 pub(super) const SUBCOMMANDS: &str = "git hg svn jj npm pnpm yarn bun deno cargo go docker podman nerdctl docker-compose kubectl \

@@ -315,3 +315,46 @@ fn many_traps_over_many_variables_cost_work() {
     let found = commands(&line, &Limits::for_bytes(line.len()));
     assert_eq!(found, Err(guard_shell::ShellError::TooMuch));
 }
+
+#[test]
+fn a_wrapper_with_an_option_among_the_words_of_a_program_is_followed() {
+    deletions_are_listed(&[
+        "perf stat env '-Srm -rf canary'",
+        "debconf env '-Srm -rf canary'",
+        "gpg-agent --daemon env '-Srm -rf canary'",
+        "npm explore x -- env '-Srm -rf canary'",
+        "heaptrack timeout -k 1 5 env '-Srm -rf canary'",
+        "gdb -batch -ex '!env -S\"rm -rf canary\"'",
+        "gdb -batch -ex 'shell env -S\"rm -rf canary\"'",
+        "sqlite3 x '.shell env \"-Srm -rf canary\"'",
+        "sqlite3 x '.sy env \"-Srm -rf canary\"'",
+        "vim -es +'!env -S\"rm -rf canary\"' +q",
+    ]);
+    deletions_are_not_listed(&[
+        "apt install nice -y",
+        "brew install watch --HEAD",
+        "pip install env -U",
+        "docker compose exec web env",
+    ]);
+}
+
+#[test]
+fn files_that_a_shell_reads_when_it_starts_may_be_written_by_any_program() {
+    all_are_unknown(&[
+        "echo 'rm -rf canary' | sort -o ~/.bashrc; bash -i -c :",
+        "echo 'rm -rf canary' | uniq - .bashrc; bash -i -c :",
+        "ed -s ~/.bashrc < x; bash -i -c :",
+        "HISTFILE=~/.bashrc; history -w .bashrc; bash -i -c :",
+        "xxd -r -p - .bashrc; bash -i -c :",
+        "curl localhost -o.bashrc; bash -i -c :",
+        "awk 'BEGIN { print \"rm\" > \".bashrc\" }'; bash -i -c :",
+        "perl -e 'open F, \">.bashrc\"'; bash -i -c :",
+        "python3 -c 'open(\".profile\", \"w\")'; bash -l -c :",
+    ]);
+    deletions_are_not_listed(&[
+        "grep PATH ~/.bashrc; bash -c 'echo ok'",
+        "cat ~/.profile | head; bash x.sh",
+        "aws --profile x s3 ls; bash -c 'echo ok'",
+        "git add .bashrc && bash -c 'echo ok'",
+    ]);
+}

@@ -427,6 +427,14 @@ impl Walk<'_> {
                         {
                             self.writes(path);
                         }
+                        // `-oFILE`, `-fsSoFILE`
+                        let letters = field.text.strip_prefix('-').unwrap_or_default();
+                        for (_, path) in letters
+                            .match_indices(['o', 'O'])
+                            .filter_map(|(at, _)| letters.split_at_checked(at + 1))
+                        {
+                            self.writes(path);
+                        }
                     }
                 }
             }

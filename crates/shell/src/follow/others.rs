@@ -7,9 +7,9 @@ use super::{Result, Run, base, has_mark, listed, refuse};
 use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
-    APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS, KEYWORDS,
-    LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, RUNNING_WORDS,
-    SENDING, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
+    ALSO_SUBCOMMANDS, APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS,
+    KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS,
+    RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
 };
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
@@ -68,9 +68,10 @@ pub(super) fn is_open_subcommand(word: &Field) -> bool {
 }
 
 /// Returns the first command among the words of a program that no table describes: a shell with its `-c`, a shell that reads
-/// the standard input, or a program that deletes. A command that is listed without being run can only cause a denial.
+/// the standard input, a wrapper with an option, or a program that deletes. A command that is listed without being run can only cause a denial.
 fn among(program: &str, words: &[Field], feed: &Feed) -> Option<Vec<Field>> {
     let mut own = listed(DELETING_SUBCOMMANDS, program);
+    let mut added = false;
     let mut before = "";
     for (at, word) in words.iter().enumerate() {
         let command = words.get(at..).unwrap_or_default();
@@ -79,7 +80,8 @@ fn among(program: &str, words: &[Field], feed: &Feed) -> Option<Vec<Field>> {
         let reads = !matches!(feed, Feed::Nothing)
             && !listed(LANGUAGE_OPTIONS, before)
             && reads_script(command);
-        if runs_line(command) || reads {
+        added |= listed(PACKAGE_VERBS, before);
+        if runs_line(command) || reads || !added && wraps(command) {
             return Some(command.to_vec());
         }
         if !own && deletes(command) {
@@ -191,6 +193,10 @@ fn within(words: &[Field]) -> impl Iterator<Item = Vec<Field>> {
                 || listed(KEYWORDS, first)
                 || WRAPPERS.iter().any(|one| listed(one.names, first));
             let mut words = split();
+            // `env -S` splits its value into a command
+            if wraps && split().any(|word| word.starts_with("-S") || word.starts_with("--s")) {
+                return Some(split().map(Field::known).collect());
+            }
             let program = match wraps {
                 true => words.find(|word| is_deleter(word)),
                 false => words.next().filter(|word| is_deleter(word)),
@@ -216,6 +222,21 @@ pub(super) fn is_deleter(word: &str) -> bool {
 /// Whether words are a program that deletes and an operand.
 fn deletes(words: &[Field]) -> bool {
     matches!(words, [program, _, ..] if program.is_known() && is_deleter(&program.text))
+}
+
+/// Whether words are a program with an option that runs the command in its words: `perf stat env -S'rm x'`.
+fn wraps(words: &[Field]) -> bool {
+    let [program, option, ..] = words else {
+        return false;
+    };
+    let name = base(&program.text);
+    let is_listed = || {
+        matches!(name, "env" | "xargs" | "gxargs" | "find" | "gfind")
+            || name.len() > 2
+                && !listed(ALSO_SUBCOMMANDS, name)
+                && WRAPPERS.iter().any(|one| listed(one.names, name))
+    };
+    program.is_known() && option.text.starts_with('-') && is_listed()
 }
 
 /// Whether words are a shell without a script.

@@ -26,12 +26,13 @@ fn check_history(text: &str) -> Result<()> {
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
     pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
-        if let Some(file) = STARTUP_FILES
-            .iter()
-            .find(|file| self.files.contains(**file))
-        {
-            let what = "what a shell reads when it starts or ends";
-            return Err(ShellError::undetermined(what, file));
+        for file in STARTUP_FILES {
+            // `profile` is also an option of many programs
+            let is_hidden = file.starts_with('.');
+            if self.files.contains(*file) || is_hidden && self.may_have_written(file, false)? {
+                let what = "what a shell reads when it starts or ends";
+                return Err(ShellError::undetermined(what, file));
+            }
         }
         if self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
             let what = "what a shell reads when it starts or ends";
