@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def test_the_notebook_prints_what_it_shows(shared: Path, monkeypatch: pytest.Mon
         coalesce_streams=True,
         resources={"metadata": {"path": str(NOTEBOOK.parent)}},
     )
-    client.execute()
+    # `client.execute()` leaves an open event loop, of which any later test may be warned.
+    asyncio.run(client.async_execute())
     if os.environ.get("GUARD_ACCEPT"):
         # Keeps new outputs, to be read before they are committed.
         nbformat.write(notebook, NOTEBOOK)
