@@ -219,3 +219,40 @@ fn actions_are_judged_in_every_order_in_which_questions_may_happen() {
     }
     assert!(n_denied[0] > 500 && n_denied[1] > 100, "{n_denied:?}");
 }
+
+/// `cargo test --release --test it histories:: -- --ignored --nocapture` prints the time of an action.
+#[test]
+#[ignore = "prints times"]
+fn questions_cost_the_same_in_a_trace_of_any_length() {
+    let text = r#"
+event { kind: string  tool: string  path: string }
+property twice = forall p: never (tool == "write" and path == p and once (tool == "read" and path == p))
+enforce twice { violated => block "read before" }
+enforce when tool == "send" and kind == "call" => ask "sure?"
+"#;
+    let front = front("m.guard", text, &NoFiles, check::Limits::default());
+    let spec = front.spec.unwrap();
+    let event = |tool: &str, n: usize| {
+        format!(r#"{{"trace":"t","kind":"call","tool":"{tool}","path":"/a/b/c{n}"}}"#)
+    };
+    for questions in 0..3 {
+        let mut monitor = Monitor::new(&spec, Options::default()).unwrap();
+        monitor.observe(event("read", 0).as_bytes(), None);
+        monitor.set_hooked(true);
+        for n in 0..questions {
+            let asked = monitor.act(event("send", n).as_bytes(), None);
+            assert_eq!(asked.ruling, Ruling::Ask);
+        }
+        let mut since = std::time::Instant::now();
+        let mut n = 0;
+        for steps in [100, 1_000, 10_000, 100_000] {
+            for _ in 0..steps {
+                n += 1;
+                monitor.act(event("read", n).as_bytes(), None);
+            }
+            let each = since.elapsed() / steps;
+            println!("{questions} open questions, {n} steps: {each:?}");
+            since = std::time::Instant::now();
+        }
+    }
+}

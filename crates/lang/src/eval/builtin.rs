@@ -86,6 +86,8 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             Number::Int(_) | Number::Big(_) => Ok(first.clone()),
         },
         (Builtin::Mod, Value::Number(lhs), Some(Value::Number(rhs))) => modulo(lhs, rhs),
+        // The same set rather than an equal one, which would have to be compared with it.
+        (Builtin::Add, Value::Set(items), Some(item)) if items.contains(item) => Ok(first.clone()),
         (Builtin::Add, Value::Set(items), Some(item)) => Ok(Value::Set(items.update(item.clone()))),
         (Builtin::Add, Value::List(items), Some(item)) => {
             let items: Arc<[Value]> = items.iter().chain([item]).cloned().collect();

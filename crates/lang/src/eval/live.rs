@@ -8,7 +8,8 @@ use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
 use super::program::Program;
 use super::run::{Before, Run, StepView};
-use super::world::{Cache, Watch};
+use super::watch::Watch;
+use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::pool::PoolGuard;
@@ -16,7 +17,7 @@ use crate::value::{Cell, Truth};
 use crate::verdict::Verdict;
 
 /// The state of a live trace between events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Live {
     pub(super) run: Run,
     /// The contents of state sets that are not single states of an automaton.
@@ -26,7 +27,7 @@ pub struct Live {
 }
 
 /// The contents of the state set with this number, for this property.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(super) struct ExternalState {
     pub(super) property: usize,
     pub(super) number: StateSetId,

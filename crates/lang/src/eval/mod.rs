@@ -50,6 +50,7 @@ mod step_view;
 mod text;
 mod trace;
 mod track;
+mod watch;
 mod world;
 
 pub use automata::KeptAutomata;

@@ -4,7 +4,7 @@ use super::program::Program;
 use super::report;
 use super::run::StepView;
 use super::trace::{TraceSource, TraceState};
-use super::world::Watch;
+use super::watch::Watch;
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::problem::Problem;

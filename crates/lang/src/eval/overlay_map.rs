@@ -453,12 +453,32 @@ impl<T: Clone> FromIterator<(Key, T)> for OverlayMap<T> {
     }
 }
 
+/// Linear in the changes, if both share what is below them.
 impl<T: Clone + PartialEq> PartialEq for OverlayMap<T> {
     fn eq(&self, other: &OverlayMap<T>) -> bool {
-        let same = |(key, value): (&Key, &T)| other.get(key) == Some(value);
-        self.len() == other.len() && self.iter().all(same)
+        if self.len() != other.len() {
+            return false;
+        }
+        match (&self.layers, &other.layers) {
+            (
+                Layers::Shared { below, above },
+                Layers::Shared {
+                    below: shared,
+                    above: changed,
+                },
+            ) if Arc::ptr_eq(below, shared) => {
+                let mut keys = above.keys().chain(changed.keys());
+                keys.all(|key| self.get(key) == other.get(key))
+            }
+            _ => {
+                let same = |(key, value): (&Key, &T)| other.get(key) == Some(value);
+                self.iter().all(same)
+            }
+        }
     }
 }
+
+impl<T: Clone + Eq> Eq for OverlayMap<T> {}
 
 /// Serialises in the order of the keys, so that equal states have equal bytes.
 impl<T: Clone + Serialize> Serialize for OverlayMap<T> {

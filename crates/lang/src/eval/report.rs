@@ -10,7 +10,7 @@ use super::explain::Wanted;
 use super::instances::Instance;
 use super::monitor::StateSetInterner;
 use super::trace::TraceState;
-use super::world::Watch;
+use super::watch::Watch;
 use crate::hir::reads::reads;
 use crate::hir::{self, print};
 use crate::ids::{ExprId, PropertyId};

@@ -2,7 +2,8 @@
 
 use super::compiled::Compiled;
 use super::monitor::{StateSetInterner, Status};
-use super::world::{Cache, Watch, World};
+use super::watch::Watch;
+use super::world::{Cache, World};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::value::{Cell, Truth};
@@ -20,7 +21,7 @@ pub struct Current {
 }
 
 /// The state of a trace that was read. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Run {
     pub(super) worlds: Vec<World>,
     /// Index of the last step.

@@ -15,7 +15,8 @@ use super::program::Program;
 use super::register::Register;
 use super::run::Run;
 use super::track::Tracks;
-use super::world::{Watch, World};
+use super::watch::Watch;
+use super::world::World;
 use crate::value::Cell;
 use crate::verdict::Verdict;
 

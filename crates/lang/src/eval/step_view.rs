@@ -10,7 +10,7 @@ use super::monitor::{Automaton, StateSetId};
 use super::report::describe;
 use super::run::{Before, Run, StepView};
 use super::text;
-use super::world::Watch;
+use super::watch::Watch;
 use crate::ids::PropertyId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::{Reason, Verdict};

@@ -15,14 +15,14 @@ use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
 /// The values of all tracks of a trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tracks {
     tracks: Vec<Track>,
     /// Whether some track may have more than one value.
     pub(super) multi: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Track {
     /// The value of a track without parameters, or the value for unseen keys.
     unseen: Entry,
@@ -33,7 +33,7 @@ struct Track {
     lost: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     held: Held,
     registers: Box<[Register]>,

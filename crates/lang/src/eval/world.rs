@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use super::classes::TransitionCache;
 use super::clock::Clock;
-use super::code::{Code, NodeId};
+use super::code::Code;
 use super::compiled::{Compiled, PropertyCode, WatchedCode};
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
 use super::instances::{Buffers, Instances};
-use super::lazy_product::{Letters, ProductState};
+use super::lazy_product::ProductState;
 use super::monitor::{StateSetId, StateSetInterner, Status};
 use super::register::{Operands, Register};
 use super::track::{Changes, Tracks};
+use super::watch::{Watch, step_alone, step_product};
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth};
 
@@ -34,19 +34,19 @@ pub(super) struct World {
     pub(super) product_state: ProductState,
 }
 
+/// `product_state` is a cache.
+impl PartialEq for World {
+    fn eq(&self, other: &World) -> bool {
+        self.clock == other.clock
+            && self.registers == other.registers
+            && self.tracks == other.tracks
+            && self.watches == other.watches
+            && self.unsettled() == other.unsettled()
+    }
+}
+
 /// The greatest number of droppable instances that a fork may copy.
 const FORK_SLACK: usize = 32;
-
-/// The state of a trace for one property.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) enum Watch {
-    Plain {
-        state_set: StateSetId,
-        /// Whether the trigger held, or may have held.
-        triggered: bool,
-    },
-    Parametric(Arc<Instances>),
-}
 
 /// Buffers for stepping, kept to avoid allocations.
 #[derive(Debug, Default)]
@@ -93,34 +93,6 @@ impl Cache {
         self.changes.clear();
         self.operands.clear();
         self.settled.clear();
-    }
-}
-
-impl Watch {
-    /// Whether an event of a class changes nothing for the property, as far as that is cached or follows from the class
-    /// alone. `bit` is the bit of the class.
-    #[inline]
-    fn is_no_op(
-        &self,
-        program: &Compiled,
-        id: usize,
-        transitions: &mut TransitionCache,
-        class: u32,
-        bit: u64,
-    ) -> bool {
-        match self {
-            Watch::Plain {
-                state_set,
-                triggered,
-            } => transitions.is_plain_no_op(&program.code, class, id, *state_set, *triggered),
-            // The class decides it only for properties that do not count values.
-            Watch::Parametric(instances) => {
-                instances.is_known_no_op(bit)
-                    || transitions
-                        .no_op(program, class, id)
-                        .skips(false, instances.has_final_root())
-            }
-        }
     }
 }
 
@@ -598,98 +570,4 @@ impl World {
             && (self.clock.position == 0) == (other.clock.position == 0)
             && (!counted || self.clock.position == other.clock.position)
     }
-}
-
-impl Letters for Eval<'_> {
-    fn open_letter(&mut self, node: NodeId) -> Truth {
-        Eval::open_letter(self, node)
-    }
-
-    fn by_class(&mut self, node: NodeId) -> Option<Truth> {
-        self.eval_cache.by_class(self.code, node)
-    }
-
-    fn is_first(&self) -> bool {
-        self.clock.position == 0
-    }
-}
-
-/// Steps the properties of the product, and adds those that must be stepped alone to `alone`. Returns `false` if all must
-/// be. The product is taken out of the cache meanwhile, since stepping it evaluates letters.
-fn step_product(
-    program: &Compiled,
-    eval: &mut Eval<'_>,
-    position: &mut ProductState,
-    open: &mut Vec<u32>,
-    watches: &mut [Watch],
-    settled: &mut Vec<u32>,
-    alone: &mut Vec<u32>,
-) -> bool {
-    let Some((transitions, class)) = eval.eval_cache.class() else {
-        return false;
-    };
-    let mut product = transitions.product.take().unwrap_or_default();
-    let plain = |id: u32| match &watches[id as usize] {
-        Watch::Plain {
-            state_set,
-            triggered,
-        } => Some((*state_set, *triggered)),
-        Watch::Parametric(_) => None,
-    };
-    let step = product.step(program, eval, class, position, open, plain);
-    let joined = step.is_some();
-    if let Some(step) = step {
-        for (id, state_set, triggered, gone) in step.changes() {
-            watches[id as usize] = Watch::Plain {
-                state_set,
-                triggered,
-            };
-            if gone {
-                open.retain(|other| *other != id);
-            }
-        }
-        settled.extend_from_slice(step.settled());
-        alone.extend_from_slice(step.alone());
-    }
-    if let Some((transitions, _)) = eval.eval_cache.class() {
-        transitions.product = Some(product);
-    }
-    joined
-}
-
-/// Steps a property without variables. Returns whether the property is settled: no event can change it any more.
-fn step_alone(
-    program: &Compiled,
-    id: u32,
-    state_set: &mut StateSetId,
-    triggered: &mut bool,
-    state_sets: &mut StateSetInterner,
-    eval: &mut Eval<'_>,
-    settled: &mut Vec<u32>,
-) -> bool {
-    let property = &program.properties[id as usize];
-    let clock = eval.clock;
-    if !*triggered && let Some(trigger) = property.trigger {
-        *triggered = eval.letter(trigger) != Truth::False;
-    }
-    let known = eval
-        .eval_cache
-        .next_by_class(eval.code, id as usize, property, *state_set, true);
-    let next = known.unwrap_or_else(|| {
-        state_sets.step(&property.automaton, *state_set, &clock, |letter| {
-            eval.letter(property.letters[letter as usize].node)
-        })
-    });
-    // A formula that is decided before the first event is recorded at the first step.
-    if next == *state_set && clock.position > 0 {
-        return false;
-    }
-    *state_set = next;
-    let status = state_sets.status(&property.automaton, next);
-    if status.fixed {
-        settled.push(id);
-    }
-    // A satisfied property may still turn out not to be vacuously satisfied.
-    let asked = property.trigger.is_some() && !*triggered && status.now == Truth::True;
-    status.fixed && !asked
 }

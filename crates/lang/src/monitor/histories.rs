@@ -142,18 +142,20 @@ impl Monitor {
             self.histories.insert(name.clone(), histories);
             return;
         }
-        let recorded = self.traces.get(name).map(|trace| self.state_of(trace));
-        let mut seen: Vec<(Vec<u64>, Option<Vec<u8>>)> = Vec::new();
-        seen.extend(recorded.map(|state| (Vec::new(), state)));
-        let histories = histories.all.into_iter().filter(|history| {
-            let state = (history.happened.clone(), self.state_of(&history.trace));
-            let is_new = state.1.is_none() || !seen.contains(&state);
-            if is_new {
-                seen.push(state);
+        let recorded = self.traces.get(name);
+        let is_recorded = |history: &History| {
+            history.happened.is_empty()
+                && recorded.is_some_and(|recorded| history.trace.has_state_of(recorded))
+        };
+        let mut all: Vec<History> = Vec::new();
+        for history in histories.all {
+            let is = |other: &History| {
+                other.happened == history.happened && other.trace.has_state_of(&history.trace)
+            };
+            if !is_recorded(&history) && !all.iter().any(is) {
+                all.push(history);
             }
-            is_new
-        });
-        let all: Vec<History> = histories.collect();
+        }
         let too_many = all.len() > self.options.histories;
         let all = if too_many { Vec::new() } else { all };
         if too_many || !all.is_empty() {

@@ -125,6 +125,16 @@ pub(super) struct Trace {
     pub(super) due: Option<i128>,
 }
 
+impl Trace {
+    /// Whether equal events lead to equal decisions about both traces. Linear in what changed since one was forked from the other.
+    pub(super) fn has_state_of(&self, other: &Trace) -> bool {
+        (self.next, self.ahead) == (other.next, other.ahead)
+            && self.memory == other.memory
+            && self.chain_position == other.chain_position
+            && self.live == other.live
+    }
+}
+
 /// An event that was read.
 pub(super) struct Read {
     pub(super) trace: SmolStr,

@@ -259,15 +259,6 @@ impl Monitor {
             due: saved.due,
         })
     }
-
-    /// Returns what determines all later decisions about a trace, as bytes; `None` if it cannot be serialised.
-    pub(super) fn state_of(&self, trace: &Trace) -> Option<Vec<u8>> {
-        let saved = SavedTrace {
-            due: None,
-            ..self.saved(trace)
-        };
-        postcard::to_allocvec(&saved).ok()
-    }
 }
 
 impl Identity {

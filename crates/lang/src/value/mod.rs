@@ -279,8 +279,9 @@ impl PartialOrd for Value {
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            // For these two kinds equality is cheaper than order.
+            // For these kinds equality is cheaper than order; of sets, parts that both share are not compared.
             (Value::String(lhs), Value::String(rhs)) => lhs == rhs,
+            (Value::Set(lhs), Value::Set(rhs)) => lhs == rhs,
             (Value::Object(lhs), Value::Object(rhs)) => {
                 lhs.len() == rhs.len() && lhs.iter().all(|(key, value)| rhs.get(key) == Some(value))
             }

@@ -75,7 +75,7 @@ impl Ranges {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct InstanceClass {
     state: InstanceState,
     /// The number of keys in the map, and the number of complete tuples among them.
@@ -123,6 +123,25 @@ pub(in crate::eval) struct Instances {
     #[serde(skip)]
     fixed_as: FxHashMap<(StateSetId, Ranges, u32), u32>,
 }
+
+/// `no_op_classes` is a cache, and `fixed_as` an index of the classes.
+impl PartialEq for Instances {
+    fn eq(&self, other: &Instances) -> bool {
+        let state = |of: &Instances| {
+            let verdicts = (of.decisive, of.any, of.triggered, of.root_triggered);
+            (of.wild, of.overflow, of.n_moved, verdicts)
+        };
+        state(self) == state(other)
+            && self.live == other.live
+            && self.fixed == other.fixed
+            && self.parent == other.parent
+            && self.classes == other.classes
+            && self.seen == other.seen
+            && self.map == other.map
+    }
+}
+
+impl Eq for Instances {}
 
 /// Buffers that are reused between events and properties to avoid allocations; invalid between events.
 #[derive(Debug, Default)]

@@ -26,6 +26,15 @@ impl DerefMut for Seen {
     }
 }
 
+/// Sets that forks share are not compared.
+impl PartialEq for Seen {
+    fn eq(&self, other: &Seen) -> bool {
+        self.0.ptr_eq(&other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for Seen {}
+
 /// Serialises in order, so that equal states have equal bytes.
 impl Serialize for Seen {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
