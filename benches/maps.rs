@@ -28,7 +28,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use binding::Key;
-use overlay_map::OverlayMap;
+use overlay_map::{ForkLife, OverlayMap};
 use value::Value;
 
 type Persistent = im::HashMap<Key, u32, rustc_hash::FxBuildHasher>;
@@ -73,7 +73,7 @@ fn main() {
         let proposals = 20_000;
         let propose = best(proposals, || {
             for (n, key) in (0..proposals).zip(keys.iter().cycle()) {
-                overlay.freeze();
+                overlay.freeze(ForkLife::Short);
                 let mut fork = overlay.clone();
                 fork.insert(key, n);
                 black_box(fork.get(key));

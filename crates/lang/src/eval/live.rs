@@ -6,6 +6,7 @@
 
 use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
+use super::overlay_map::ForkLife;
 use super::program::Program;
 use super::run::{Before, Run, StepView};
 use super::watch::Watch;
@@ -55,7 +56,7 @@ impl Live {
     /// Returns a copy that shares everything that neither trace changes.
     pub fn fork(&mut self, program: &Program) -> Live {
         for world in &mut self.run.worlds {
-            world.share(&program.compiled);
+            world.share(&program.compiled, ForkLife::Long);
         }
         self.clone()
     }
@@ -148,7 +149,7 @@ impl StepCache {
     ) -> bool {
         self.intern(live);
         for world in &mut live.run.worlds {
-            world.share(&program.compiled);
+            world.share(&program.compiled, ForkLife::Short);
         }
         let mut fork = live.run.clone();
         let before = Before::Run(&live.run);

@@ -3,6 +3,8 @@
 //! A track of finite type holds the set of values that it may have. A track with parameters holds one value for each
 //! key that differs from unseen keys, and one value for all unseen keys.
 
+use std::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 use super::binding::{self, Key, Places};
@@ -10,7 +12,7 @@ use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
 use super::distinct::Distinct;
 use super::expr::{Eval, Frame};
-use super::overlay_map::OverlayMap;
+use super::overlay_map::{ForkLife, OverlayMap};
 use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
@@ -37,6 +39,19 @@ struct Track {
 struct Entry {
     held: Held,
     registers: Box<[Register]>,
+}
+
+/// For digests of maps: without the members of collections, which took time proportional to their number at each change.
+impl Hash for Entry {
+    fn hash<H: Hasher>(&self, to: &mut H) {
+        match &self.held {
+            Held::One(Value::Set(all)) => all.len().hash(to),
+            Held::One(Value::List(all)) => all.len().hash(to),
+            Held::One(Value::Object(_)) => {}
+            held => held.hash(to),
+        }
+        self.registers.hash(to);
+    }
 }
 
 /// The changes of the tracks by an event, before they are applied.
@@ -131,8 +146,9 @@ impl Tracks {
     }
 
     /// Prepares the maps for forks.
-    pub(super) fn share(&mut self) {
-        self.tracks.iter_mut().for_each(|track| track.seen.freeze());
+    pub(super) fn share(&mut self, life: ForkLife) {
+        let seen = self.tracks.iter_mut().map(|track| &mut track.seen);
+        seen.for_each(|seen| seen.freeze(life));
     }
 
     /// Applies the changes; also updates the registers of keys with the step.

@@ -12,6 +12,7 @@ use super::expr::{Eval, Frame};
 use super::instances::{Buffers, Instances};
 use super::lazy_product::ProductState;
 use super::monitor::{StateSetId, StateSetInterner, Status};
+use super::overlay_map::ForkLife;
 use super::register::{Operands, Register};
 use super::track::{Changes, Tracks};
 use super::watch::{Watch, step_alone, step_product};
@@ -418,16 +419,16 @@ impl World {
     }
 
     /// Prepares for forks: shares unchanged parts, and drops instances that are no longer needed.
-    pub(super) fn share(&mut self, program: &Compiled) {
+    pub(super) fn share(&mut self, program: &Compiled, life: ForkLife) {
         if let Some(tracks) = Arc::get_mut(&mut self.tracks) {
-            tracks.share();
+            tracks.share(life);
         }
         for (watch, property) in self.watches.iter_mut().zip(&program.properties) {
             // Instances that are already shared have not grown since they became shared.
             if let (Watch::Parametric(instances), Some(quantified)) = (watch, &property.quantified)
                 && let Some(instances) = Arc::get_mut(instances)
             {
-                instances.share(quantified, FORK_SLACK);
+                instances.share(quantified, FORK_SLACK, life);
             }
         }
     }

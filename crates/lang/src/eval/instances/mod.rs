@@ -32,7 +32,7 @@ use crate::eval::eval_cache::EvalCache;
 use crate::eval::expr::Eval;
 use crate::eval::monitor::{StateSetId, StateSetInterner};
 use crate::eval::no_op::NoOp;
-use crate::eval::overlay_map::OverlayMap;
+use crate::eval::overlay_map::{ForkLife, OverlayMap};
 use crate::eval::register::Register;
 use crate::value::{Truth, Value};
 
@@ -480,10 +480,15 @@ impl Instances {
     }
 
     /// Prepares for forks: drops instances that are no longer needed, and shares the others.
-    pub(in crate::eval) fn share(&mut self, quantified: &QuantifiedCode, slack: usize) {
+    pub(in crate::eval) fn share(
+        &mut self,
+        quantified: &QuantifiedCode,
+        slack: usize,
+        life: ForkLife,
+    ) {
         self.map.thaw();
         self.trim(quantified, slack);
-        self.map.freeze();
+        self.map.freeze(life);
     }
 
     /// Completes deserialised instances; returns false if they cannot belong to this property.
