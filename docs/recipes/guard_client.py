@@ -70,7 +70,8 @@ class Guard:
     def act(self, event):
         """Judges an action and records it in one step, so that no other action comes between. Raises if it is denied.
 
-        If a person must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed.
+        If a person must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed: it asks if
+        something happened meanwhile about which the person was not asked.
         """
         self.report()
         decision = self.decide({"phase": "act", "event": event})
@@ -84,9 +85,7 @@ class Guard:
                     self.decide({"phase": "abandon", **proposal})
             if not allowed:
                 raise Denied(self.reason(decision))
-            decision = self.decide({"phase": "commit", **proposal, "event": event})
-            if decision["decision"] == "ask":
-                return
+            decision = self.decide({"phase": "commit", **proposal, "event": {**event, "at": time.time()}})
         if decision["decision"] not in ("allow", "warn", "reflect"):
             raise Denied(self.reason(decision))
 

@@ -476,6 +476,7 @@ impl Server {
     /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
     /// has waited too long.
     fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Response> {
+        let closes = matches!(request, JobRequest::Close);
         let happened = match &request {
             JobRequest::Line(body, line) => {
                 let line = body.get(line.clone()).unwrap_or_default();
@@ -494,7 +495,9 @@ impl Server {
         };
         let gone = || Response::refusal(500, "the monitor has ended");
         self.jobs.send(job).map_err(|_| gone())?;
-        let answered = match answer.recv_timeout(self.patience) {
+        // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
+        let patience = if closes { Duration::MAX } else { self.patience };
+        let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
                 let why = "the monitor is busy; what happened will be recorded";
                 return Err(Response::refusal(503, why));

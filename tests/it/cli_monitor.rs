@@ -447,7 +447,7 @@ fn what_is_of_another_spec_is_refused_by_name() {
     state[last] ^= 1;
     folder.write("damaged", &state);
     refused(&["pay.guard", "--resume", "damaged"], "wrong checksum");
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":7", "\"version\":9", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":8", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");
 

@@ -89,9 +89,10 @@ export class Session {
     const { proposal } = decision;
     if (!decision.asks || proposal === undefined) throw new Denied(decision.reason, decision, "no");
     if (!(await this.#approved(decision, event, proposal, options.signal))) throw new Denied(decision.reason, decision, "no");
-    const committed = await this.#client.commit(proposal, event, { ...options, approver: this.#client.approves });
-    // Another action may have come between.
-    if (committed.denied) throw new Denied(committed.reason, committed, "yes");
+    const now: Event = "at" in event ? { ...event, at: Date.now() / 1000 } : event;
+    const committed = await this.#client.commit(proposal, now, { ...options, approver: this.#client.approves });
+    // Another action may have come between, after which the action is denied or the person would have to be asked more.
+    if (!committed.allowed) throw new Denied(committed.reason, committed, "yes");
     return committed;
   }
 

@@ -186,14 +186,14 @@ class Session:
         out are unknown. Raises `Denied` if the call must not run or if its result is withheld, and what `run` raises.
         """
         about = self._about(tool, args, call)
-        decision = self._act(about)
+        decision, event = self._act(about)
         if decision.asks:
             answer = self._answer(decision)
             if inspect.isawaitable(answer):
                 _close(answer)
                 self._abandon(decision)
                 raise Denied("a person cannot be awaited in a call that is not asynchronous", decision)
-            self._settle(decision, answer)
+            self._settle(decision, answer, event)
         try:
             result = run()
         except BaseException as error:
@@ -211,7 +211,7 @@ class Session:
     ) -> Any:
         """Run a call as `call` does, where `run` and `ask` may be awaited."""
         about = self._about(tool, args, call)
-        decision = self._act(about)
+        decision, event = self._act(about)
         if decision.asks:
             answer: Any = self._answer(decision)
             if inspect.isawaitable(answer):
@@ -220,7 +220,7 @@ class Session:
                 except BaseException:
                     self._abandon(decision)
                     raise
-            self._settle(decision, answer)
+            self._settle(decision, answer, event)
         try:
             result = await run()
         except BaseException as error:
@@ -247,14 +247,14 @@ class Session:
     def _about(self, tool: str, args: Mapping[str, Any], call: str | None) -> dict[str, Any]:
         return {"tool": tool, "args": args, "call": call or uuid.uuid4().hex}
 
-    def _act(self, about: dict[str, Any]) -> Decision:
-        """Judge and record a call. Raises if it is denied, or if anything goes wrong."""
+    def _act(self, about: dict[str, Any]) -> tuple[Decision, Event]:
+        """Judge and record a call; return also its event. Raises if it is denied, or if anything goes wrong."""
         self.report()
         event = self.event("call", role="assistant", **about, text=None, result=None, error=None)
         decision = self.monitor.act(event)
         if not decision.allowed and not (decision.asks and decision.proposal is not None):
             raise Denied(decision.reason or "denied by the spec", decision)
-        return decision
+        return decision, event
 
     def _answer(self, decision: Decision) -> bool | Awaitable[bool]:
         try:
@@ -263,13 +263,16 @@ class Session:
             self._abandon(decision)
             raise
 
-    def _settle(self, decision: Decision, answer: object) -> None:
-        """Commit what a person allowed, and obey the decision on the commit: another action may have come between."""
+    def _settle(self, decision: Decision, answer: object, event: Event) -> None:
+        """Commit what a person allowed, and obey the decision on the commit.
+
+        Another action may have come between, after which the action is denied or the person would have to be asked more.
+        """
         if answer is not True:
             self._abandon(decision)
             raise Denied(decision.reason, decision)
-        committed = decision.commit()
-        if not committed.allowed and not committed.asks:
+        committed = decision.commit({**event, "at": time.time()})
+        if not committed.allowed:
             raise Denied(committed.reason or "denied by the spec", committed)
 
     def _abandon(self, decision: Decision) -> None:

@@ -40,14 +40,24 @@ pub(super) struct OpenCall {
     pub(super) content: String,
 }
 
-/// The numbers of the proposals for a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The proposals for a call, and what a person was asked about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
     /// The proposal in the trace of the session or of the sub-agent.
     pub(super) session: u64,
     /// The proposal in the main agent's own trace, if there is one.
     #[serde(default)]
     pub(super) own: Option<u64>,
+    /// The numbers of the clauses that asked.
+    #[serde(default)]
+    pub(super) clauses: Vec<usize>,
+}
+
+impl Asked {
+    /// Returns the numbers of the proposals.
+    pub(super) fn proposals(&self) -> impl Iterator<Item = u64> + use<> {
+        [Some(self.session), self.own].into_iter().flatten()
+    }
 }
 
 impl Memory {
@@ -108,19 +118,25 @@ impl Memory {
 
     /// Forgets the calls of this owner that a person was asked about; returns their proposals.
     pub(super) fn refused(&mut self, owner: &str) -> Vec<u64> {
-        let asked = |call: &OpenCall| call.asked.filter(|_| call.owner == owner);
-        let proposals = self.calls.iter().filter_map(asked);
-        let proposals = proposals
-            .flat_map(|asked| [Some(asked.session), asked.own])
-            .flatten()
-            .collect();
-        self.calls.retain(|call| asked(call).is_none());
+        let of_owner = |call: &OpenCall| call.asked.is_some() && call.owner == owner;
+        let asked = self.calls.iter().filter(|call| of_owner(call));
+        let asked = asked.filter_map(|call| call.asked.as_ref());
+        let proposals = asked.flat_map(Asked::proposals).collect();
+        self.calls.retain(|call| !of_owner(call));
         proposals
+    }
+
+    /// Remembers the proposals in the main agent's own trace: copies of those in the trace of the session, which it began as.
+    pub(super) fn split(&mut self, copied: &[(u64, u64)]) {
+        for asked in self.calls.iter_mut().filter_map(|call| call.asked.as_mut()) {
+            let copy = copied.iter().find(|(number, _)| *number == asked.session);
+            asked.own = copy.map(|(_, copy)| *copy).or(asked.own);
+        }
     }
 }
 
 /// The known facts about a call when its outcome arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// It was allowed, or its outcome arrived already.
     Judged,

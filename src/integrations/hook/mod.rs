@@ -229,7 +229,7 @@ impl Call {
     /// The missing member of the call, or the reason why nothing was decided. Callers must not allow the call.
     pub fn judge(&mut self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
-        self.split(judge, &mut decisions)?;
+        self.split(judge, memory, &mut decisions)?;
         let json = match self.hook.as_str() {
             "PreToolUse" => self.before(judge, memory, &mut decisions)?,
             "PostToolUse" | "PostToolUseFailure" => self.after(judge, memory, &mut decisions)?,
@@ -296,7 +296,7 @@ impl Call {
     ) -> Result<Option<Json>, String> {
         let (mut known, owner) = memory.end(&self.key(), &self.content());
         self.adopt(owner.as_deref());
-        match known {
+        match &known {
             Known::Asked(asked) => {
                 let event = |judge: &_, trace: &str| self.call(judge, trace, true);
                 if !self.commit(judge, asked, event, decisions)? {
@@ -305,7 +305,7 @@ impl Call {
             }
             // The call that the person allowed has not happened.
             Known::AskedOtherwise(asked) => {
-                for proposal in [Some(asked.session), asked.own].into_iter().flatten() {
+                for proposal in asked.proposals() {
                     judge.abandon(proposal)?;
                 }
                 known = Known::Otherwise;
@@ -325,14 +325,13 @@ impl Call {
         if matches!(known, Known::Otherwise | Known::Denied | Known::Not) {
             self.happened(judge, Call::call, decisions)?;
         }
-        let n_answered = decisions.len();
         self.happened(judge, Call::result, decisions)?;
-        let (of_call, of_result) = decisions.split_at(n_answered);
-        let is_allowed = |decision: &&Decision| {
-            matches!(known, Known::Asked(_)) && allowed_by_person(of_call, decision)
+        let is_allowed = |decision: &Decision| match &known {
+            Known::Asked(asked) => allowed_by_person(&asked.clauses, decision),
+            _ => false,
         };
-        let each = of_call.iter().chain(of_result);
-        let Some(worst) = each
+        let Some(worst) = decisions
+            .iter()
             .filter(|decision| !is_allowed(decision))
             .max_by_key(|decision| decision.ruling)
         else {
@@ -380,7 +379,7 @@ impl Call {
         let reason = reason_of(&proposed);
         decisions.push(proposed);
         if let Some(asked) = asked {
-            self.commit(judge, asked, event, &mut Vec::new())?;
+            self.commit(judge, &asked, event, &mut Vec::new())?;
         }
         let block = json!({"decision": "block", "reason": reason});
         Ok(match ruling {
@@ -438,7 +437,12 @@ impl Call {
 
     /// Gives the main agent a trace of its own when a sub-agent acts for the first time in a session: actions of the sub-agent
     /// count for the session, but the main agent's obligations are judged by its own actions.
-    fn split(&self, judge: &mut impl Judge, decisions: &mut Vec<Decision>) -> Result<(), String> {
+    fn split(
+        &self,
+        judge: &mut impl Judge,
+        memory: &mut Memory,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), String> {
         let acts = self.is_outcome() || self.hook == "PreToolUse";
         let Some(own) = self.own.as_deref().filter(|_| acts && self.agent.is_some()) else {
             return Ok(());
@@ -449,6 +453,7 @@ impl Call {
             if forked.ruling.denies() && !self.is_outcome() {
                 return Err(reason_of(&forked));
             }
+            memory.split(&forked.copied);
             decisions.push(forked);
         }
         Ok(())
@@ -478,33 +483,35 @@ impl Call {
         let Some(own) = self.own(judge) else {
             let acted = judge.act(&event(judge, &self.trace))?;
             let asked = acted.proposal.filter(|_| acted.ruling == Ruling::Ask);
-            let asked = asked.map(|session| Asked { session, own: None });
+            let asked = asked.map(|session| Asked {
+                session,
+                own: None,
+                clauses: acted.asking().collect(),
+            });
             return Ok((acted, asked));
         };
-        let whole = judge.propose(&event(judge, &self.trace))?;
-        let Some(session) = whole.proposal else {
-            return Ok((whole, None));
+        let mut decision = judge.propose(&event(judge, &self.trace))?;
+        let Some(session) = decision.proposal else {
+            return Ok((decision, None));
         };
         let alone = judge.propose(&event(judge, own))?;
         let Some(of_own) = alone.proposal else {
             judge.abandon(session)?;
             return Ok((alone, None));
         };
+        decision.join(alone);
         let asked = Asked {
             session,
             own: Some(of_own),
+            clauses: decision.asking().collect(),
         };
-        let stricter = |one: Decision, other: Decision| match other.ruling > one.ruling {
-            true => other,
-            false => one,
-        };
-        let decision = stricter(whole, alone);
         if decision.ruling == Ruling::Ask {
             return Ok((decision, Some(asked)));
         }
         let mut done = Vec::new();
-        self.commit(judge, asked, event, &mut done)?;
-        Ok((done.into_iter().fold(decision, stricter), None))
+        self.commit(judge, &asked, event, &mut done)?;
+        done.into_iter().for_each(|done| decision.join(done));
+        Ok((decision, None))
     }
 
     /// Records that an action that a person was asked about has happened. Returns false if the reporter is not allowed
@@ -512,7 +519,7 @@ impl Call {
     fn commit<J: Judge>(
         &self,
         judge: &mut J,
-        asked: Asked,
+        asked: &Asked,
         event: impl Fn(&J, &str) -> String,
         decisions: &mut Vec<Decision>,
     ) -> Result<bool, String> {
@@ -520,7 +527,7 @@ impl Call {
         let mut decision = judge.commit(asked.session, &whole)?;
         let answered = decision.cause != Cause::Forbidden;
         if !answered {
-            for proposal in [Some(asked.session), asked.own].into_iter().flatten() {
+            for proposal in asked.proposals() {
                 judge.abandon(proposal)?;
             }
             decision = judge.observe(&whole)?;
@@ -628,10 +635,8 @@ impl Call {
 }
 
 /// Returns whether a decision about an outcome asks only what a person has already answered by allowing the call: a
-/// lasting clause asks again. `of_call` contains the decision about the call.
-fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
-    let clauses = of_call.iter().flat_map(|decision| &decision.clauses);
-    let asked: Vec<usize> = clauses.map(|fired| fired.clause).collect();
+/// lasting clause asks again. `asked` are the clauses that asked.
+fn allowed_by_person(asked: &[usize], decision: &Decision) -> bool {
     let mut fired = decision.clauses.iter();
     decision.ruling == Ruling::Ask
         && decision.errors.is_empty()

@@ -222,6 +222,11 @@ impl EvalCache {
         self.work_left = self.work_most;
     }
 
+    /// Returns the work of the step so far.
+    pub(super) fn spent(&self) -> u64 {
+        self.work_most - self.work_left
+    }
+
     /// Counts work; returns false if it exceeds the limit of a step.
     #[inline]
     pub(super) fn spend(&mut self, work: u64) -> bool {

@@ -42,7 +42,7 @@ impl Default for Limits {
             unrolled: 512,
             worlds: 16,
             combinations: 256,
-            step_work: 100_000_000,
+            step_work: 20_000_000,
             instances: 4_000_000,
             joint_bytes: 8 << 20,
             history_bytes: 256 << 20,

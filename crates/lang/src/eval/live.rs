@@ -214,6 +214,11 @@ impl StepCache {
         self.cache.eval_cache.work
     }
 
+    /// Returns the work of the conditions of the last step, as [`Limits::step_work`](super::Limits::step_work) counts it.
+    pub fn step_work(&self) -> u64 {
+        self.cache.eval_cache.spent()
+    }
+
     /// Returns the verdict on a property.
     pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
         self.intern(live);

@@ -163,8 +163,11 @@ pub struct Decision {
     pub proposal: Option<u64>,
     /// If open proposals affect the decision: the number of proposals that were assumed to have happened.
     pub reserved: usize,
-    /// For an event: the denial of a call about which a person is being asked, which would not be denied without the event.
+    /// For an event: the decision about a call about which a person is being asked, which would be denied after the event, or need a
+    /// further question, and would not without it.
     pub refused: Option<Box<Decision>>,
+    /// For a fork: the numbers of the questions of the first trace, each with that of its copy.
+    pub copied: Vec<(u64, u64)>,
 }
 
 impl Fired {
@@ -205,7 +208,60 @@ impl Decision {
             proposal: None,
             reserved: 0,
             refused: None,
+            copied: Vec::new(),
         }
+    }
+
+    /// Returns the numbers of the clauses that ask a person.
+    pub fn asking(&self) -> impl Iterator<Item = usize> {
+        let asks = |fired: &&Fired| fired.action == ActionKind::Ask;
+        self.clauses.iter().filter(asks).map(|fired| fired.clause)
+    }
+
+    /// Joins a decision about the same action in another order of events, or in another trace. The stricter one applies; if both
+    /// ask, the person is asked all that both ask.
+    pub fn join(&mut self, other: Decision) {
+        if other.ruling > self.ruling {
+            *self = Decision {
+                cause: self.cause,
+                trace: self.trace.take(),
+                step: self.step,
+                proposal: self.proposal,
+                ..other
+            };
+        } else if (self.ruling, other.ruling) == (Ruling::Ask, Ruling::Ask) {
+            let n_before = self.clauses.len() + self.errors.len();
+            for fired in other.clauses {
+                let same = |known: &Fired| {
+                    (known.clause, known.arm, &known.message)
+                        == (fired.clause, fired.arm, &fired.message)
+                };
+                if fired.action == ActionKind::Ask && !self.clauses.iter().any(same) {
+                    self.clauses.push(fired);
+                }
+            }
+            self.clauses.sort_by_key(|fired| fired.clause);
+            for error in other.errors {
+                if !self.errors.contains(&error) {
+                    self.errors.push(error);
+                }
+            }
+            if self.clauses.len() + self.errors.len() > n_before {
+                self.reserved = self.reserved.max(other.reserved);
+            }
+        }
+    }
+
+    /// Leaves out what a person was asked by these clauses, unless something denies.
+    pub(super) fn keep_further(&mut self, asked: &[usize]) {
+        if self.ruling.denies() || !self.errors.is_empty() {
+            return;
+        }
+        let is_asked =
+            |fired: &Fired| fired.action == ActionKind::Ask && asked.contains(&fired.clause);
+        self.clauses.retain(|fired| !is_asked(fired));
+        let rulings = self.clauses.iter().map(|fired| Ruling::of(fired.action));
+        self.ruling = rulings.max().unwrap_or_default();
     }
 
     /// Returns the messages of the deciding arms, joined: the text for an agent or a person. For a proposed action it contains

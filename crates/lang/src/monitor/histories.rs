@@ -26,8 +26,8 @@ pub(super) struct History {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histories {
     pub(super) all: Vec<History>,
-    /// Whether there were more than [`Options::histories`](super::Options::histories), so that they are not known while questions are
-    /// open.
+    /// Whether there were more than [`Options::histories`](super::Options::histories), so that they are not known any more. An action
+    /// after which there would be more is denied; an outcome has happened.
     pub(super) too_many: bool,
 }
 
@@ -41,7 +41,8 @@ impl Monitor {
             return Histories::default();
         }
         let known = known.unwrap_or_default();
-        let mut too_many = known.too_many && !open.is_empty();
+        self.orders_work = 0;
+        let mut too_many = known.too_many;
         let mut all = Vec::new();
         if !too_many {
             let mut before = self.fork(recorded);
@@ -51,13 +52,33 @@ impl Monitor {
                 self.answered(name, &mut history.trace, &happened, &open, &mut all);
                 all.push(history);
             }
-            too_many = all.len() >= self.most_orders();
+            too_many = self.are_too_many(&all);
         }
         Histories { all, too_many }
     }
 
-    fn most_orders(&self) -> usize {
-        self.options.histories.saturating_mul(ORDERS)
+    /// Returns whether there are more orders, or more work in them, than may be tried.
+    fn are_too_many(&self, all: &[History]) -> bool {
+        all.len() >= self.options.histories.saturating_mul(ORDERS)
+            || self.orders_work > self.options.eval.step_work
+    }
+
+    /// Returns whether there would be too many histories after an action.
+    pub(super) fn has_too_many_with(&mut self, read: &Read) -> bool {
+        let name = &read.trace;
+        let mut recorded = self.fork_reserved(name, &[]);
+        let known = self.histories.get(name).cloned();
+        let before = self.histories_before(name, &mut recorded);
+        if let Some(known) = known {
+            self.histories.insert(name.clone(), known);
+        }
+        let ruling = self
+            .happen(&mut recorded, name, &read.event, &read.errors, true)
+            .ruling;
+        let after = self.after(read, before, None, ruling);
+        after
+            .distinct(Some(&recorded), self.options.histories)
+            .too_many
     }
 
     /// Adds every order of questions that are open in a history.
@@ -70,10 +91,10 @@ impl Monitor {
         all: &mut Vec<History>,
     ) {
         for number in open.iter().filter(|number| !happened.contains(number)) {
-            if all.len() >= self.most_orders() {
+            if self.are_too_many(all) {
                 return;
             }
-            let Some(event) = self.question_event(*number) else {
+            let Some(event) = self.question_event(*number, None) else {
                 continue;
             };
             let mut after = self.fork(trace);
@@ -100,10 +121,22 @@ impl Monitor {
     pub(super) fn continue_histories(
         &mut self,
         read: &Read,
-        mut histories: Histories,
+        histories: Histories,
         answers: Option<u64>,
         ruling: Ruling,
     ) {
+        let after = self.after(read, histories, answers, ruling);
+        self.keep_histories(&read.trace, after);
+    }
+
+    /// Returns histories after an event.
+    fn after(
+        &mut self,
+        read: &Read,
+        mut histories: Histories,
+        answers: Option<u64>,
+        ruling: Ruling,
+    ) -> Histories {
         let mut continued = Vec::with_capacity(histories.all.len());
         for mut history in histories.all {
             if let Some(place) = answers
@@ -121,7 +154,7 @@ impl Monitor {
             continued.push(history);
         }
         histories.all = continued;
-        self.keep_histories(&read.trace, histories);
+        histories
     }
 
     /// Drops the histories in which a question happened that was refused.
@@ -130,25 +163,27 @@ impl Monitor {
             histories
                 .all
                 .retain(|history| !history.happened.contains(&number));
-            histories.too_many &= !self.questions(&proposal.trace).is_empty();
             self.keep_histories(&proposal.trace, histories);
         }
     }
 
-    /// Keeps one history for each state, and none that is the recorded one.
-    fn keep_histories(&mut self, name: &SmolStr, mut histories: Histories) {
-        if histories.too_many {
-            histories.all.clear();
-            self.histories.insert(name.clone(), histories);
-            return;
+    fn keep_histories(&mut self, name: &SmolStr, histories: Histories) {
+        let kept = histories.distinct(self.traces.get(name), self.options.histories);
+        if kept.too_many || !kept.all.is_empty() {
+            self.histories.insert(name.clone(), kept);
         }
-        let recorded = self.traces.get(name);
+    }
+}
+
+impl Histories {
+    /// Returns one history for each state, and none that is the recorded one.
+    fn distinct(self, recorded: Option<&Trace>, most: usize) -> Histories {
         let is_recorded = |history: &History| {
             history.happened.is_empty()
                 && recorded.is_some_and(|recorded| history.trace.has_state_of(recorded))
         };
         let mut all: Vec<History> = Vec::new();
-        for history in histories.all {
+        for history in self.all {
             let is = |other: &History| {
                 other.happened == history.happened && other.trace.has_state_of(&history.trace)
             };
@@ -156,11 +191,19 @@ impl Monitor {
                 all.push(history);
             }
         }
-        let too_many = all.len() > self.options.histories;
+        let too_many = self.too_many || all.len() > most;
         let all = if too_many { Vec::new() } else { all };
-        if too_many || !all.is_empty() {
-            self.histories
-                .insert(name.clone(), Histories { all, too_many });
+        Histories { all, too_many }
+    }
+
+    /// Returns the histories of a copy of the trace, in which questions have other numbers.
+    pub(super) fn renumbered(mut self, numbers: &[(u64, u64)]) -> Histories {
+        for history in &mut self.all {
+            for happened in &mut history.happened {
+                let copy = numbers.iter().find(|(number, _)| number == happened);
+                *happened = copy.map_or(*happened, |(_, copy)| *copy);
+            }
         }
+        self
     }
 }

@@ -99,6 +99,8 @@ pub struct Monitor {
     pub(super) reserved: HashMap<SmolStr, Reserved>,
     /// Orders other than the recorded ones in which events may have happened, by trace.
     pub(super) histories: HashMap<SmolStr, Histories>,
+    /// The work of the conditions in the orders that the current request tried.
+    pub(super) orders_work: u64,
     /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
     /// The client that made the current request.
@@ -225,6 +227,7 @@ impl Monitor {
             expiries: BTreeSet::new(),
             reserved: HashMap::new(),
             histories: HashMap::new(),
+            orders_work: 0,
             clients: Clients::default(),
             client: 0,
             hooked: false,
@@ -286,7 +289,8 @@ impl Monitor {
         self.traces.contains_key(trace)
     }
 
-    /// Begins a trace with the history of another one: `{"trace":"t1","as":"t2"}`. Its open proposals are not part of it.
+    /// Begins a trace with the history of another one: `{"trace":"t1","as":"t2"}`. What a person is being asked without a commit to
+    /// follow is asked in both; other open proposals are not part of it.
     fn fork_trace(&mut self, request: &[u8]) -> Decision {
         if self.is_bound() && !self.hooked {
             return forbidden("only an approver may fork a trace");
@@ -312,12 +316,22 @@ impl Monitor {
         let mut copy = match self.traces.remove(&from) {
             Some(mut trace) => {
                 let copy = self.fork(&mut trace);
-                self.traces.insert(from, trace);
+                self.traces.insert(from.clone(), trace);
                 copy
             }
             None => self.begin_trace(),
         };
         copy.due = None;
+        for number in self.questions(&from) {
+            if let Some(mut question) = self.proposals.get(&number).cloned() {
+                question.trace = to.clone();
+                decision.copied.push((number, self.add_proposal(question)));
+            }
+        }
+        if let Some(histories) = self.histories.get(&from).cloned() {
+            let histories = histories.renumbered(&decision.copied);
+            self.histories.insert(to.clone(), histories);
+        }
         self.rest(&to, copy);
         decision
     }

@@ -3,21 +3,25 @@
 //! A hook asks, and its program runs the call when the person agrees, without another request to the monitor
 //! ([`Monitor::set_hooked`]). Such a question may be answered after any number of later actions, in any order with other
 //! questions. So an action is denied while questions are open if an order of it and of some of them violates a clause in a way
-//! in which the same order without it does not. An outcome cannot be denied: if an open question would be denied after it, its
-//! decision says so.
+//! in which the same order without it does not, or if a clause would ask about one of them that asks neither about it nor about the
+//! action: nobody would be asked. What clauses ask about the action itself in any order is asked. An outcome cannot be denied: if an open question would be
+//! denied after it, or need a further question, its decision says so.
+//!
+//! A question may be answered at any time since it was asked, and windows of time depend on it. Orders are tried with the time at
+//! which it was asked, and with the time of the action.
 //!
 //! The orders are tried one by one, n! of n actions, so the open questions of a trace are limited
-//! ([`Options::questions`](super::Options::questions)), and so is what they hold together: five questions of 1 KB and an action take
-//! 12 MB of events.
+//! ([`Options::questions`](super::Options::questions)), and so is what they hold together, five questions of 1 KB and an action take
+//! 12 MB of events, and the work of all their conditions, which is that of one step ([`Limits::step_work`](crate::eval::Limits::step_work)).
 
 use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
-use super::histories::Histories;
+use super::histories::{Histories, History};
 use super::live::{Monitor, Read, Trace};
 use super::usage;
 use crate::input::record::Event;
-use crate::value::Instant;
+use crate::value::{Cell, Instant, Value};
 
 /// The greatest number of bytes of events in all orders together: a large event may take long to judge, and `guard serve` judges one
 /// action after another.
@@ -28,6 +32,12 @@ struct Orders<'a> {
     trace: &'a SmolStr,
     action: &'a Event,
     errors: &'a [String],
+    /// The time at which questions are answered before the action, if not that at which they were asked.
+    late: Option<i128>,
+    /// The joined decision of all orders so far.
+    decision: &'a mut Decision,
+    /// The further questions about open questions, which nobody would be asked.
+    further: &'a mut Vec<Decision>,
 }
 
 impl Monitor {
@@ -39,7 +49,7 @@ impl Monitor {
         numbers.filter(lasts).collect()
     }
 
-    /// Judges an action in all orders with the open questions of its trace; `decision` becomes the strictest.
+    /// Judges an action in all orders with the open questions of its trace; the decisions are joined to `decision`.
     pub(super) fn judge_with_questions(&mut self, read: &Read, decision: &mut Decision) {
         let open = self.questions(&read.trace);
         let others = self.histories.get(&read.trace);
@@ -53,27 +63,64 @@ impl Monitor {
             decision.errors.push(why);
             return;
         }
-        let orders = Orders {
-            trace: &read.trace,
-            action: &read.event,
-            errors: &read.errors,
+        self.orders_work = 0;
+        let recorded = History {
+            trace: self.fork_reserved(&read.trace, &[]),
+            happened: Vec::new(),
         };
-        let mut before = self.fork_reserved(&read.trace, &[]);
-        let mut denied = self.denied_in_order(&mut before, None, &orders, &open);
-        for mut history in others.all {
+        let now = self.time_of(&read.event).filter(|_| !open.is_empty());
+        let (mut joined, mut further) = (decision.clone(), Vec::new());
+        'denied: for mut history in std::iter::once(recorded).chain(others.all) {
             let mut open = open.clone();
             open.retain(|number| !history.happened.contains(number));
-            denied =
-                denied.or_else(|| self.denied_in_order(&mut history.trace, None, &orders, &open));
+            for late in [None, now] {
+                let mut orders = Orders {
+                    trace: &read.trace,
+                    action: &read.event,
+                    errors: &read.errors,
+                    late,
+                    decision: &mut joined,
+                    further: &mut further,
+                };
+                if self.denies_in_order(&mut history.trace, None, &mut orders, &open) {
+                    break 'denied;
+                }
+                if now.is_none() {
+                    break;
+                }
+            }
         }
-        if let Some(denied) = denied {
-            *decision = Decision {
-                step: decision.step,
-                reserved: open.len(),
-                cause: decision.cause,
-                ..denied
-            };
+        // A person who is asked about the action by the same clause knows of it.
+        let asks = |clause| joined.asking().any(|asked| asked == clause);
+        let unasked = further.iter().find(|one| !one.asking().all(asks));
+        if let Some(unasked) = unasked.filter(|_| !joined.ruling.denies()) {
+            let why = unasked.reason();
+            joined.ruling = Ruling::Block;
+            joined.errors.push(format!(
+                "a person who is being asked about another call would have to be asked again after this one: {why}"
+            ));
         }
+        if joined != *decision {
+            joined.reserved = open.len();
+            *decision = joined;
+        }
+        if decision.ruling < Ruling::Ask && !open.is_empty() && self.has_too_many_with(read) {
+            let (n_open, most) = (open.len(), self.options.histories);
+            decision.ruling = Ruling::Block;
+            decision.errors.push(format!(
+                "a person is being asked about {n_open} calls of this trace, and after this action they may have happened in more than {most} orders (limit: `max-histories`); answer them first"
+            ));
+        }
+    }
+
+    /// Returns the time that an event states, on the clock of its trace.
+    fn time_of(&self, event: &Event) -> Option<i128> {
+        let cells = event.steps.iter().map(|step| &step.cells);
+        let times = cells.filter_map(|cells| match cells.get(self.clock()?) {
+            Some(Cell::Known(Value::Time(time))) => Some(time.0),
+            _ => None,
+        });
+        times.max()
     }
 
     /// Returns why the orders of an action and `open` questions are not tried.
@@ -89,7 +136,7 @@ impl Monitor {
         if others.too_many {
             let most = self.options.histories;
             return Some(format!(
-                "{asked}, and what was recorded since may have happened in more than {most} orders (limit: `max-histories`); answer them first"
+                "what was recorded while a person was asked may have happened in more than {most} orders (limit: `max-histories`); begin a new trace"
             ));
         }
         if n_asked > most {
@@ -102,7 +149,8 @@ impl Monitor {
         let bytes = usage::size(cells) + known.map(|of| of.bytes).sum::<usize>();
         // each of `n` actions, and behind each the orders of the others
         let orders = (1..=n_open + 1).fold(0usize, |orders, n| (orders + 1).saturating_mul(n));
-        let orders = orders.saturating_mul(1 + others.all.len());
+        let times = 1 + usize::from(self.clock().is_some());
+        let orders = orders.saturating_mul(times * (1 + others.all.len()));
         (orders.saturating_mul(bytes) > MOST_BYTES).then(|| {
             format!(
                 "{asked}, which are too large to be judged in every order ({orders} steps of {bytes} bytes in all); answer them first"
@@ -110,44 +158,53 @@ impl Monitor {
         })
     }
 
-    /// Returns the denial in an order of the action and `open` questions after `without`; `with` is the same trace with the action in
-    /// it, once the action has happened.
-    fn denied_in_order(
+    /// Judges the orders of the action and `open` questions after `without`, and joins what is decided about the action; returns whether
+    /// it is denied. `with` is the same trace with the action in it, once the action has happened.
+    fn denies_in_order(
         &mut self,
         without: &mut Trace,
         mut with: Option<&mut Trace>,
-        orders: &Orders<'_>,
+        orders: &mut Orders<'_>,
         open: &[u64],
-    ) -> Option<Decision> {
+    ) -> bool {
+        if self.orders_work > self.options.eval.step_work {
+            let why = "a person is being asked about calls of this trace, and the conditions of all orders of them look at too many elements and characters (limit: `step_work`); answer them first";
+            orders.decision.ruling = orders.decision.ruling.max(Ruling::Block);
+            orders.decision.errors.push(why.to_owned());
+            return true;
+        }
         if with.is_none() {
             let mut after = self.fork(without);
             let judged = self.happen(&mut after, orders.trace, orders.action, orders.errors, true);
-            if judged.ruling.denies() {
-                return Some(judged);
-            }
-            let denied = self.denied_in_order(without, Some(&mut after), orders, open);
-            if denied.is_some() {
-                return denied;
+            orders.decision.join(judged);
+            if orders.decision.ruling.denies()
+                || self.denies_in_order(without, Some(&mut after), orders, open)
+            {
+                return true;
             }
         }
         for number in open {
-            let Some(event) = self.question_event(*number) else {
+            let late = orders.late.filter(|_| with.is_none());
+            let Some(event) = self.question_event(*number, late) else {
                 continue;
             };
             let mut without = self.fork(without);
-            if self
-                .happen(&mut without, orders.trace, &event, &[], true)
-                .ruling
-                .denies()
-            {
-                // It would be denied anyway.
+            let anyway = self.happen(&mut without, orders.trace, &event, &[], true);
+            if anyway.ruling.denies() {
                 continue;
             }
             let mut with = with.as_deref_mut().map(|with| self.fork(with));
             if let Some(with) = &mut with {
-                let judged = self.happen(with, orders.trace, &event, &[], true);
+                let mut judged = self.happen(with, orders.trace, &event, &[], true);
                 if judged.ruling.denies() {
-                    return Some(judged);
+                    orders.decision.join(judged);
+                    return true;
+                }
+                let asked = self.asked(*number);
+                let asked: Vec<usize> = asked.iter().copied().chain(anyway.asking()).collect();
+                judged.keep_further(&asked);
+                if judged.ruling == Ruling::Ask {
+                    orders.further.push(judged);
                 }
             }
             let rest: Vec<u64> = open
@@ -155,12 +212,18 @@ impl Monitor {
                 .copied()
                 .filter(|other| other != number)
                 .collect();
-            let denied = self.denied_in_order(&mut without, with.as_mut(), orders, &rest);
-            if denied.is_some() {
-                return denied;
+            if self.denies_in_order(&mut without, with.as_mut(), orders, &rest) {
+                return true;
             }
         }
-        None
+        false
+    }
+
+    /// Returns the clauses that asked about a proposed action.
+    fn asked(&self, number: u64) -> &[usize] {
+        let proposal = self.proposals.get(&number);
+        let asked = proposal.and_then(|proposal| proposal.asked.as_deref());
+        asked.unwrap_or_default()
     }
 
     /// Records an event that happened. Its decision denies if an open question would be denied from now on.
@@ -169,15 +232,14 @@ impl Monitor {
         let open = self.questions(&name);
         let allowed: Vec<u64> = open
             .into_iter()
-            .filter(|number| !self.judge_question(&name, *number).ruling.denies())
+            .filter(|number| self.refused(&name, *number).is_none())
             .collect();
         let mut decision = self.event(event, now, None);
         let denied = allowed
             .iter()
-            .map(|number| self.judge_question(&name, *number))
-            .find(|judged| judged.ruling.denies());
+            .find_map(|number| self.refused(&name, *number));
         if let Some(denied) = denied {
-            decision.ruling = decision.ruling.max(Ruling::Block);
+            decision.ruling = decision.ruling.max(denied.ruling);
             decision.clauses.extend(denied.clauses.iter().cloned());
             decision.reserved = allowed.len();
             decision.refused = Some(Box::new(Decision {
@@ -188,19 +250,24 @@ impl Monitor {
         decision
     }
 
-    /// Judges a question again, on what has happened.
-    fn judge_question(&mut self, trace: &SmolStr, number: u64) -> Decision {
-        let Some(event) = self.question_event(number) else {
-            return Decision::new(Cause::Proposal);
-        };
+    /// Returns the decision about a question on what has happened, if it must not be answered with yes any more: its call is denied, or
+    /// a clause asks that did not ask before.
+    fn refused(&mut self, trace: &SmolStr, number: u64) -> Option<Decision> {
+        let event = self.question_event(number, None)?;
         let mut after = self.fork_reserved(trace, &[]);
-        self.happen(&mut after, trace, &event, &[], true)
+        let mut judged = self.happen(&mut after, trace, &event, &[], true);
+        judged.keep_further(self.asked(number));
+        (judged.ruling >= Ruling::Ask).then_some(judged)
     }
 
-    /// Returns the event of a question.
-    pub(super) fn question_event(&self, number: u64) -> Option<Event> {
+    /// Returns the event of a question, at the time at which it was asked or, if given, at a later one.
+    pub(super) fn question_event(&self, number: u64, late: Option<i128>) -> Option<Event> {
         let question = self.proposals.get(&number)?;
-        Some(self.event_of(question, None))
+        let mut event = self.event_of(question, None);
+        if let Some(late) = late {
+            self.raise_times(&mut event, late);
+        }
+        Some(event)
     }
 
     /// Steps a copy of a trace by an event that is assumed to happen, and judges it. `awaits`: whether the fields marked `@outcome` do
@@ -222,6 +289,7 @@ impl Monitor {
         self.not_before(copy, &mut read.event);
         let mut judged = Decision::new(Cause::Proposal);
         self.advance(copy, &mut read, awaits, &mut judged);
+        self.orders_work = self.orders_work.saturating_add(self.step_cache.step_work());
         judged
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Proposal {
     pub(super) meta: Box<[Cell]>,
     /// The cells of its steps; fields that exist only after the action are unknown.
     pub(super) steps: Vec<Box<[Cell]>>,
-    /// Whether a person was asked about it.
-    asked: bool,
+    /// The clauses that asked a person about it; `None` if nobody was asked.
+    pub(super) asked: Option<Box<[usize]>>,
     /// Whether it was made by a hook: it happens without a commit if the person agrees.
     pub(super) lasts: bool,
     /// The client that made it.
@@ -184,8 +184,8 @@ impl Monitor {
     }
 
     /// Records that a proposed action has happened. The event is judged again, because its outcome is now known and other
-    /// events may have happened in between. An arm that already acted for the proposal does not act again. A caller that has
-    /// not carried out the action yet must not do so if this decision denies.
+    /// events may have happened in between. An arm that already acted for the proposal does not act again, nor does a
+    /// clause ask again. A caller that has not carried out the action yet must not do so if this decision denies or asks.
     ///
     /// An event that cannot be read is recorded as it was proposed.
     pub fn commit(&mut self, proposal: u64, event: &[u8], now: Option<Instant>) -> Decision {
@@ -211,7 +211,7 @@ impl Monitor {
         now: Option<Instant>,
     ) -> Decision {
         self.expire(now);
-        let asked = |proposal: &Proposal| proposal.asked;
+        let asked = |proposal: &Proposal| proposal.asked.is_some();
         // Whichever proposal its sender names: one of another action, one that has expired, or none.
         if self.is_bound()
             && (self.proposals.get(&proposal).is_some_and(asked)
@@ -232,19 +232,20 @@ impl Monitor {
         let same = same.as_ref().map(|proposal| (number, proposal));
         let is_among_others = self.reserved.contains_key(&name);
         let among_others = is_among_others.then(|| self.judged_anew(event.clone(), now));
-        let done = self.event(event, now, same);
-        match among_others {
-            Some(stricter) if stricter.ruling.denies() && stricter.ruling > done.ruling => {
-                Decision {
-                    ruling: stricter.ruling,
-                    clauses: stricter.clauses,
-                    errors: stricter.errors,
-                    reserved: stricter.reserved,
-                    ..done
-                }
-            }
-            _ => done,
+        let mut done = self.event(event, now, same);
+        if let Some(stricter) = among_others
+            && stricter.ruling.denies()
+            && stricter.ruling > done.ruling
+        {
+            done.ruling = stricter.ruling;
+            done.clauses = stricter.clauses;
+            done.errors = stricter.errors;
+            done.reserved = stricter.reserved;
         }
+        if let Some((_, proposal)) = same {
+            done.keep_further(proposal.asked.as_deref().unwrap_or_default());
+        }
+        done
     }
 
     /// Judges an action as if it were proposed now, without reserving it.
@@ -340,13 +341,8 @@ impl Monitor {
         self.not_before(&after, &mut read.event);
         let mut judged = Decision::new(decision.cause);
         self.advance(&mut after, read, true, &mut judged);
-        if judged.ruling > decision.ruling {
-            *decision = Decision {
-                step: decision.step,
-                reserved: numbers.len(),
-                ..judged
-            };
-        }
+        judged.reserved = numbers.len();
+        decision.join(judged);
         Some(after)
     }
 
@@ -373,12 +369,19 @@ impl Monitor {
     /// Raises the times of an event that is judged after reserved ones to the latest time of those, so that no clock
     /// runs back: a reserved proposal keeps the time at which it was proposed.
     pub(super) fn not_before(&self, trace: &Trace, event: &mut Event) {
-        let (Some(clock), Some(latest)) = (self.clock(), trace.live.latest()) else {
+        if let Some(latest) = trace.live.latest() {
+            self.raise_times(event, latest);
+        }
+    }
+
+    /// Raises the times of an event to this one.
+    pub(super) fn raise_times(&self, event: &mut Event, to: i128) {
+        let Some(clock) = self.clock() else {
             return;
         };
         for step in &mut event.steps {
             if let Some(Cell::Known(Value::Time(time))) = step.cells.get_mut(clock) {
-                time.0 = time.0.max(latest);
+                time.0 = time.0.max(to);
             }
         }
     }
@@ -420,20 +423,26 @@ impl Monitor {
                 .iter()
                 .map(|step| step.cells.clone())
                 .collect(),
-            asked: decision.ruling == Ruling::Ask,
+            asked: (decision.ruling == Ruling::Ask).then(|| decision.asking().collect()),
             lasts,
             client: self.client,
             bytes,
             until: now.map(|now| now.0.saturating_add(lifetime)),
         };
-        let number = self.next_proposal;
-        self.next_proposal += 1;
-        self.count(number, &proposal);
-        self.proposals.insert(number, proposal);
+        let number = self.add_proposal(proposal);
         if let Some(reserved) = self.reserved.get_mut(&read.trace) {
             reserved.fork = fork;
         }
         decision.proposal = Some(number);
+    }
+
+    /// Returns the number that a proposal gets.
+    pub(super) fn add_proposal(&mut self, proposal: Proposal) -> u64 {
+        let number = self.next_proposal;
+        self.next_proposal += 1;
+        self.count(number, &proposal);
+        self.proposals.insert(number, proposal);
+        number
     }
 
     /// Ends the proposals that have expired.

@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":7,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":8,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -21,7 +21,7 @@ use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The format version that is written and read.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 const MAGIC: &[u8] = b"guard-state ";
 
