@@ -43,8 +43,8 @@ const MAX_INPUT: usize = 64 * 1024 * 1024;
 /// The part of an input by which the first process marks an outcome, in bytes: the ids stand before what is long.
 const HEAD: usize = 2 * 1024 * 1024;
 
-/// The stack of the thread that judges, in bytes.
-const STACK: usize = 16 * 1024 * 1024;
+/// The stack of the process that judges, in bytes.
+const STACK: u64 = 16 * 1024 * 1024;
 
 /// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
@@ -151,8 +151,10 @@ pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
     }
     // Before any thread of this process: a fork has only the thread that made it.
     match start(&args) {
-        Ok(None) => judge(args),
-        started => supervise(&args, started.map(Option::unwrap_or_default)),
+        Ok(None) => judge(&args),
+        started => end(super::guarded(|| {
+            supervise(&args, started.map(Option::unwrap_or_default))
+        })),
     }
 }
 
@@ -208,7 +210,7 @@ fn start(args: &Args) -> std::io::Result<Option<Judge>> {
 }
 
 /// Judges the call of the standard input within the limits, and ends the process.
-fn judge(args: Args) -> ! {
+fn judge(args: &Args) -> ! {
     // It may wait, for a lock or its input, when the first process is gone.
     let most = Duration::from_secs(args.timeout.saturating_add(1));
     let bounded = std::thread::Builder::new().spawn(move || {
@@ -218,23 +220,15 @@ fn judge(args: Args) -> ! {
     if let Err(error) = bounded {
         end(Failure::Usage(format!("cannot start a thread: {error}")).report());
     }
-    let judge = std::thread::Builder::new().stack_size(STACK);
-    // The thread ends the process: to wake the first one for that takes longer. Not by way of a program that contains this one,
-    // which would end as itself.
-    let judge = judge.spawn(move || end(super::guarded(|| judge_input(&args))));
-    let code = match judge {
-        Ok(judge) => match judge.join() {
-            Ok(never) => never,
-            Err(_) => code::INTERNAL,
-        },
-        Err(error) => Failure::Usage(format!("cannot start a thread: {error}")).report(),
-    };
-    end(code)
+    // On this thread, whose stack grows up to its limit: a thread of its own and its heap took a twentieth of the time of a call.
+    end(super::guarded(|| judge_input(args)))
 }
 
-/// Ends the process that judges.
+/// Ends the process, without giving back its memory before: that took a twentieth of the time of a call. Not by way of a program that
+/// contains this one, which would end as itself.
 fn end(code: u8) -> ! {
-    std::process::exit(i32::from(super::of_hook(code)))
+    let _ = std::io::stdout().flush();
+    signal_hook::low_level::exit(i32::from(super::of_hook(code)))
 }
 
 /// Gives the process that judges its input, and passes on what it answers. Any end of it but a clean one denies, and an outcome
@@ -395,6 +389,7 @@ fn limit(args: &Args) {
     limit(Resource::As, most.saturating_add(reserved()));
     limit(Resource::Cpu, args.timeout.saturating_add(1));
     limit(Resource::Core, 0);
+    limit(Resource::Stack, STACK);
 }
 
 /// Returns the bytes of address space that the process has: the allocator reserves a GiB of which it uses little. Zero if they are not known.

@@ -203,7 +203,7 @@ fn a_denial_on_a_closed_output_exits_with_2() {
 /// Memory that judging would take and may not have ends the judge, and denies.
 #[test]
 fn a_judge_that_dies_denies() {
-    let session = tainted(&["--max-memory", "16"]);
+    let session = tainted(&["--max-memory", "1"]);
     let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
     let (code, out, err) = session.raw(input.to_string().as_bytes());
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
