@@ -161,6 +161,26 @@ def test_a_person_decides_and_only_true_allows() -> None:
         transfer(later)
 
 
+def test_what_comes_up_while_a_person_is_asked_denies() -> None:
+    spec = guard.Spec.from_source(
+        'use std.agent\npredicate mails = kind == "call" and tool == "mail"\n'
+        'property leak = G (mails -> not once tool == "secret")\n'
+        'enforce leak { violated => ask "a secret was read" }\nenforce when mails => ask "mail?"\n'
+    )
+
+    def mail(between: str) -> Any:
+        def ask(decision: guard.Decision) -> bool:
+            monitor.observe({"trace": decision.trace, "kind": "call", "tool": between})
+            return True
+
+        monitor = spec.monitor(ask=ask)
+        return monitor.session().call("mail", {}, lambda: "sent")
+
+    assert mail("list") == "sent"
+    with pytest.raises(guard.Denied, match="a secret was read"):
+        mail("secret")
+
+
 def test_asynchronous_tools(live: guard.Monitor) -> None:
     spec = guard.Spec.from_source(LIVE)
 
