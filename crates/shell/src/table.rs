@@ -293,6 +293,14 @@ pub(super) const STARTUP_FILES: &[&str] = &[
     "config.fish",
 ];
 
+/// Options of the shell, of `set -o` and of `shopt`, after which it reads lines and runs commands as before. Of all others a line is unknown:
+/// they change words, names, folders or assignments.
+pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber \
+    noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi emacs xtrace checkhash checkjobs \
+    checkwinsize cmdhist direxpand dirspell dotglob execfail expand_aliases extglob globasciiranges globskipdots globstar histappend \
+    huponexit inherit_errexit lithist localvar_inherit localvar_unset login_shell nocaseglob nocasematch nullglob progcomp \
+    promptvars shift_verbose sourcepath";
+
 /// Builtins that change what later words mean: aliases, parameters, the table of programs, the history, options.
 pub(super) const MEANINGS: &[&str] = &[
     "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin", "shopt",

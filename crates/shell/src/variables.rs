@@ -17,6 +17,8 @@ pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
+    // where the commands are written to before they run
+    "BASH_XTRACEFD",
     // translations of `$"…"`
     "TEXTDOMAIN",
     "TEXTDOMAINDIR",
@@ -129,26 +131,42 @@ const LOADERS: &[&str] = &[
     "BASHOPTS",
 ];
 
-/// Variables that the shell itself sets, so that an assignment does not determine their values.
+/// Variables that the shell itself sets to texts, which may be texts of the line, and the one that says where words are split. What they
+/// hold is never that of the environment.
 pub(super) const SET_BY_SHELL: &[&str] = &[
     "_",
+    "IFS",
     "PWD",
     "OLDPWD",
     "REPLY",
     "MAPFILE",
     "BASH_REMATCH",
     "BASH_ARGV",
-    "BASH_ARGC",
-    "BASH_LINENO",
+    "BASH_ARGV0",
     "BASH_SOURCE",
     "BASH_COMMAND",
-    "BASH_SUBSHELL",
-    "BASHPID",
+    "BASH_EXECUTION_STRING",
+    "BASH_ALIASES",
+    "BASH_CMDS",
     "READLINE_LINE",
-    "READLINE_POINT",
     "COMP_LINE",
     "COMP_WORDS",
     "OPTARG",
+    "FUNCNAME",
+    "DIRSTACK",
+    // in shells other than Bash
+    "argv",
+    "MATCH",
+    "match",
+    "status",
+];
+/// Variables that the shell itself sets to numbers, or to names of the machine.
+const NUMBERS: &[&str] = &[
+    "BASH_ARGC",
+    "BASH_LINENO",
+    "BASH_SUBSHELL",
+    "BASHPID",
+    "READLINE_POINT",
     "OPTIND",
     "COPROC",
     "UID",
@@ -161,8 +179,6 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "LINENO",
     "HISTCMD",
     "PIPESTATUS",
-    "FUNCNAME",
-    "DIRSTACK",
     "COLUMNS",
     "LINES",
     "HOSTNAME",
@@ -170,6 +186,11 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "EPOCHSECONDS",
     "EPOCHREALTIME",
 ];
+
+/// Whether the shell itself sets a variable, so that an assignment does not determine its value.
+pub(super) fn is_set_by_shell(name: &str) -> bool {
+    SET_BY_SHELL.contains(&name) || NUMBERS.contains(&name)
+}
 /// Variables that cannot be assigned: Bash then skips the rest of the line, and the assignments in it.
 const READ_ONLY: &[&str] = &["UID", "EUID", "PPID", "BASH_VERSINFO"];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.

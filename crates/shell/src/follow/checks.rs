@@ -5,13 +5,13 @@ use super::options::split_value;
 use super::{Result, joined, refuse};
 use crate::ShellError;
 use crate::option_table::OPTIONED;
-use crate::table::ASSIGNS;
+use crate::table::{ASSIGNS, SHELL_OPTIONS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 
 /// Whether a path may refer to an open file descriptor, from whichever folder: `../dev/stdin`, `fd/0`.
-pub(super) fn is_descriptor(path: &str) -> bool {
+pub(crate) fn is_descriptor(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_number = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
     let climbs = path.contains("../") && (path.contains("/dev/") || path.contains("/proc/"));
@@ -80,17 +80,24 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
             .take_while(|word| word.text != "--")
             .any(|word| word.text.starts_with('-') && word.text.contains(letters))
     };
-    let names = |options: &[&str]| {
-        words
-            .iter()
-            .any(|word| options.contains(&word.text.as_str()))
+    let is_odd = |word: &Field| {
+        word.text.starts_with('-') && !matches!(&*word.text, "-p" | "-v" | "-V" | "--")
     };
     let lists = |word: &Field| matches!(&*word.text, "-l" | "-ln" | "-lr" | "-lnr");
     let (what, written) = match program {
         "hash" if has_letters(&['p']) => ("the program of a name after", "hash -p"),
-        "enable" if has_letters(&['f']) => ("what is loaded by", "enable -f"),
-        "set" if names(&["histexpand", "keyword"]) || has_letters(&['H', 'k']) => {
-            ("the words after", "set")
+        "set" | "shopt" => return check_settings(program, words),
+        // builtins that give way to programs
+        "enable" if !words.is_empty() => ("what a name means after", "enable"),
+        "jobs" if has_letters(&['x', '$', '`']) => ("what is run by", "jobs -x"),
+        // other options are written apart: the parser reads the words behind these only
+        "command" | "builtin" if words.first().is_some_and(is_odd) => ("the words after", program),
+        "bind"
+            if words
+                .iter()
+                .any(|word| word.hole != Hole::None || word.text.contains([':', 'x'])) =>
+        {
+            ("what a key runs after", "bind")
         }
         "fc" if !words.first().is_some_and(lists) || has_letters(&['s', 'e']) => {
             ("the commands of", "the history")
@@ -101,6 +108,48 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
         _ => return Ok(()),
     };
     Err(ShellError::undetermined(what, written))
+}
+
+/// Refuses an option of the shell that may change how it reads or runs what follows.
+pub(super) fn check_setting(option: &Field) -> Result<()> {
+    match option.is_known() && listed(SHELL_OPTIONS, &option.text) {
+        true => Ok(()),
+        false => refuse("what the shell does with the option", option),
+    }
+}
+
+/// Refuses the options of `set` and `shopt` that may change how the shell reads or runs what follows.
+fn check_settings(program: &str, words: &[Field]) -> Result<()> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let letters = match word.text.strip_prefix(['-', '+']) {
+            Some("" | "-") => return Ok(()),
+            Some(letters) => letters,
+            None if program == "shopt" => {
+                check_setting(word)?;
+                continue;
+            }
+            // the parameters
+            None if word.hole == Hole::None => return Ok(()),
+            None => "",
+        };
+        let is_off = word.text.starts_with('+');
+        let known = match program {
+            "shopt" => "opqsu",
+            _ if is_off => "abCeEfhHkmnoptTuvx",
+            _ => "abBCeEfhmnoptTuvx",
+        };
+        let is_odd = |letter| !known.contains(letter);
+        if word.leading() > Leading::Determined || letters.contains(is_odd) {
+            return refuse("what the shell does with the option", word);
+        }
+        if program == "set" && letters.contains('o') {
+            if let Some(option) = words.next() {
+                check_setting(option)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses words that may be options of a program whose options matter.

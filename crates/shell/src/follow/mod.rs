@@ -12,7 +12,7 @@ mod shells;
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
-use super::syntax::Dialect;
+use super::syntax::{Dialect, is_noted};
 use super::table::{
     ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, WRITERS, Writes,
 };
@@ -22,6 +22,7 @@ use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
+pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
@@ -148,10 +149,11 @@ pub(super) fn unversioned(name: &str) -> &str {
 }
 
 impl Walk<'_> {
-    /// Lists a command and the commands that it runs.
+    /// Lists a command and the commands that it runs. The parser has recorded the effects of the builtin `noted`.
     pub(super) fn run<'a>(
         &mut self,
         fields: Vec<Field>,
+        noted: Option<&str>,
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
@@ -162,7 +164,10 @@ impl Walk<'_> {
                 Run::All(all) => {
                     open.extend(all.into_iter().rev().map(|run| (run, place, dialect)));
                 }
-                Run::At(there, run) => open.push((*run, place.max(there), dialect)),
+                Run::At(there, run) => {
+                    self.moved |= there == Place::Elsewhere;
+                    open.push((*run, place.max(there), dialect));
+                }
                 Run::Line(line, positional) => {
                     let from = (place, dialect);
                     self.line(&line, positional, scope, feed, from)?;
@@ -184,6 +189,15 @@ impl Walk<'_> {
                         continue;
                     };
                     let program = self.program(first, scope)?;
+                    // the parser cannot record the effects of a builtin whose name it does not see
+                    let runs_words = matches!(&*program, "command" | "builtin" | "time");
+                    if place == Place::Shell
+                        && is_noted(&first.text)
+                        && noted != Some(&program)
+                        && !runs_words
+                    {
+                        return refuse("the meaning of later words after", first);
+                    }
                     let words = fields.get(1..).unwrap_or_default();
                     if matches!(feed, Feed::Script) && may_read_script(&program, words) {
                         return Err(script_is_read(&program));
@@ -456,7 +470,7 @@ impl Walk<'_> {
             }
         }
         if matches!(program, "cd" | "pushd" | "popd") {
-            let oddly = self.moves_oddly || self.assigned.contains("CDPATH");
+            let oddly = self.assigned.contains("CDPATH");
             scope.folder = moved(&scope.folder, operands().next(), oddly);
         }
         Ok(())

@@ -1,12 +1,11 @@
 //! Shells: the line, the script or the input that they read, and the files that they run.
 
-use super::checks::is_descriptor;
+use super::checks::{check_setting, is_descriptor};
 use super::options::{line_of, script_text, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::option_table::PRINTS_SETUP;
-use crate::syntax::{MOVING, SKIPPING};
 use crate::table::STARTUP_FILES;
 use crate::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use crate::walk::Walk;
@@ -101,13 +100,8 @@ impl Walk<'_> {
                         // without a value the shell lists its options, and no word follows
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
-                            let text = option.text.as_str();
-                            checks &= text != "noexec";
-                            has_history |= matches!(text, "history" | "histexpand");
-                            let changes = text == "keyword" || MOVING.contains(&text);
-                            if !option.is_known() || changes || SKIPPING.contains(&text) {
-                                return refuse("an option of a shell", option);
-                            }
+                            checks &= option.text != "noexec";
+                            check_setting(option)?;
                         }
                     }
                     // with `-k` any word may be an assignment

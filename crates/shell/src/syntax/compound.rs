@@ -3,6 +3,7 @@
 use super::cursor::{Parser, Result};
 use super::parts::{End, arithmetic_end, scripts_of};
 use super::{Kind, Part, Script, Statement, Word};
+use crate::ShellError;
 
 /// Whether the end of an arithmetic text may be another one for Bash: quotes within it may be paired otherwise.
 fn is_unclear(text: &str) -> bool {
@@ -63,8 +64,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn compound(&mut self, word: &str) -> Result<Kind> {
-        if matches!(word, "[[" | "function" | "select" | "coproc") {
+        if matches!(word, "[[" | "function" | "coproc") {
             self.of_bash()?;
+        }
+        // its body runs for each line of the standard input
+        if word == "select" {
+            return Err(ShellError::undetermined("what is chosen after", word));
         }
         self.eat_word(word);
         let mut variable = None;
@@ -103,7 +108,7 @@ impl Parser<'_> {
                 bodies.push(self.body(&["do"])?);
                 bodies.push(self.do_body()?);
             }
-            "for" | "select" => {
+            "for" => {
                 self.blanks();
                 if self.eat("((") {
                     self.of_bash()?;
@@ -116,7 +121,7 @@ impl Parser<'_> {
                 } else {
                     let name;
                     (name, words) = self.for_words()?;
-                    variable = Some(name).filter(|_| word == "for");
+                    variable = Some(name);
                 }
                 bodies.push(self.do_body()?);
             }
@@ -171,7 +176,7 @@ impl Parser<'_> {
             }
             _ => return self.fail(),
         }
-        let repeats = matches!(word, "while" | "until" | "for" | "select");
+        let repeats = matches!(word, "while" | "until" | "for");
         Ok(Kind::Compound {
             variable,
             words,

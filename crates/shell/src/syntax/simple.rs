@@ -31,14 +31,13 @@ const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly"
 const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
+/// Conditions of traps that do not run before or after a command of the line.
+const ENDS: &[&str] = &[
+    "EXIT", "INT", "TERM", "HUP", "QUIT", "PIPE", "USR1", "USR2", "ALRM", "WINCH", "TSTP", "CONT",
+    "0", "1", "2", "3", "15",
+];
 /// Builtins that change the folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
-/// Options of the shell that change where `cd` leads, or which command changes the folder.
-pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
-/// Options of the shell by which it may not carry out an assignment.
-pub(crate) const SKIPPING: &[&str] = &["extdebug", "failglob"];
-/// Words that may precede the name of a builtin: `command -p --`.
-const BUILTIN_PREFIXES: usize = 4;
 const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
@@ -54,6 +53,19 @@ pub(crate) fn is_noted(name: &str) -> bool {
         MEANINGS,
     ];
     lists.iter().any(|list| list.contains(&name))
+}
+
+/// Returns the words from the name of a builtin on, behind `command`, `builtin`, `time` and the options of these that run it.
+pub(crate) fn behind_prefixes<W>(words: &[W], text: impl Fn(&W) -> Option<String>) -> &[W] {
+    let is_prefix = |word: &&W| {
+        matches!(
+            text(word).as_deref(),
+            Some("command" | "builtin" | "time" | "-p" | "--")
+        )
+    };
+    words
+        .get(words.iter().take_while(is_prefix).count()..)
+        .unwrap_or_default()
 }
 
 /// Whether words are `time` and assignments, which hold in this shell as they do without `time`.
@@ -288,8 +300,8 @@ impl Parser<'_> {
 
     /// Records the text that `read x <<< "$y"` takes into variables.
     fn note_read(&mut self, words: &[Word], redirects: &[Redirect]) {
-        let reads = |word: &Word| literal(word).is_some_and(|one| TAKING.contains(&&*one));
-        if !words.iter().take(BUILTIN_PREFIXES).any(reads) {
+        let name = behind_prefixes(words, literal).first().and_then(literal);
+        if !name.is_some_and(|name| TAKING.contains(&&*name)) {
             return;
         }
         let names = words
@@ -352,19 +364,12 @@ impl Parser<'_> {
 
     /// Records the effects of a command on names.
     fn note(&mut self, words: &[Word]) {
-        // `command`, `builtin` and `time` run the words after them
-        let mut words = words;
-        let name = loop {
-            let Some((first, rest)) = words.split_first() else {
-                return;
-            };
-            words = rest;
-            match literal(first).as_deref() {
-                Some("command" | "builtin" | "time" | "-p" | "--") => {}
-                Some(name) => break name.to_owned(),
-                // the walk refuses the command if the expansion gives one of the names that are recorded here
-                None => return self.pass(None, words),
-            }
+        let Some((first, words)) = behind_prefixes(words, literal).split_first() else {
+            return;
+        };
+        // the walk refuses the command if an expansion gives one of the names that are recorded here
+        let Some(name) = literal(first) else {
+            return self.pass(None, words);
         };
         let name = name.as_str();
         self.pass(Some(name), words);
@@ -389,19 +394,16 @@ impl Parser<'_> {
         // evaluated text may also shift the parameters
         self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
+        // the first word is the text; traps of other conditions end with the shell, or need a signal
+        let is_rare = |word: &Word| {
+            literal(word).is_none_or(|one| !ENDS.contains(&one.trim_start_matches("SIG")))
+        };
+        let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
+        self.names.traps |= name == "trap" && behind.nth(0).is_some() && behind.any(is_rare);
         match name {
             "read" => self.names.assign("REPLY"),
             "mapfile" | "readarray" => self.names.assign("MAPFILE"),
             "getopts" => self.names.assign("OPTARG"),
-            "shopt" => {
-                let moves = |word: &Word| match literal(word) {
-                    Some(text) => MOVING.iter().any(|option| text.contains(option)),
-                    None => true,
-                };
-                self.names.moves_oddly |= words.iter().any(|word| moves(word) || expands(word));
-                let skips = |word: &Word| literal(word).is_none_or(|one| SKIPPING.contains(&&*one));
-                self.names.dynamic |= words.iter().any(skips);
-            }
             "let" => {
                 for word in words {
                     let text = beginning(word);
@@ -520,20 +522,13 @@ fn expands(word: &Word) -> bool {
 
 /// Returns the words of a builtin in which subscripts are evaluated. For `test` they are not analysed.
 fn subscripted(words: &[Word]) -> &[Word] {
-    let name = |word: &Word| {
-        let text = literal(word).unwrap_or_default();
-        EVALUATES_SUBSCRIPTS
-            .contains(&text.as_str())
-            .then_some(text)
-    };
-    let found = words.iter().take(BUILTIN_PREFIXES + 1).enumerate();
-    let Some((at, name)) = found
-        .filter_map(|(at, word)| Some((at, name(word)?)))
-        .next()
-    else {
+    let Some((first, rest)) = behind_prefixes(words, literal).split_first() else {
         return &[];
     };
-    let rest = words.get(at + 1..).unwrap_or_default();
+    let name = literal(first).unwrap_or_default();
+    if !EVALUATES_SUBSCRIPTS.contains(&&*name) {
+        return &[];
+    }
     let by_option = |word: &Word| beginning(word).starts_with("-v");
     match name.as_str() {
         "test" | "[" => &[],
