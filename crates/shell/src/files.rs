@@ -3,7 +3,10 @@
 use super::ShellError;
 use super::follow::{base, listed, unversioned};
 use super::option_table::GIT_FILES;
-use super::table::{COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRITERS};
+use super::table::{
+    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STARTUP_FILES, STORES, UNPACKS, WRITERS,
+};
+use super::variables::STARTUP_VARIABLE;
 use super::walk::Walk;
 use super::words::{Field, Hole};
 use super::wrappers::WRAPPERS;
@@ -61,8 +64,44 @@ impl Walk<'_> {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
         }
-        match self.unordered {
-            true => self.check_ran(0),
+        if self.unordered {
+            self.check_ran(0)?;
+            self.check_started(0)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the programs and shells that were started by the commands since `from`, as if they had been started now.
+    pub(super) fn check_started(&mut self, from: usize) -> Result<()> {
+        self.charge((self.found.len() - from.min(self.found.len())) * 16)?;
+        let commands = self.found.get(from..).unwrap_or_default();
+        let names = || {
+            commands
+                .iter()
+                .filter_map(|words| Some(base(words.first()?)))
+        };
+        if let Some(name) = names().find(|name| self.writes_file(name)) {
+            let what = "the content of a file that the line writes";
+            return Err(ShellError::undetermined(what, name));
+        }
+        match names().any(|name| SHELLS.contains(&unversioned(name))) {
+            true => self.check_startup_files(),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a shell that may read a file that the line writes when it starts or ends.
+    pub(super) fn check_startup_files(&mut self) -> Result<()> {
+        let what = "what a shell reads when it starts or ends";
+        for file in STARTUP_FILES {
+            // `profile` is also an option of many programs
+            let is_hidden = file.starts_with('.');
+            if self.files.contains(*file) || is_hidden && self.may_have_written(file, false)? {
+                return Err(ShellError::undetermined(what, file));
+            }
+        }
+        match self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
+            true => Err(ShellError::undetermined(what, STARTUP_VARIABLE)),
             false => Ok(()),
         }
     }

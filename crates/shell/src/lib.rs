@@ -143,10 +143,19 @@ pub type Command = Vec<String>;
 /// Texts that are not Bash or exceed [`Limits`], and those that do not determine which programs run: see
 /// [`ShellError::Undetermined`]. Takes time linear in [`Limits::work`].
 pub fn commands(line: &str, limits: &Limits) -> Result<Vec<Command>, ShellError> {
-    let mut walk = Walk::new(limits);
+    let first = walked(line, Walk::new(limits))?;
+    // texts within the line define names: what runs before them, or again after them, is read with these names
+    let last = match first.finds_names() {
+        true => walked(line, first.again())?,
+        false => first,
+    };
+    Ok(last.found)
+}
+
+fn walked<'l>(line: &str, mut walk: Walk<'l>) -> Result<Walk<'l>, ShellError> {
     walk.text(line, None, &Feed::Nothing, 0, Folder::Here, Dialect::Bash)?;
     walk.check_at_end()?;
-    Ok(walk.found)
+    Ok(walk)
 }
 
 #[cfg(doctest)]

@@ -58,6 +58,8 @@ pub(super) struct Walk<'l> {
     pub(super) git_file: Option<String>,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
+    /// The number of variables, aliases and functions that the line itself names.
+    own_names: usize,
     /// Whether a trap may run before or after any command.
     pub(super) traps: bool,
     /// Whether any command so far, or of a text that is being walked, may run in another folder than the line begins in.
@@ -147,10 +149,30 @@ impl<'l> Walk<'l> {
             git_runs: false,
             git_file: None,
             moves: false,
+            own_names: 0,
             traps: false,
             moved: false,
             inherited: None,
         }
+    }
+
+    /// Returns another walk, which begins with the names that this one has found.
+    pub(super) fn again(self) -> Walk<'l> {
+        Walk {
+            assigned: self.assigned,
+            aliases: self.aliases,
+            functions: self.functions,
+            ..Walk::new(self.limits)
+        }
+    }
+
+    /// Whether texts within the line define names that the line itself does not.
+    pub(super) fn finds_names(&self) -> bool {
+        self.n_names() > self.own_names
+    }
+
+    fn n_names(&self) -> usize {
+        self.assigned.len() + self.aliases.len() + self.functions.len()
     }
 
     /// Counts work, in bytes of text that is read, copied or listed.
@@ -210,6 +232,9 @@ impl<'l> Walk<'l> {
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
             .extend(parsed.names.functions.iter().cloned());
+        if level == 0 {
+            self.own_names = self.n_names();
+        }
         self.unordered |= names.unordered;
         self.moves |= names.moves;
         self.moved |= names.moves;
@@ -325,6 +350,7 @@ impl<'l> Walk<'l> {
             }
             if repeats {
                 self.check_ran(ran)?;
+                self.check_started(found)?;
             }
             if !repeats || scope.folder == start {
                 return Ok(());

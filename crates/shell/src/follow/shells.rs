@@ -6,8 +6,7 @@ use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::option_table::PRINTS_SETUP;
-use crate::table::STARTUP_FILES;
-use crate::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
+use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
 use crate::wrappers::SHELL;
@@ -25,18 +24,7 @@ fn check_history(text: &str) -> Result<()> {
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
     pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
-        for file in STARTUP_FILES {
-            // `profile` is also an option of many programs
-            let is_hidden = file.starts_with('.');
-            if self.files.contains(*file) || is_hidden && self.may_have_written(file, false)? {
-                let what = "what a shell reads when it starts or ends";
-                return Err(ShellError::undetermined(what, file));
-            }
-        }
-        if self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
-            let what = "what a shell reads when it starts or ends";
-            return Err(ShellError::undetermined(what, STARTUP_VARIABLE));
-        }
+        self.check_startup_files()?;
         let mut line = false;
         let mut input = false;
         let (mut checks, mut interactive, mut has_history) = (false, false, false);
