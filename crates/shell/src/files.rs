@@ -165,8 +165,9 @@ impl Walk<'_> {
             .filter_map(|command| command.split_first());
         let named = earlier.any(|(program, words)| {
             let program = base(program);
-            let writes = !only_names(program) && !self.functions.contains(program);
-            let writes = writes && (is_script || !listed(STORES, program));
+            let compiles = is_script && listed(COMPILES, unversioned(program));
+            let writes = !only_names(program) && (is_script || !listed(STORES, program));
+            let writes = (writes || compiles) && !self.functions.contains(program);
             let plumbing = |word: &String| listed(GIT_PLUMBING, word);
             program == "git" && words.iter().any(plumbing)
                 || is_script && unpacks(program, words)

@@ -65,7 +65,9 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("sbatch", "--wrap"),
     ("gcloud vagrant", "--command"),
     ("nodemon", "--exec"),
-    ("vi vim nvim view ex", "-c -S --cmd"),
+    (EDITORS, "-c -S --cmd"),
+    ("install ginstall", "--strip-program"),
+    ("cc gcc g++ c++ clang clang++", "-wrapper"),
     ("nix-shell", "--run --command"),
     ("npm pnpm", "-c --call"),
     ("mise", "-c --command"),
@@ -91,6 +93,17 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Editors whose commands may run a line: `:!LINE`.
+pub(super) const EDITORS: &str = "vi vim nvim view ex";
+
+/// Programs of which `-o` gives a setting of `ssh`.
+pub(super) const SSH_PROGRAMS: &str = "ssh scp sftp slogin autossh";
+
+/// Programs of [`LINE_OPTIONS`] that give a line to a shell as it is, without words behind it.
+pub(super) const WHOLE_LINES: &str = "tar gtar bsdtar split gsplit sort gsort man bat batcat delta ack ag hyperfine sbatch gcloud vagrant vi vim \
+    nvim view ex nix-shell npm pnpm mise doppler nc ncat netcat strace ltrace fzf sk apt apt-get apt-cache aptitude dpkg git-rebase \
+    git-filter-branch restic rclone make gmake dpkg-architecture";
+
 /// Programs, the words that announce a command (one of them is enough), and the number of operands between that word
 /// and the command.
 pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
@@ -106,7 +119,7 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
     ("screen", "-dm -Dm", 0),
 ];
 
-/// Programs whose operands are lines for a shell, if they have more than one word.
+/// Programs whose operands are lines for a shell, if they are no plain words.
 pub(super) const LINE_OPERANDS: &str = "hyperfine tmux sops";
 
 /// Settings of `ssh` whose value is a line for a shell.
@@ -260,6 +273,7 @@ pub(super) const WRITERS: &[(&str, Writes)] = &[
     ("install", Writes::Last),
     ("link", Writes::Last),
     ("rsync", Writes::Last),
+    ("scp", Writes::Last),
     ("curl", Writes::Fetched),
     ("wget", Writes::Fetched),
     ("base64", Writes::Fetched),

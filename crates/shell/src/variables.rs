@@ -4,8 +4,9 @@ use crate::ShellError;
 use crate::follow::git::decides;
 use crate::follow::{base, dialect_of, listed, unversioned};
 use crate::syntax::Dialect;
-use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS};
+use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS, WRITERS};
 use crate::words::{Field, Hole};
+use crate::wrappers::WRAPPERS;
 
 /// The part of a line that an open value of these variables leaves undetermined.
 pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
@@ -59,6 +60,7 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "GVIMINIT",
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
+    "GREP",
 ];
 /// Variables whose value holds options of `make`.
 pub(super) const MAKE_OPTIONS: &[&str] = &["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"];
@@ -322,13 +324,19 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
             Some(program) => !reads_lines(program),
             None => !is_own_shell(given.written),
         };
+    // remotes that are programs
+    let configures = configures
+        || name == "GIT_ALLOW_PROTOCOL" && value.is_none_or(|value| value.contains("ext"));
+    let is_odd = |c: char| c.is_whitespace() || ";|&$`()<>'\"\\*?[".contains(c);
+    // a tilde stands for it, also in texts
+    let sets_home = name == "HOME" && given.value.contains(is_odd);
     let does = name == "LESS" && runs_at_start(value.unwrap_or(given.written));
     let holds_code = CODE_VARIABLES.iter().any(|(code, marks)| {
         let marked = marks.iter().any(|mark| given.value.contains(mark));
         *code == name && value != Some("") && (marks.is_empty() || marked)
     });
     // options of a shell; some change how it parses a line
-    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS") || READ_ONLY.contains(&name);
+    let sets = sets_home || matches!(name, "SHELLOPTS" | "BASHOPTS") || READ_ONLY.contains(&name);
     let is_line = hides || builds || makes || reads || does || holds_code;
     if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
     {
@@ -407,12 +415,18 @@ fn is_own_shell(written: &str) -> bool {
         || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
 }
 
-/// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.
+/// Whether a line is a single command of a program that neither runs others nor writes or deletes files by its words, whatever is appended.
 fn is_harmless(line: &str) -> bool {
     let runs = |word: &str| {
         let name = word.rsplit('/').next().unwrap_or(word);
         SHELLS.contains(&name)
             || INTERPRETERS.contains(&name)
+            || matches!(
+                name,
+                "find" | "gfind" | "xargs" | "gxargs" | "parallel" | "eval" | "." | "source" | "dd"
+            )
+            || WRITERS.iter().any(|(writer, _)| *writer == name)
+            || WRAPPERS.iter().any(|one| listed(one.names, name))
             || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
     };
     !line.contains([

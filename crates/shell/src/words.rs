@@ -7,7 +7,7 @@ use super::variables::SET_BY_SHELL;
 use super::walk::{Scope, Walk};
 
 /// The reason why a word is not determined by the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hole {
     None,
     /// After its beginning.

@@ -33,14 +33,17 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     {
         return refuse("the variable of a reference", field);
     }
+    // an element, or a variable that holds a whole assignment; those that a program prints are not known
     let open = |field: &&Field| {
         let name = field.text.split('=').next().unwrap_or_default();
-        field.hole == Hole::Start && name.contains('[')
+        let is_variable = !field.environment && !field.text.starts_with(['`', '-']);
+        let is_variable = is_variable && !name.starts_with("$(");
+        field.hole == Hole::Start && (name.contains('[') || is_variable)
     };
     if ASSIGNS.contains(&program)
         && let Some(field) = words.iter().find(open)
     {
-        return refuse("the variable of an element", field);
+        return refuse("the variable that is assigned", field);
     }
     // `printf` names one with `-v` only, here or in the next word
     let by_option = |at: usize| words.get(at).is_some_and(|field| field.text == "-v");
@@ -205,6 +208,7 @@ pub(super) fn check_deletion(
     long: &str,
     folder: &Folder,
     temporary: impl Fn(&Field) -> bool,
+    climbs: impl Fn(&Field) -> bool,
 ) -> Result<()> {
     let rest = fields.get_mut(1..).unwrap_or_default();
     let is_long = |text: &str| {
@@ -219,7 +223,11 @@ pub(super) fn check_deletion(
         .any(|field| is_long(&field.text) || is_short(&field.text));
     let open = rest
         .iter()
-        .filter(|field| field.hole == Hole::Start || field.process.is_some())
+        .filter(|field| {
+            // behind its beginning it may go on as other words
+            let splits = field.may_split() && field.leading() > Leading::Determined;
+            field.hole == Hole::Start || splits || field.process.is_some()
+        })
         .filter(|field| !temporary(field));
     let sole = rest
         .iter()
@@ -241,7 +249,7 @@ pub(super) fn check_deletion(
     }
     let mut others = Vec::new();
     for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
-        if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
+        if field.tilde || field.hole == Hole::Within && climbs(field) {
             return refuse("what is deleted", field);
         }
         if field.text.starts_with('/') || field.hole == Hole::Start {
@@ -294,6 +302,21 @@ impl Walk<'_> {
         matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
             && self.prints_no_option(&partial.written, !field.splits)
             && !self.assigned.contains("PATH")
+    }
+
+    /// Whether a part of a path may lead to another folder than the parts before it: one that is written so, or a variable of which the
+    /// line does not determine a single value.
+    pub(super) fn climbs(&self, field: &Field, scope: &Scope<'_>) -> bool {
+        let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+        let mut names = field.text.split('$').skip(1).map(|rest| {
+            let name = rest.strip_prefix('{').unwrap_or(rest);
+            name.split(part).next().unwrap_or_default()
+        });
+        let is_open = |name: &str| {
+            let is_parameter = scope.calls > 0 && name.starts_with(|c: char| c.is_ascii_digit());
+            is_parameter || self.assigned.contains(name) && !scope.partial.contains_key(name)
+        };
+        field.text.contains("..") || field.determined().contains("..") || names.any(is_open)
     }
 
     /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.

@@ -1,13 +1,27 @@
 //! The effects of commands on files, variables and the folder.
 
 use super::Result;
+use super::listed;
+use super::options::Sorted;
 use crate::files::only_names;
 use crate::table::{ASSIGNS, WRITERS, Writes};
 use crate::variables::loads_code;
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::Field;
+use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
+    /// Records the files that a wrapper writes.
+    pub(super) fn record_files(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
+        for (_, file) in sorted
+            .values
+            .iter()
+            .filter(|(name, _)| listed(wrapper.writes, name))
+        {
+            self.writes_to(file);
+        }
+    }
+
     /// Records the effects of a command on files and on the folder.
     pub(super) fn effects(
         &mut self,
@@ -53,6 +67,8 @@ impl Walk<'_> {
                 Writes::Fetched => {
                     let mut output = false;
                     for field in rest {
+                        // `-o 'a#1'` stands for parts of the address
+                        self.any_file |= output && program == "curl" && field.text.contains('#');
                         if output || field.text.contains("://") {
                             let path = field.text.split(['?', '#']).next().unwrap_or_default();
                             self.writes(path);
@@ -80,6 +96,16 @@ impl Walk<'_> {
                 }
             }
         }
+        if program == "git" && rest.iter().any(|field| field.text == "mv") {
+            operands()
+                .last()
+                .into_iter()
+                .for_each(|file| self.writes_to(file));
+        }
+        if program == "script" {
+            self.writes("typescript");
+        }
+        self.record_backups(program, rest);
         if matches!(program, "find" | "gfind") {
             let options = rest.iter().zip(rest.iter().skip(1));
             for (_, path) in options
@@ -101,6 +127,36 @@ impl Walk<'_> {
             scope.folder = moved(&scope.folder, operands().next(), oddly);
         }
         Ok(())
+    }
+
+    /// Records the names of backups, which are those of files and an ending: `cp -b`, `mv -S .sh`, `sed -i.sh`.
+    fn record_backups(&mut self, program: &str, words: &[Field]) {
+        let options = || words.iter().filter(|word| word.text.starts_with('-'));
+        match program {
+            "cp" | "mv" | "ln" | "install" | "rsync" => {
+                let letters = if program == "rsync" { "b" } else { "bS" };
+                self.any_file |= options().any(|word| match word.text.strip_prefix("--") {
+                    Some(long) => long.starts_with("ba") || long.starts_with("su"),
+                    None => word.text.contains(|c| letters.contains(c)),
+                });
+            }
+            "sed" | "gsed" | "perl" | "ruby" => {
+                let endings: Vec<String> = options()
+                    .filter_map(|word| match word.text.strip_prefix("--") {
+                        Some(long) => long.strip_prefix("in-place="),
+                        None => Some(word.text.split_once('i')?.1),
+                    })
+                    .filter(|ending| {
+                        ending.starts_with(|c: char| !c.is_ascii_alphanumeric())
+                            || ending.contains('*')
+                    })
+                    .map(str::to_owned)
+                    .collect();
+                self.any_file |= endings.iter().any(|ending| ending.contains('*'));
+                self.endings.extend(endings);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -35,11 +35,16 @@ enum Run {
     Words(Vec<Field>),
     /// A text that a shell reads, and the words that become its parameters.
     Line(String, Option<Vec<String>>),
+    /// A text that a program gives to a shell, with an input of its own and maybe with [words of its own](GIVEN_WORDS) behind it.
+    Given(String, bool),
     /// The standard input of the command, which a shell reads.
     Input,
     All(Vec<Run>),
     At(Place, Box<Run>),
 }
+
+/// The words that a program appends to a line, of which the first is a file that may hold any text.
+const GIVEN_WORDS: [&str; 2] = ["./FILE-OF-THE-CALLER", ":"];
 
 /// The place where a command runs. Commands that it runs itself run in the same place or in a later variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,6 +145,16 @@ impl Walk<'_> {
                     let from = (place, dialect);
                     self.line(&line, positional, scope, feed, from)?;
                 }
+                Run::Given(line, appends) => {
+                    let (mut line, mut words) = (line, None);
+                    if appends {
+                        line.push_str(" \"$@\"");
+                        let [file, other] = GIVEN_WORDS;
+                        words = Some(vec!["sh".to_owned(), file.to_owned(), other.to_owned()]);
+                        self.writes(file);
+                    }
+                    self.line(&line, words, scope, &Feed::Unknown, (place, dialect))?;
+                }
                 Run::Input => match feed {
                     Feed::Nothing => {}
                     // a command that the script runs reads the same standard input
@@ -195,7 +210,7 @@ impl Walk<'_> {
                     }
                     let next = self.next(&program, &fields, feed)?;
                     let there = match program.as_str() {
-                        "trap" => Place::Later,
+                        "trap" | "mapfile" | "readarray" | "complete" | "compgen" => Place::Later,
                         program if IN_SHELL.contains(&program) => Place::Shell,
                         _ => Place::Process,
                     };
@@ -351,7 +366,8 @@ impl Walk<'_> {
             self.relative(field, scope);
         }
         let temporary = |field: &Field| self.is_temporary(field, scope);
-        check_deletion(fields, letters, long, &scope.folder, temporary)
+        let climbs = |field: &Field| self.climbs(field, scope);
+        check_deletion(fields, letters, long, &scope.folder, temporary, climbs)
     }
 
     fn next(&mut self, program: &str, fields: &[Field], feed: &Feed) -> Result<Run> {
@@ -378,6 +394,12 @@ impl Walk<'_> {
                     None => Ok(Run::Nothing),
                 };
             }
+            "envdir" | "s6-envdir" => {
+                return Err(ShellError::undetermined(
+                    "the variables that it sets after",
+                    program,
+                ));
+            }
             "run-parts"
                 if !rest
                     .iter()
@@ -396,6 +418,7 @@ impl Walk<'_> {
             "watch" => return watch(rest),
             "ssh" | "slogin" | "autossh" | "rsh" => {
                 let sorted = sort(&SSH, rest)?;
+                self.record_files(&SSH, &sorted);
                 let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
                 let remote = match (sorted.operands, command) {
                     // without a host `ssh` only prints its usage
@@ -445,7 +468,7 @@ impl Walk<'_> {
         let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
             return unlisted(program, rest, feed);
         };
-        let run = wrapped(wrapper, program, rest, feed)?;
+        let run = self.wrapped(wrapper, program, rest, feed)?;
         // `strace -o '|LINE'`
         Ok(match matches!(program, "strace" | "ltrace") {
             true => {
@@ -453,6 +476,52 @@ impl Walk<'_> {
                 runs.push(run);
                 Run::All(runs)
             }
+            false => run,
+        })
+    }
+
+    fn wrapped(
+        &mut self,
+        wrapper: &Wrapper,
+        program: &str,
+        words: &[Field],
+        feed: &Feed,
+    ) -> Result<Run> {
+        // an option before the subcommand may name a folder
+        let first = words.first().map_or("", |word| word.text.as_str());
+        let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
+        let words = match (wrapper.subcommand, words.split_first()) {
+            (None, _) => words,
+            (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
+            // options of the program itself, of which some have a value
+            (Some(names), Some((first, _))) if first.text.starts_with('-') => {
+                // the value of an option may also equal a subcommand
+                let named =
+                    |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
+                let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
+                match at.and_then(|at| words.get(at + 1..)) {
+                    Some(rest) => rest,
+                    None => return unlisted(program, words, feed),
+                }
+            }
+            (Some(_), Some((first, _))) if first.hole != Hole::None => {
+                return refuse("a subcommand", first);
+            }
+            (Some(_), _) => return unlisted(program, words, feed),
+        };
+        let sorted = sort(wrapper, words)?;
+        self.record_files(wrapper, &sorted);
+        let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
+        if given(wrapper.idle) {
+            return Ok(Run::Nothing);
+        }
+        moves |= wrapper
+            .moves
+            .is_some_and(|options| options.is_empty() || given(options));
+        check_name(&sorted)?;
+        let run = wrapped_words(wrapper, &sorted)?;
+        Ok(match moves {
+            true => Run::At(Place::Elsewhere, Box::new(run)),
             false => run,
         })
     }
@@ -480,44 +549,6 @@ impl Walk<'_> {
             None => Ok(Run::Input),
         }
     }
-}
-
-fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
-    // an option before the subcommand may name a folder
-    let first = words.first().map_or("", |word| word.text.as_str());
-    let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
-    let words = match (wrapper.subcommand, words.split_first()) {
-        (None, _) => words,
-        (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
-        // options of the program itself, of which some have a value
-        (Some(names), Some((first, _))) if first.text.starts_with('-') => {
-            // the value of an option may also equal a subcommand
-            let named = |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
-            let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
-            match at.and_then(|at| words.get(at + 1..)) {
-                Some(rest) => rest,
-                None => return unlisted(program, words, feed),
-            }
-        }
-        (Some(_), Some((first, _))) if first.hole != Hole::None => {
-            return refuse("a subcommand", first);
-        }
-        (Some(_), _) => return unlisted(program, words, feed),
-    };
-    let sorted = sort(wrapper, words)?;
-    let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
-    if given(wrapper.idle) {
-        return Ok(Run::Nothing);
-    }
-    moves |= wrapper
-        .moves
-        .is_some_and(|options| options.is_empty() || given(options));
-    check_name(&sorted)?;
-    let run = wrapped_words(wrapper, &sorted)?;
-    Ok(match moves {
-        true => Run::At(Place::Elsewhere, Box::new(run)),
-        false => run,
-    })
 }
 
 /// Returns the command that a wrapper runs, from its sorted words.

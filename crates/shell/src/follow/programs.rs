@@ -3,7 +3,7 @@
 use super::options::{
     Sorted, after_assignments, check_name, line_of, long_option, sort, split_value, take,
 };
-use super::{Place, Result, Run, base, listed, refuse, unversioned};
+use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
@@ -20,13 +20,27 @@ impl Walk<'_> {
         let is_kind = |word: &Field| {
             matches!(word.text.as_str(), "-H" | "-L" | "-P" | "--") || word.text.starts_with("-O")
         };
-        let starts: Vec<&Field> = words
+        let is_expression = |word: &Field| match word.text.as_str() {
+            "(" | "!" => true,
+            text => text.len() > 1 && text.starts_with('-'),
+        };
+        let mut first = 0;
+        while let Some(word) = words.get(first) {
+            first += match word.text.as_str() {
+                "-D" => 2,
+                _ if is_kind(word) => 1,
+                _ => break,
+            };
+        }
+        let behind = words.get(first..).unwrap_or_default();
+        let starts: Vec<&Field> = behind
             .iter()
-            .skip_while(|word| is_kind(word))
-            .take_while(|word| !word.text.starts_with(['-', '(', '!']))
+            .take_while(|word| !is_expression(word))
             .collect();
-        let n_starts =
-            words.len() - words.iter().skip_while(|word| is_kind(word)).count() + starts.len();
+        let n_starts = first + starts.len();
+        if let Some(list) = words.iter().find(|word| word.text == "-files0-from") {
+            return refuse("the starting points of `find`", list);
+        }
         let is_outside = |start: &&Field| {
             let climbs = start.text.split('/').any(|part| part == "..");
             start.hole != Hole::None || start.tilde || climbs || start.text.starts_with('/')
@@ -75,6 +89,7 @@ impl Walk<'_> {
             });
             let command = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             at += command.len();
+            let command = &with_found(command);
             // a file that is found
             if let Some(word) = command.first().filter(|word| word.text.contains("{}")) {
                 return refuse("the program", word);
@@ -250,6 +265,21 @@ fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
         Some((_, value)) if value.text.is_empty() => Ok(Some("{}".to_owned())),
         Some((_, value)) => Ok(Some(value.text.clone())),
     }
+}
+
+/// Returns words in which `{}` stands for a file that is found: in a text for a shell, its name is a part of that text.
+pub(super) fn with_found(words: &[Field]) -> Vec<Field> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./{},:=+@%~".contains(c);
+    let found = words.iter().map(|word| match has_mark(&word.text) {
+        true if !word.text.chars().all(is_plain) => Field {
+            hole: word.hole.max(Hole::Within),
+            environment: false,
+            tail: false,
+            ..word.clone()
+        },
+        _ => word.clone(),
+    });
+    found.collect()
 }
 
 /// Follows `su`, whose operands may precede its options; `None` if the table describes the call completely.

@@ -219,7 +219,7 @@ impl Parser<'_> {
                     break;
                 }
                 let word = self.word()?;
-                self.flow_into(&name, &word);
+                self.flow_words_into(&name, &word);
                 words.push(word);
             }
         }

@@ -183,12 +183,13 @@ impl Names {
         }
     }
 
-    /// Records the subscripts of an array in a text: `x[i]`.
-    pub(crate) fn subscripts(&mut self, text: &str) {
+    /// Records the subscripts of an array in a text: `x[i]`. Those of arrays of texts are evaluated only if `twice`: a builtin expands what
+    /// the shell has expanded.
+    pub(crate) fn subscripts(&mut self, text: &str, twice: bool) {
         if let Some((name, index)) = text.split_once('[') {
             let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
             let name = name.rsplit(|c| !is_name(c)).next().unwrap_or_default();
-            if !self.associative.contains(name) {
+            if twice || !self.associative.contains(name) {
                 self.texts.evaluate(index);
             }
         }

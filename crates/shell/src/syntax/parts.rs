@@ -41,7 +41,7 @@ impl Parser<'_> {
                 return self.fail();
             }
             self.names.assign_all(&written);
-            self.names.subscripts(&format!("{name}[{written}"));
+            self.names.subscripts(&format!("{name}[{written}"), false);
             self.bump();
             value.push(Part::Opaque {
                 scripts: scripts_of(index),
@@ -420,7 +420,7 @@ impl Parser<'_> {
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         if written.contains(['=', '[']) || offset.is_some() {
             self.names.assign_all(&written);
-            self.names.subscripts(&written);
+            self.names.subscripts(&written, false);
         }
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {

@@ -334,7 +334,7 @@ impl Parser<'_> {
                     _ => {}
                 }
             }
-            self.names.subscripts(&before);
+            self.names.subscripts(&before, true);
         }
     }
 

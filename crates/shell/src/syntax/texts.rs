@@ -119,9 +119,10 @@ impl Texts {
     }
 
     /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
-    fn flow(&mut self, into: &str, word: &[Part]) {
+    fn flow(&mut self, into: &str, word: &[Part], expands: bool) {
         let mut sources = Sources::default();
-        if !word.iter().all(|part| sources.of_part(part)) {
+        let is_file = expands && word.iter().any(is_pattern);
+        if !word.iter().all(|part| sources.of_part(part)) || is_file {
             self.printed.insert(into.to_owned());
         }
         self.counters.extend(sources.counters);
@@ -141,7 +142,17 @@ impl Texts {
 impl Parser<'_> {
     /// Records the value of a variable.
     pub(super) fn flow_into(&mut self, name: &str, value: &[Part]) {
-        self.names.texts.flow(name, value);
+        // the elements of an array are words
+        let is_array = |part: &Part| matches!(part, Part::Opaque { written, .. } if written.starts_with('(') && written.contains(['*', '?']));
+        self.names.texts.flow(name, value, false);
+        if value.iter().any(is_array) {
+            self.names.texts.printed.insert(name.to_owned());
+        }
+    }
+
+    /// Records a word of which the words that it expands to become the values of a variable.
+    pub(super) fn flow_words_into(&mut self, name: &str, word: &[Part]) {
+        self.names.texts.flow(name, word, true);
     }
 
     /// Records the words of a command that become the parameters of a function or of another shell.
@@ -158,9 +169,9 @@ impl Parser<'_> {
             self.names.texts.printed.insert(ARGUMENTS.to_owned());
         }
         for word in words.iter().filter(|_| passes) {
-            self.names.texts.flow(ARGUMENTS, word);
+            self.names.texts.flow(ARGUMENTS, word, true);
             if let Some((variable, _)) = beginning(word).split_once('=') {
-                self.names.texts.flow(variable, word);
+                self.names.texts.flow(variable, word, false);
             }
         }
     }
@@ -205,8 +216,6 @@ impl Sources {
 
     /// Whether a word is a text of the line, and not the names of files.
     fn of_word(&mut self, word: &Word) -> bool {
-        let is_pattern =
-            |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']));
         !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
     }
 
@@ -279,6 +288,11 @@ impl Sources {
         self.counters.insert(name);
         counts && self.of_words(node)
     }
+}
+
+/// Whether a part of a word makes it the names of files.
+fn is_pattern(part: &Part) -> bool {
+    matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']))
 }
 
 fn words_of(node: &Node) -> &[Word] {
