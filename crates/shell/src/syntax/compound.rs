@@ -2,6 +2,7 @@
 
 use super::cursor::{Parser, Result};
 use super::parts::{End, arithmetic_end, scripts_of};
+use super::simple::beginning;
 use super::{Kind, Part, Script, Statement, Word};
 use crate::ShellError;
 
@@ -284,7 +285,16 @@ impl Parser<'_> {
             if !process && operators.iter().any(|operator| self.eat(operator)) {
                 continue;
             }
-            words.push(self.word()?);
+            let word = self.word()?;
+            let begins = beginning(&word);
+            // `[[ -v x[i] ]]`
+            if begins
+                .split_once('[')
+                .is_some_and(|(name, _)| !name.is_empty())
+            {
+                self.evaluate_subscripts(&word);
+            }
+            words.push(word);
         }
     }
 

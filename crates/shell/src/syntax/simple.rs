@@ -320,22 +320,24 @@ impl Parser<'_> {
     /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     fn note_subscripts(&mut self, words: &[Word]) {
         for word in subscripted(words) {
-            let mut before = String::new();
-            for part in word {
-                let element = before.contains('[') && !before.contains("]=");
-                match part {
-                    Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
-                    Part::Param { name, .. } if element || before.contains("=(") => {
-                        self.names.texts.evaluate_variable(name);
-                    }
-                    part if element || before.contains("=(") => {
-                        self.names.texts.evaluate_parts(std::slice::from_ref(part));
-                    }
-                    _ => {}
-                }
-            }
-            self.names.subscripts(&before, true);
+            self.evaluate_subscripts(word);
         }
+    }
+
+    /// Records what is evaluated if a builtin reads a word as the name of an element.
+    pub(super) fn evaluate_subscripts(&mut self, word: &Word) {
+        let mut before = String::new();
+        for part in word {
+            let element = before.contains('[') && !before.contains("]=");
+            match part {
+                Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
+                part if element || before.contains("=(") => {
+                    self.names.texts.evaluate_parts(std::slice::from_ref(part));
+                }
+                _ => {}
+            }
+        }
+        self.names.subscripts(&before, true);
     }
 
     /// Whether a command is a trap whose text changes no names.
@@ -520,7 +522,7 @@ fn expands(word: &Word) -> bool {
         .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
 }
 
-/// Returns the words of a builtin in which subscripts are evaluated. For `test` they are not analysed.
+/// Returns the words of a builtin in which subscripts are evaluated; those that `test` compares are not analysed.
 fn subscripted(words: &[Word]) -> &[Word] {
     let Some((first, rest)) = behind_prefixes(words, literal).split_first() else {
         return &[];
@@ -531,7 +533,11 @@ fn subscripted(words: &[Word]) -> &[Word] {
     }
     let by_option = |word: &Word| beginning(word).starts_with("-v");
     match name.as_str() {
-        "test" | "[" => &[],
+        "test" | "[" => {
+            let option = rest.iter().position(by_option);
+            let at = option.map_or(rest.len(), |at| at + 1);
+            rest.get(at..(at + 1).min(rest.len())).unwrap_or_default()
+        }
         "printf" if rest.first().is_some_and(by_option) => rest.get(..2).unwrap_or(rest),
         "printf" => &[],
         _ => rest,

@@ -33,8 +33,12 @@ pub(crate) struct Texts {
     ends: bool,
     /// Variables that hold the output of programs that can print any text.
     printed: HashSet<String>,
+    /// Variables with a text of which a subscript may make a command: `$(…)`.
+    running: HashSet<String>,
     /// Variables that arithmetic reads.
     evaluated: HashSet<String>,
+    /// Variables that name other variables, with subscripts: `${!x}`. What a program prints is taken for a name.
+    naming: HashSet<String>,
     /// Variables whose text is a part of that of others: from, into.
     flows: HashSet<(String, String)>,
     /// Programs whose output was taken for a number.
@@ -52,14 +56,17 @@ impl Texts {
         self.runs |= other.runs;
         self.ends |= other.ends;
         self.printed.extend(other.printed.iter().cloned());
+        self.running.extend(other.running.iter().cloned());
         self.evaluated.extend(other.evaluated.iter().cloned());
+        self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
         self.counters.extend(other.counters.iter().cloned());
     }
 
     /// The work of [`Texts::run_a_command`], in bytes of text.
     pub(crate) fn size(&self) -> usize {
-        (self.flows.len() + self.printed.len() + self.evaluated.len()) * 16
+        let names = [&self.printed, &self.running, &self.evaluated, &self.naming];
+        (self.flows.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
     }
 
     /// Whether a command runs if arithmetic evaluates the texts that it may reach. `is_own` says which programs the line itself
@@ -69,8 +76,17 @@ impl Texts {
         if self.planted || put_together || self.counters.iter().any(|name| is_own(name)) {
             return true;
         }
-        let mut reached = self.printed.clone();
-        let mut open: Vec<&str> = self.printed.iter().map(String::as_str).collect();
+        let running = self.reached(&self.running);
+        let printed = self.reached(&self.printed);
+        !running.is_disjoint(&self.evaluated)
+            || !running.is_disjoint(&self.naming)
+            || !printed.is_disjoint(&self.evaluated)
+    }
+
+    /// Returns the variables that may hold the texts of these.
+    fn reached(&self, from: &HashSet<String>) -> HashSet<String> {
+        let mut reached = from.clone();
+        let mut open: Vec<&str> = from.iter().map(String::as_str).collect();
         let mut into: HashMap<&str, Vec<&str>> = HashMap::new();
         for (from, to) in &self.flows {
             into.entry(from).or_default().push(to);
@@ -82,7 +98,7 @@ impl Texts {
                 }
             }
         }
-        !reached.is_disjoint(&self.evaluated)
+        reached
     }
 
     /// Whether a text assigns the variable if arithmetic evaluates it.
@@ -93,6 +109,11 @@ impl Texts {
     /// Records that arithmetic evaluates the value of a variable.
     pub(super) fn evaluate_variable(&mut self, name: &str) {
         self.evaluated.insert(name.to_owned());
+    }
+
+    /// Records that the value of a variable names another one.
+    pub(super) fn names_variable(&mut self, name: &str) {
+        self.naming.insert(name.to_owned());
     }
 
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
@@ -124,6 +145,13 @@ impl Texts {
         let is_file = expands && word.iter().any(is_pattern);
         if !word.iter().all(|part| sources.of_part(part)) || is_file {
             self.printed.insert(into.to_owned());
+        }
+        let runs =
+            |text: &String| text.contains(['`']) || text.contains("$(") || text.ends_with('$');
+        let may_run =
+            |part: &Part| matches!(part, Part::Bare(text) | Part::Quoted(text) if runs(text));
+        if word.iter().any(may_run) {
+            self.running.insert(into.to_owned());
         }
         self.counters.extend(sources.counters);
         let flows = sources.names.into_iter();
