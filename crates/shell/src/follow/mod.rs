@@ -518,7 +518,7 @@ impl Walk<'_> {
         moves |= wrapper
             .moves
             .is_some_and(|options| options.is_empty() || given(options));
-        check_name(&sorted)?;
+        check_name(&sorted.values, sorted.rest)?;
         let run = wrapped_words(wrapper, &sorted)?;
         Ok(match moves {
             true => Run::At(Place::Elsewhere, Box::new(run)),

@@ -206,17 +206,13 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
 }
 
 /// Refuses another name for a program that runs what its name says: `exec -a git-push git`.
-pub(super) fn check_name(sorted: &Sorted<'_>) -> Result<()> {
+pub(super) fn check_name(values: &[(String, Field)], command: &[Field]) -> Result<()> {
     let renamed = |(name, _): &&(String, Field)| name == "a" || name == "argv0";
-    let Some((_, name)) = sorted.values.iter().find(renamed) else {
+    let Some((_, name)) = values.iter().find(renamed) else {
         return Ok(());
     };
-    let program = sorted
-        .rest
-        .iter()
-        .find(|word| !word.text.contains('='))
-        .map(|word| base(&word.text));
-    match program.is_some_and(|program| listed(NAMED_BY_CALL, program)) {
+    let is_named = |word: &Field| listed(NAMED_BY_CALL, base(&word.text));
+    match command.iter().any(is_named) {
         true => refuse("what a program does under the name", name),
         false => Ok(()),
     }

@@ -1,7 +1,8 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{
-    Sorted, after_assignments, check_name, line_of, long_option, sort, split_value, take,
+    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, sort, split_value,
+    take,
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
@@ -365,6 +366,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
     };
     let mut at = 0;
     let mut moves = false;
+    let mut values = Vec::new();
     let there = |moves: bool, run: Run| match moves {
         true => Run::At(Place::Elsewhere, Box::new(run)),
         false => run,
@@ -411,6 +413,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
             let mut all = vec![Field::known("env")];
             all.extend(split_string(&string)?);
             all.extend(words.get(next..).unwrap_or_default().iter().cloned());
+            check_name(&values, &all)?;
             return Ok(there(moves, Run::Words(all)));
         }
         if text == "-" {
@@ -418,26 +421,23 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
             continue;
         }
         // one option and its value
-        let one = sort(wrapper, words.get(at..).unwrap_or_default())?;
+        let takes = letters.is_some_and(|letters| {
+            letters.find(['u', 'C', 'a']) == letters.len().checked_sub(1) && !letters.is_empty()
+        }) || long.is_some_and(|(name, value)| {
+            value.is_none() && long_option(wrapper, name).is_some_and(|(_, takes)| takes)
+        });
+        let end = words.len().min(at + 1 + usize::from(takes));
+        let one = sort(wrapper, words.get(at..end).unwrap_or_default())?;
         let moving = wrapper.moves.unwrap_or_default();
         moves |= one.seen.iter().any(|option| listed(moving, option));
-        check_name(&one)?;
-        let end = words.len() - one.rest.len();
-        if end <= at {
+        values.extend(one.values);
+        if !one.rest.is_empty() {
             break;
         }
-        // `sort` may have passed a later `-S` only if it is a value of another option
-        let takes = letters.is_some_and(|letters| letters.ends_with(['u', 'C', 'a']))
-            || long.is_some_and(|(name, value)| {
-                value.is_none() && long_option(wrapper, name).is_some_and(|(_, takes)| takes)
-            });
-        at += if takes { 2 } else { 1 };
+        at = end;
     }
-    let rest = words.get(at..).unwrap_or_default();
-    let rest = match rest {
-        [dashes, rest @ ..] if dashes.text == "--" => rest,
-        rest => rest,
-    };
+    let rest = behind_dashes(words.get(at..).unwrap_or_default());
+    check_name(&values, rest)?;
     Ok(there(moves, Run::Words(after_assignments(rest)?.to_vec())))
 }
 
