@@ -42,7 +42,8 @@ impl Walk<'_> {
         for (path, is_script) in self.ran.get(from..).unwrap_or_default().to_vec() {
             let name = path.rsplit('/').next().unwrap_or(&path);
             let installed = ["/usr/", "/bin/", "/sbin/", "/opt/"];
-            let any = self.any_file
+            // a shell writes its history where a variable says
+            let any = (self.any_file || self.assigned.contains("HISTFILE"))
                 && (is_script || path.contains('/'))
                 && !installed.iter().any(|folder| path.starts_with(folder));
             if any || self.may_have_written(name, is_script)? {

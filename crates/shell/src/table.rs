@@ -255,6 +255,10 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("srm", "rR", "recursive"),
 ];
 
+/// Programs that run or write what their words say, besides those that other tables list.
+pub(super) const RUNS_OR_WRITES: &str =
+    "find gfind xargs gxargs parallel watch eval . source dd git awk gawk mawk nawk";
+
 /// The operands of a program that name the files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
@@ -322,18 +326,20 @@ pub(super) const MEANINGS: &[&str] = &[
 
 /// Programs that may write a file named anywhere in their words, as in `sed 'w FILE'`, although another table lists
 /// them.
-pub(super) const MAY_WRITE: &[&str] = &["script", "logsave"];
+pub(super) const MAY_WRITE: &[&str] = &[
+    "script", "logsave", "scp", "rsync", "curl", "wget", "base64", "openssl",
+];
 
 /// Programs and builtins that write none of the files that their words name, or write only by a redirection.
 pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd command compgen complete \
     continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help jobs kill let local logout \
     mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend time times trap type typeset \
-    ulimit umask unalias unset wait cat tac head tail less more bat nl wc ls dir tree stat file du df find gfind fd fdfind \
+    ulimit umask unalias unset wait cat tac head tail more bat nl wc ls dir stat file du df find gfind fd fdfind \
     locate which whereis whatis man readlink realpath basename dirname pathchk grep egrep fgrep zgrep rg ag ack diff cmp comm \
     colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
     chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
     whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
-    bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh \
+    gdb lldb rr open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel watch ssh slogin rsh \
     at batch crontab";
 
 /// Programs that build other programs. A program that they build does not count as written by the line.

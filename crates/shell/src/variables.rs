@@ -4,7 +4,9 @@ use crate::ShellError;
 use crate::follow::git::decides;
 use crate::follow::{base, dialect_of, listed, unversioned};
 use crate::syntax::Dialect;
-use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS, WRITERS};
+use crate::table::{
+    DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, RUNS_OR_WRITES, SHELLS, WRITERS,
+};
 use crate::words::{Field, Hole};
 use crate::wrappers::WRAPPERS;
 
@@ -15,6 +17,7 @@ pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ENV",
     "PROMPT_COMMAND",
+    "INPUTRC",
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
@@ -211,10 +214,22 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
-/// Whether programs run the value of a variable as a line when they build others. A value that the text does not determine is listed
+/// Whether programs run the value of a variable as a line, such as those that build others. A value that the text does not determine is listed
 /// with the variable, as that of all that [load code](loads_code).
 pub(super) fn is_build_variable(name: &str) -> bool {
-    name == "LINKER" || listed(MAKE_PROGRAMS, name)
+    let endings = [
+        "_PAGER",
+        "_EDITOR",
+        "_BROWSER",
+        "_ASKPASS",
+        "_WRAPPER",
+        "_LAUNCHER",
+        "_RUNNER",
+        "_LINKER",
+    ];
+    name == "LINKER"
+        || listed(MAKE_PROGRAMS, name)
+        || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Variables whose value a program may run as code, and the texts in a value of which one means that; an empty list stands for every
@@ -286,7 +301,7 @@ impl<'a> Given<'a> {
         let value = field.determined().split_once('=');
         Given {
             value: value.map_or(field.determined(), |(_, value)| value),
-            open: field.hole != Hole::None,
+            open: field.hole != Hole::None || field.pattern,
             written,
         }
     }
@@ -421,10 +436,7 @@ fn is_harmless(line: &str) -> bool {
         let name = word.rsplit('/').next().unwrap_or(word);
         SHELLS.contains(&name)
             || INTERPRETERS.contains(&name)
-            || matches!(
-                name,
-                "find" | "gfind" | "xargs" | "gxargs" | "parallel" | "eval" | "." | "source" | "dd"
-            )
+            || listed(RUNS_OR_WRITES, name)
             || WRITERS.iter().any(|(writer, _)| *writer == name)
             || WRAPPERS.iter().any(|one| listed(one.names, name))
             || DELETERS.iter().any(|(deleter, ..)| *deleter == name)

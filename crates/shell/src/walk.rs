@@ -377,7 +377,7 @@ impl<'l> Walk<'l> {
             (feed, _) => feed.clone(),
         };
         let incoming = match feed {
-            Feed::Text(_) if self.words_read(node, scope) => Feed::Unknown,
+            Feed::Text(_) if self.traps || self.words_read(node, scope) => Feed::Unknown,
             feed => feed,
         };
         let feed = self.redirected(node, scope, &incoming)?;

@@ -281,9 +281,13 @@ impl Walk<'_> {
                         && let Some((_, words)) =
                             scope.positional.as_ref().and_then(|all| all.split_first())
                     {
+                        let joins = *quoted && name == "*";
                         for (nth, word) in words.iter().enumerate() {
-                            if nth > 0 {
-                                atoms.push(Atom::Break);
+                            match nth > 0 {
+                                // between them is the first character of IFS
+                                true if joins => value(" ", !scope.splits_oddly, scope, &mut atoms),
+                                true => atoms.push(Atom::Break),
+                                false => {}
                             }
                             self.charge(word.len() * ATOM)?;
                             value(word, *quoted, scope, &mut atoms);

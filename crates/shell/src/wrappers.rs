@@ -375,6 +375,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         shell: Some("S shell"),
         moves: Some(""),
         sets: "E setenv",
+        writes: "p property",
         ..PLAIN
     },
     Wrapper {

@@ -38,7 +38,8 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         let name = field.text.split('=').next().unwrap_or_default();
         let is_variable = !field.environment && !field.text.starts_with(['`', '-']);
         let is_variable = is_variable && !name.starts_with("$(");
-        field.hole == Hole::Start && (name.contains('[') || is_variable)
+        let is_file = field.pattern && name.contains(['*', '?']);
+        is_file || field.hole == Hole::Start && (name.contains('[') || is_variable)
     };
     if ASSIGNS.contains(&program)
         && let Some(field) = words.iter().find(open)
@@ -67,7 +68,8 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
             option.text.starts_with('-') && option.text.ends_with(|c| "pdtnNuisOcC".contains(c))
         });
         let is_named = program != "wait" && field.hole != Hole::None;
-        let is_open = is_named && variable_of(name).contains(['$', '`']);
+        let is_file = field.pattern && (name.contains(['*', '?']) || program == "printf");
+        let is_open = is_file || is_named && variable_of(name).contains(['$', '`']);
         if is_open && !is_value || runs_values_of(name) || loads_code(variable_of(name)) {
             return refuse("a variable whose value a shell runs", field);
         }
@@ -92,13 +94,19 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
         "set" | "shopt" => return check_settings(program, words),
         // builtins that give way to programs
         "enable" if !words.is_empty() => ("what a name means after", "enable"),
-        "jobs" if has_letters(&['x', '$', '`']) => ("what is run by", "jobs -x"),
+        "jobs"
+            if words
+                .iter()
+                .any(|word| !word.is_known() || word.text.contains('x')) =>
+        {
+            ("what is run by", "jobs -x")
+        }
         // other options are written apart: the parser reads the words behind these only
         "command" | "builtin" if words.first().is_some_and(is_odd) => ("the words after", program),
         "bind"
             if words
                 .iter()
-                .any(|word| word.hole != Hole::None || word.text.contains([':', 'x'])) =>
+                .any(|word| !word.is_known() || word.text.contains([':', 'x'])) =>
         {
             ("what a key runs after", "bind")
         }

@@ -39,6 +39,17 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         "cmake" => runs.extend(lines_of_cmake(words)?),
         _ => {}
     }
+    let is_run = |word: &&Field| {
+        let kind = word.text.to_ascii_lowercase();
+        ["system:", "exec:", "shell:"]
+            .iter()
+            .any(|one| kind.starts_with(one))
+    };
+    if program == "socat"
+        && let Some(address) = words.iter().find(is_run)
+    {
+        return refuse("the program of an address", address);
+    }
     if listed(LINE_OPERANDS, program) {
         let is_plain = |c: char| c.is_alphanumeric() || "_-.,:=/@%+#~{}".contains(c);
         // formats, and `;` between commands
@@ -61,7 +72,12 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     {
         let mark = words.iter().position(|word| listed(marks, &word.text));
         if let Some(command) = mark.and_then(|mark| words.get(mark + 1 + operands..)) {
-            runs.push(Run::Words(with_found(command)));
+            let mut command = with_found(command);
+            // `fd -x` appends what it has found
+            if listed("fd fdfind", program) && !command.iter().any(|word| has_mark(&word.text)) {
+                command.push(Field::known("{}"));
+            }
+            runs.push(Run::Words(command));
         }
     }
     if !listed(OWN_WORDS, program) {

@@ -151,7 +151,7 @@ impl Walk<'_> {
 
     /// Keeps the program that a variable has others run as a file that runs.
     pub(crate) fn named_program(&mut self, name: &str, value: &str) -> Result<()> {
-        if name == "HISTFILE" || name.starts_with("GIT_TRACE") {
+        if name.starts_with("GIT_TRACE") {
             self.writes(value);
         }
         if !LINE_VARIABLES.contains(&name) && name != "SHELL" {

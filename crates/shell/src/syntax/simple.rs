@@ -31,11 +31,6 @@ const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly"
 const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
-/// Conditions of traps that do not run before or after a command of the line.
-const ENDS: &[&str] = &[
-    "EXIT", "INT", "TERM", "HUP", "QUIT", "PIPE", "USR1", "USR2", "ALRM", "WINCH", "TSTP", "CONT",
-    "0", "1", "2", "3", "15",
-];
 /// Builtins that change the folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
 const REDIRECTS: &[&str] = &[
@@ -396,12 +391,11 @@ impl Parser<'_> {
         // evaluated text may also shift the parameters
         self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
-        // the first word is the text; traps of other conditions end with the shell, or need a signal
-        let is_rare = |word: &Word| {
-            literal(word).is_none_or(|one| !ENDS.contains(&one.trim_start_matches("SIG")))
-        };
+        // the first word is the text; at the end of the shell it has no effect on what was read or printed before
+        let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
         let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
-        self.names.traps |= name == "trap" && behind.nth(0).is_some() && behind.any(is_rare);
+        self.names.traps |=
+            name == "trap" && behind.next().is_some() && !behind.all(|word| is_end(word));
         match name {
             "read" => self.names.assign("REPLY"),
             "mapfile" | "readarray" => self.names.assign("MAPFILE"),
@@ -422,10 +416,10 @@ impl Parser<'_> {
                         Some((alias, _)) if is_reserved(alias) => {
                             self.names.run_unseen = Some(alias.to_owned());
                         }
-                        Some((alias, _)) if !alias.contains('{') => {
+                        Some((alias, _)) if !alias.contains(['{', '*', '?', '[']) => {
                             self.names.aliases.insert(alias.to_owned());
                         }
-                        None if literal(word).is_some() => {}
+                        None if literal(word).is_some() && !word.iter().any(is_pattern) => {}
                         // any name
                         _ => {
                             self.names.aliases.insert(String::new());
