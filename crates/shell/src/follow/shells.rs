@@ -141,11 +141,13 @@ impl Walk<'_> {
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
-        let is_own = |name: &str| {
-            self.functions.contains(name)
-                || self.aliases.contains(name)
-                || self.assigned.contains("PATH")
+        // what it prints holds the values of its variables
+        let prints = |name: &str| {
+            let prefix = name.replace('-', "_").to_ascii_uppercase();
+            self.assigned.iter().any(|one| one.contains(&prefix))
         };
+        let is_own =
+            |name: &str| self.redefines(name) || self.assigned.contains("PATH") || prints(name);
         inner.is_some_and(|one| PRINTS_SETUP.contains(&one.trim())) && !program.is_some_and(is_own)
     }
 

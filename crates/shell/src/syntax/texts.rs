@@ -146,10 +146,14 @@ impl Texts {
         if !word.iter().all(|part| sources.of_part(part)) || is_file {
             self.printed.insert(into.to_owned());
         }
-        let runs =
-            |text: &String| text.contains(['`']) || text.contains("$(") || text.ends_with('$');
-        let may_run =
-            |part: &Part| matches!(part, Part::Bare(text) | Part::Quoted(text) if runs(text));
+        let may_run = |part: &Part| match part {
+            Part::Bare(text) | Part::Quoted(text) => {
+                text.contains('`') || text.contains("$(") || text.ends_with('$')
+            }
+            // the elements of an array
+            Part::Opaque { written, .. } => written.starts_with('(') && written.contains('$'),
+            _ => false,
+        };
         if word.iter().any(may_run) {
             self.running.insert(into.to_owned());
         }
