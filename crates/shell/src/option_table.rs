@@ -56,6 +56,7 @@ pub(super) const PRINTS_PATH: &[&str] = &[
     "hostname",
     "hostname -s",
     "git rev-parse --show-toplevel",
+    "git rev-parse --abbrev-ref HEAD",
     "git branch --show-current",
     "npm bin",
     "npm root",

@@ -339,7 +339,7 @@ pub(super) const READS: &str = ". : [ test true false alias bg bind break builti
     colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
     chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
     whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
-    gdb lldb rr open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel watch ssh slogin rsh \
+    gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel watch ssh slogin rsh \
     at batch crontab";
 
 /// Programs that build other programs. A program that they build does not count as written by the line.

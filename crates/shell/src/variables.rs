@@ -217,16 +217,7 @@ pub(super) fn loads_code(name: &str) -> bool {
 /// Whether programs run the value of a variable as a line, such as those that build others. A value that the text does not determine is listed
 /// with the variable, as that of all that [load code](loads_code).
 pub(super) fn is_build_variable(name: &str) -> bool {
-    let endings = [
-        "_PAGER",
-        "_EDITOR",
-        "_BROWSER",
-        "_ASKPASS",
-        "_WRAPPER",
-        "_LAUNCHER",
-        "_RUNNER",
-        "_LINKER",
-    ];
+    let endings = ["_PAGER", "_EDITOR", "_BROWSER", "_ASKPASS", "RUSTC_WRAPPER"];
     name == "LINKER"
         || listed(MAKE_PROGRAMS, name)
         || endings.iter().any(|ending| name.ends_with(ending))

@@ -33,11 +33,14 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     {
         return refuse("the variable of a reference", field);
     }
+    // the words behind the assignments are a command
+    let runs_words = matches!(program, "env" | "sudo" | "doas" | "cross-env");
     // an element, or a variable that holds a whole assignment; those that a program prints are not known
     let open = |field: &&Field| {
         let name = field.text.split('=').next().unwrap_or_default();
         let is_variable = !field.environment && !field.text.starts_with(['`', '-']);
         let is_variable = is_variable && !name.starts_with("$(");
+        let is_variable = is_variable && !runs_words;
         let is_file = field.pattern && name.contains(['*', '?']);
         is_file || field.hole == Hole::Start && (name.contains('[') || is_variable)
     };
@@ -104,9 +107,10 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
         // other options are written apart: the parser reads the words behind these only
         "command" | "builtin" if words.first().is_some_and(is_odd) => ("the words after", program),
         "bind"
-            if words
-                .iter()
-                .any(|word| !word.is_known() || word.text.contains([':', 'x'])) =>
+            if has_letters(&['x'])
+                || words
+                    .iter()
+                    .any(|word| !word.is_known() || word.text.contains(':')) =>
         {
             ("what a key runs after", "bind")
         }

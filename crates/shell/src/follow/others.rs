@@ -50,11 +50,12 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     {
         return refuse("the program of an address", address);
     }
-    if listed(LINE_OPERANDS, program) {
+    let is_verb = |word: &Field| word.text.starts_with("exec");
+    if listed(LINE_OPERANDS, program) && (program != "sops" || first.is_some_and(is_verb)) {
         let is_plain = |c: char| c.is_alphanumeric() || "_-.,:=/@%+#~{}".contains(c);
-        // formats, and `;` between commands
+        // formats, keys, and `;` between commands
         let lines = words.iter().filter(|word| {
-            let is_own = word.text == ";"
+            let is_own = word.text.len() == 1
                 || word.text.starts_with("#{")
                 || word.hole == Hole::Start && !word.text.contains(' ');
             !is_own && !word.text.chars().all(is_plain)
