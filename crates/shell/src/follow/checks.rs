@@ -158,10 +158,11 @@ fn check_settings(program: &str, words: &[Field]) -> Result<()> {
         if word.leading() > Leading::Determined || letters.contains(is_odd) {
             return refuse("what the shell does with the option", word);
         }
-        if program == "set" && letters.contains('o') {
-            if let Some(option) = words.next() {
-                check_setting(option)?;
-            }
+        if program == "set"
+            && letters.contains('o')
+            && let Some(option) = words.next()
+        {
+            check_setting(option)?;
         }
     }
     Ok(())

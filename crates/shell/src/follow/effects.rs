@@ -97,10 +97,9 @@ impl Walk<'_> {
             }
         }
         if program == "git" && rest.iter().any(|field| field.text == "mv") {
-            operands()
-                .last()
-                .into_iter()
-                .for_each(|file| self.writes_to(file));
+            if let Some(file) = operands().next_back() {
+                self.writes_to(file);
+            }
         }
         if program == "script" {
             self.writes("typescript");

@@ -198,6 +198,7 @@ impl Walk<'_> {
     /// standard input.
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
+        self.record_files(&PARALLEL, &sorted);
         let moving = PARALLEL.moves.unwrap_or_default();
         if sorted.seen.iter().any(|option| listed(moving, option)) {
             let rest = self.parallel(sorted.rest, feed)?;

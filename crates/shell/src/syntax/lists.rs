@@ -137,7 +137,9 @@ impl Parser<'_> {
                     operator: ">&",
                     target: Target::Word(vec![Part::Bare("1".to_owned())]),
                 };
-                nodes.last_mut().map(|node| node.redirects.push(both));
+                if let Some(node) = nodes.last_mut() {
+                    node.redirects.push(both);
+                }
             }
             self.lines()?;
             nodes.push(self.command()?);

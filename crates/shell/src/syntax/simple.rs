@@ -394,8 +394,7 @@ impl Parser<'_> {
         // the first word is the text; at the end of the shell it has no effect on what was read or printed before
         let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
         let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
-        self.names.traps |=
-            name == "trap" && behind.next().is_some() && !behind.all(|word| is_end(word));
+        self.names.traps |= name == "trap" && behind.next().is_some() && !behind.all(is_end);
         match name {
             "read" => self.names.assign("REPLY"),
             "mapfile" | "readarray" => self.names.assign("MAPFILE"),
