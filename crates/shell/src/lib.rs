@@ -42,7 +42,7 @@ pub struct Limits {
     /// The greatest number of words of all commands together.
     pub words: usize,
     /// The greatest number of bytes that are read, copied or listed altogether. A text that is passed to another shell is read
-    /// again and counts again.
+    /// again and counts again. A line in which other texts define names is read twice, each time with this limit.
     pub work: usize,
 }
 

@@ -96,10 +96,11 @@ impl Walk<'_> {
                 }
             }
         }
-        if program == "git" && rest.iter().any(|field| field.text == "mv") {
-            if let Some(file) = operands().next_back() {
-                self.writes_to(file);
-            }
+        if program == "git"
+            && rest.iter().any(|field| field.text == "mv")
+            && let Some(file) = operands().next_back()
+        {
+            self.writes_to(file);
         }
         if program == "script" {
             self.writes("typescript");
