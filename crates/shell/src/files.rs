@@ -6,7 +6,7 @@ use super::option_table::GIT_FILES;
 use super::table::{
     COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STARTUP_FILES, STORES, UNPACKS, WRITERS,
 };
-use super::variables::STARTUP_VARIABLE;
+use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;
 use super::words::{Field, Hole};
 use super::wrappers::WRAPPERS;
@@ -64,6 +64,10 @@ impl Walk<'_> {
         if let Some(file) = self.git_file.as_ref().filter(|_| self.git_runs) {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
+        }
+        if let Some(name) = self.later.iter().find(|name| self.files.contains(*name)) {
+            let what = "the content of a file that the line writes";
+            return Err(ShellError::undetermined(what, name));
         }
         if self.unordered {
             self.check_ran(0)?;
@@ -168,7 +172,9 @@ impl Walk<'_> {
             let program = base(program);
             let compiles = is_script && listed(COMPILES, unversioned(program));
             let writes = !only_names(program) && (is_script || !listed(STORES, program));
-            let writes = (writes || compiles) && !self.functions.contains(program);
+            // a line that another program runs
+            let is_line = LINE_VARIABLES.contains(&program.trim_end_matches('='));
+            let writes = (writes || compiles || is_line) && !self.functions.contains(program);
             let plumbing = |word: &String| listed(GIT_PLUMBING, word);
             program == "git" && words.iter().any(plumbing)
                 || is_script && unpacks(program, words)

@@ -35,6 +35,8 @@ pub(super) struct Walk<'l> {
     pub(super) names_descriptors: bool,
     /// Files that run, by their paths, and whether a shell reads them.
     pub(super) ran: Vec<(String, bool)>,
+    /// Names of files that programs run which the line gives them by a variable.
+    pub(super) later: HashSet<String>,
     /// Whether commands may run in another order than written.
     pub(super) unordered: bool,
     /// The texts that arithmetic may evaluate.
@@ -58,7 +60,7 @@ pub(super) struct Walk<'l> {
     pub(super) git_file: Option<String>,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
-    /// The number of variables, aliases and functions that the line itself names.
+    /// The number of variables, aliases, functions and traps that the line itself names.
     own_names: usize,
     /// Whether a trap may run before or after any command.
     pub(super) traps: bool,
@@ -136,6 +138,7 @@ impl<'l> Walk<'l> {
             reopens: false,
             names_descriptors: false,
             ran: Vec::new(),
+            later: HashSet::new(),
             unordered: false,
             texts: Texts::default(),
             read_only: HashSet::new(),
@@ -162,6 +165,7 @@ impl<'l> Walk<'l> {
             assigned: self.assigned,
             aliases: self.aliases,
             functions: self.functions,
+            traps: self.traps,
             ..Walk::new(self.limits)
         }
     }
@@ -172,7 +176,8 @@ impl<'l> Walk<'l> {
     }
 
     fn n_names(&self) -> usize {
-        self.assigned.len() + self.aliases.len() + self.functions.len()
+        let traps = usize::from(self.traps);
+        self.assigned.len() + self.aliases.len() + self.functions.len() + traps
     }
 
     /// Counts work, in bytes of text that is read, copied or listed.
@@ -232,13 +237,13 @@ impl<'l> Walk<'l> {
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
             .extend(parsed.names.functions.iter().cloned());
-        if level == 0 {
-            self.own_names = self.n_names();
-        }
         self.unordered |= names.unordered;
         self.moves |= names.moves;
         self.moved |= names.moves;
         self.traps |= names.traps;
+        if level == 0 {
+            self.own_names = self.n_names();
+        }
         if let Some(name) = &parsed.names.run_unseen {
             return Err(ShellError::undetermined(RUN_VARIABLE, name));
         }

@@ -171,6 +171,9 @@ fn what_runs_later_sees_what_the_whole_line_does() {
         r#"for y in 1 "$z"; do :; done; read y <<< ../v/d; rm -rf "/work/$y""#,
         r#"f() { rm -rf /work/$1; }; y=1; y=../v/d; f "$y""#,
         r#"mapfile -C 'cd "$x";:' -c 1 <<< x; rm -rf d"#,
+        r#"mapfile -c 1 -C 'f() { eval "$2"; }; f' <<< 'rm -rf /v/d'"#,
+        r#"compgen -C 'f() { eval "$1"; }; f' 'rm -rf /v/d'"#,
+        "export GIT_EXTERNAL_DIFF=./y.sh; echo 'rm -rf /v/d' > y.sh; git diff",
     ]);
     all_are_read(&[
         "for i in 1 2; do make; done; cp app /p/",
@@ -207,6 +210,7 @@ fn what_is_printed_beside_a_command_is_not_known() {
         "trap 'echo failed' ERR; make",
         "$(echo ls) -l",
         "for x in $(echo a b); do ls $x; done",
+        "mapfile -c 1 -C 'echo' x < f",
     ]);
 }
 
@@ -352,6 +356,7 @@ fn options_set_variables_and_write_files() {
         "mv -b --suffix=.sh e x; bash x.sh",
         "sed -i.bak d x; bash x.bak",
         "perl -i.bak -ne 1 x; bash x.bak",
+        "GIT_PAGER='sort -o y.sh' git -p log --format='rm -rf /v/d'; bash y.sh",
         r#"script -qc 'echo "rm -rf /v/d;"'; bash typescript"#,
     ]);
     all_are_read(&[
@@ -446,6 +451,8 @@ fn what_is_deleted_is_listed_with_its_path() {
         "mkdir '!x'; find '!x' /v/d -exec rm -rf {} +",
         "find '(x' /v/d -exec rm -rf {} +",
         "find ',x' /v/d -exec rm -rf {} +",
+        "find -E /v/d -exec rm -rf {} +",
+        "find -f /v/d -exec rm -rf {} +",
         "mapfile -C 'cd /v;:' -c 1 <<< x; rm -rf d",
         "readarray -C 'cd /v;:' -c 1 x <<< x; rm -rf d",
         r#"bash -c 'bash -c "$*"' _ rm -rf /v/d"#,

@@ -1,8 +1,8 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{
-    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, sort, split_value,
-    take,
+    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, script_text, sort,
+    split_value, take,
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
@@ -18,8 +18,13 @@ impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
     /// listed in its place.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
-        let is_kind = |word: &Field| {
-            matches!(word.text.as_str(), "-H" | "-L" | "-P" | "--") || word.text.starts_with("-O")
+        // the last ones are those of BSD, of which `-f` announces a starting point
+        let is_letter = |c: char| "HLPEXdsxf".contains(c);
+        let is_kind = |word: &Field| match word.text.strip_prefix('-') {
+            Some("") | None => false,
+            Some(letters) => {
+                letters == "-" || letters.starts_with('O') || letters.chars().all(is_letter)
+            }
         };
         let is_expression = |word: &Field| match word.text.as_str() {
             "(" | "!" => true,
@@ -510,9 +515,9 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
                 ..word.clone()
             },
         };
-        // the last one counts, and each may be it
+        // the last one counts, and each may be it; words that are not known are appended
         if option == "C" {
-            runs.push(line_of(std::slice::from_ref(&line))?);
+            runs.push(Run::Line(script_text(&line)? + " \"$@\"", None));
         }
         // a list of words that is expanded
         if option == "W" && (line.hole != Hole::None || line.text.contains(['$', '`', '<', '>'])) {

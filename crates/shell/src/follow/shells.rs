@@ -163,6 +163,10 @@ impl Walk<'_> {
         let words = value.split_ascii_whitespace();
         let paths = words.filter(|word| word.contains('/'));
         self.ran.extend(paths.map(|path| (path.to_owned(), true)));
+        // another program runs it later
+        let later = self.ran.get(from..).unwrap_or_default();
+        self.later
+            .extend(later.iter().map(|(path, _)| base(path).to_owned()));
         self.check_ran(from)
     }
 
