@@ -1,7 +1,7 @@
 //! The standard input of commands: what they read, and what is left of it for others.
 
 use super::ShellError;
-use super::follow::is_descriptor;
+use super::follow::base;
 use super::syntax::{
     self, Assign, Kind, Node, Part, Redirect, Script, Target, Word, behind_prefixes,
 };
@@ -56,9 +56,9 @@ pub(super) fn script_is_read(written: &str) -> ShellError {
     ShellError::undetermined("the rest of a script, which a command of it reads", written)
 }
 
-/// Whether a path is that of the standard input, or may be.
-pub(super) fn is_input(path: &str) -> bool {
-    path != "/dev/null" && is_descriptor(path)
+/// Whether a word is the path of the standard input, or of a descriptor that may be it.
+fn is_input(path: &str) -> bool {
+    path.contains("/fd/") || base(path) == "stdin"
 }
 
 /// Whether a command may read a part of the input that it shares with the shell that reads the script.

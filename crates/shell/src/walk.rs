@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::feed::{Feed, is_exec, is_input, script_is_read};
+use super::feed::{Feed, is_exec, script_is_read};
+use super::follow::is_descriptor;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
@@ -518,8 +519,9 @@ impl<'l> Walk<'l> {
                         let copies = redirect.operator.ends_with('&');
                         self.reopens |= copies && !matches!(field.text.as_str(), "1" | "2" | "-");
                         let shares = copies && field.text.parse() == Ok(0);
-                        let opens = reads && !copies && is_input(&field.text);
-                        if matches!(feed, Feed::Script) && (shares || opens) {
+                        let opens =
+                            reads && field.text != "/dev/null" && is_descriptor(&field.text);
+                        if matches!(feed, Feed::Script) && (shares || !copies && opens) {
                             return Err(script_is_read(&field.text));
                         }
                         // Bash opens sockets for reading and writing

@@ -84,6 +84,7 @@ fn builtins_are_found_behind_what_runs_them() {
         "x=ls; command -pp printf -v x 'rm -rf /v/d'; $x",
         r#"command -pp trap 'x="rm -rf /v/d"' DEBUG; x=ls; :; $x"#,
         "command -pp exec <<< 'rm -rf /v/d'; bash",
+        "command -p -pp exec <<< 'rm -rf /v/d'; bash",
         "shopt -s expand_aliases; command -pp alias ls='rm -rf'\nls /v/d",
         "v=/v; command -pp shopt -s cdable_vars; cd v; rm -rf d",
         "x=ls; time -p command -p -p -p -p -p read x <<< 'rm -rf /v/d'; $x",
@@ -129,6 +130,8 @@ fn options_of_the_shell_are_those_that_change_no_words() {
         "x=$(cat f); set $x",
         r#"shopt -s "$x""#,
         "shopt -s xpg_echo",
+        "shopt -s -- lastpipe",
+        "set + -k",
         r#"bind -x '"a":/bin/r? -rf /v/d'; read -e x"#,
         r#"bind '"a":"rm -rf /v/d\n"'; read -e x"#,
     ]);
@@ -241,6 +244,7 @@ fn all_that_reads_the_input_takes_it() {
     all_are_read(&[
         "{ echo a; echo b; } | sort",
         "bash <<'E'\nset -e\ncd app\nnpm test\nE",
+        "bash <<'E'\nsleep 1\nkill 12\nls /dev/shm\nexit 1\nE",
         "bash <<'E'\nls > /dev/null < /dev/null\nE",
         "cat <<E | bash -s \"$(pwd)\"\nls\nE",
         r#"while read -r l; do echo "$l"; done <<< "a b""#,

@@ -88,9 +88,8 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
             .take_while(|word| word.text != "--")
             .any(|word| word.text.starts_with('-') && word.text.contains(letters))
     };
-    let is_odd = |word: &Field| {
-        word.text.starts_with('-') && !matches!(&*word.text, "-p" | "-v" | "-V" | "--")
-    };
+    let options = || words.iter().take_while(|word| word.text.starts_with('-'));
+    let is_odd = |word: &Field| !matches!(&*word.text, "-p" | "-v" | "-V" | "--");
     let lists = |word: &Field| matches!(&*word.text, "-l" | "-ln" | "-lr" | "-lnr");
     let (what, written) = match program {
         "hash" if has_letters(&['p']) => ("the program of a name after", "hash -p"),
@@ -105,7 +104,7 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
             ("what is run by", "jobs -x")
         }
         // other options are written apart: the parser reads the words behind these only
-        "command" | "builtin" if words.first().is_some_and(is_odd) => ("the words after", program),
+        "command" | "builtin" if options().any(is_odd) => ("the words after", program),
         "bind"
             if has_letters(&['x'])
                 || words
@@ -138,7 +137,8 @@ fn check_settings(program: &str, words: &[Field]) -> Result<()> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let letters = match word.text.strip_prefix(['-', '+']) {
-            Some("" | "-") => return Ok(()),
+            Some("-") if program == "shopt" => continue,
+            _ if matches!(&*word.text, "-" | "--") => return Ok(()),
             Some(letters) => letters,
             None if program == "shopt" => {
                 check_setting(word)?;
