@@ -159,11 +159,8 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "OPTARG",
     "FUNCNAME",
     "DIRSTACK",
-    // in shells other than Bash
+    // the parameters in zsh
     "argv",
-    "MATCH",
-    "match",
-    "status",
 ];
 /// Variables that the shell itself sets to numbers, or to names of the machine.
 const NUMBERS: &[&str] = &[
