@@ -198,7 +198,7 @@ fn denying(monitor: &mut guard_lang::Monitor, line: &str) -> Vec<String> {
 fn lines_that_deleted_a_folder_are_denied() {
     let spec = guard_lang::Spec::from_source("rules.guard", RULES).unwrap();
     let mut monitor = spec.monitor().unwrap();
-    for file in ["lines", "second", "third", "fourth", "kept"] {
+    for file in ["lines", "second", "third", "fourth", "fifth", "kept"] {
         let mut by_programs = 0;
         for attack in suite(&format!("shell_attacks/{file}.jsonl")) {
             let line = attack["line"].as_str().unwrap();

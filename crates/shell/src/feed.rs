@@ -1,7 +1,10 @@
 //! The standard input of commands: what they read, and what is left of it for others.
 
 use super::ShellError;
-use super::syntax::{self, Kind, Node, Part, Redirect, Word};
+use super::follow::base;
+use super::syntax::{
+    self, Assign, Kind, Node, Part, Redirect, Script, Target, Word, behind_prefixes,
+};
 use super::table::SHELLS;
 use super::walk::{Scope, Walk};
 use super::words::Field;
@@ -53,12 +56,18 @@ pub(super) fn script_is_read(written: &str) -> ShellError {
     ShellError::undetermined("the rest of a script, which a command of it reads", written)
 }
 
+/// Whether a word is the path of the standard input, or of a descriptor that may be it.
+fn is_input(path: &str) -> bool {
+    path.contains("/fd/") || base(path) == "stdin"
+}
+
 /// Whether a command may read a part of the input that it shares with the shell that reads the script.
 pub(super) fn may_read_script(program: &str, words: &[Field]) -> bool {
     let gives_code = |word: &Field| CODE_OPTIONS.iter().any(|one| word.text.starts_with(one));
-    let is_operand = |word: &&Field| !word.text.starts_with('-');
+    let is_operand = |word: &&Field| !word.text.starts_with('-') && !is_input(&word.text);
     let n_needed = if words.iter().any(gives_code) { 1 } else { 2 };
     READERS.contains(&program)
+        || words.iter().any(|word| is_input(&word.text))
         || SHELLS.contains(&program) && words.iter().filter(is_operand).count() == 0
         || FILTERS.contains(&program) && words.iter().filter(is_operand).count() < n_needed
 }
@@ -68,9 +77,6 @@ const READ_NOTHING: &[&str] = &[
     ":", "true", "false", "echo", "printf", "cd", "pwd", "export", "set", "test", "[", "mkdir",
     "touch", "sleep",
 ];
-
-/// Words that may precede the name of a builtin.
-const PREFIXES: &[&str] = &["command", "builtin", "time", "-p", "--"];
 
 /// Whether a command is `exec` alone, which redirects for the commands after it.
 pub(super) fn is_exec(node: &Node) -> bool {
@@ -82,34 +88,54 @@ pub(super) fn is_exec(node: &Node) -> bool {
         .is_some_and(|name| name == "exec")
 }
 
-/// Whether a command may read the standard input that it shares with later ones.
-pub(super) fn may_read(node: &Node) -> bool {
-    let expands = |word: &Word| {
-        word.iter().any(|part| {
-            matches!(
-                part,
-                Part::Substitution { .. } | Part::Process { .. } | Part::Opaque { .. }
-            )
-        })
-    };
-    match &node.kind {
-        Kind::Simple { assigns, words } => {
-            let name = words.first().and_then(syntax::literal);
-            let reads = name.is_some_and(|name| !READ_NOTHING.contains(&&*name));
-            let opens = !words.is_empty() && words.first().and_then(syntax::literal).is_none();
-            reads
-                || opens
-                || words
-                    .iter()
-                    .chain(assigns.iter().map(|one| &one.value))
-                    .any(expands)
-        }
-        Kind::Function { .. } => false,
-        Kind::Group { .. } | Kind::Compound { .. } => true,
-    }
-}
-
 impl Walk<'_> {
+    /// Whether a command may read the standard input that it shares with later ones.
+    pub(super) fn may_read(&self, node: &Node, scope: &Scope<'_>) -> bool {
+        let reads = match &node.kind {
+            Kind::Simple { words, .. } => match words.first().map(syntax::literal) {
+                Some(Some(name)) => !READ_NOTHING.contains(&&*name) || self.redefines(&name),
+                Some(None) => true,
+                None => false,
+            },
+            Kind::Function { .. } => false,
+            Kind::Group { .. } | Kind::Compound { .. } => true,
+        };
+        reads || self.words_read(node, scope)
+    }
+
+    /// Whether substitutions in the words and redirections of a command may read its standard input.
+    pub(super) fn words_read(&self, node: &Node, scope: &Scope<'_>) -> bool {
+        let (assigns, words): (&[Assign], &[Word]) = match &node.kind {
+            Kind::Simple { assigns, words } => (assigns, words),
+            Kind::Compound { words, .. } => (&[], words),
+            Kind::Group { .. } | Kind::Function { .. } => (&[], &[]),
+        };
+        let mut all = assigns.iter().map(|assign| &assign.value).chain(words);
+        let target = |redirect: &Redirect| self.target_reads(redirect, scope);
+        all.any(|word| self.word_reads(word, scope)) || node.redirects.iter().any(target)
+    }
+
+    /// Whether a substitution in the target of a redirection may read the standard input.
+    pub(super) fn target_reads(&self, redirect: &Redirect, scope: &Scope<'_>) -> bool {
+        let word = match &redirect.target {
+            Target::Word(word) => Some(word),
+            Target::Heredoc(slot) => scope.parsed.heredocs.get(*slot),
+        };
+        word.is_some_and(|word| self.word_reads(word, scope))
+    }
+
+    pub(super) fn word_reads(&self, word: &Word, scope: &Scope<'_>) -> bool {
+        let reads = |script: &Script| {
+            let mut pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
+            pipelines.any(|nodes| nodes.first().is_some_and(|one| self.may_read(one, scope)))
+        };
+        word.iter().any(|part| match part {
+            Part::Substitution { script, .. } | Part::Process { script, .. } => reads(script),
+            Part::Opaque { scripts, .. } => scripts.iter().any(reads),
+            Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } => false,
+        })
+    }
+
     /// Keeps what later commands read after an `exec` that redirects the standard input of this shell.
     pub(super) fn exec_input(
         &self,
@@ -118,16 +144,15 @@ impl Walk<'_> {
         fields: &[Field],
         scope: &mut Scope<'_>,
         feed: &Feed,
+        always: bool,
     ) -> Result<()> {
-        let mut names = fields
-            .iter()
-            .skip_while(|field| PREFIXES.contains(&&*field.text));
+        let mut names = behind_prefixes(fields, |field| Some(field.text.clone())).iter();
         let opens = |redirect: &Redirect| redirect.operator.starts_with('<');
         if names.next().is_none_or(|name| name.text != "exec") || !node.redirects.iter().any(opens)
         {
             return Ok(());
         }
-        let is_plain = words.len() == 1 && scope.level == 0 && !self.unordered;
+        let is_plain = words.len() == 1 && scope.level == 0 && always && !self.unordered;
         let is_plain = is_plain && syntax::literal(&words[0]).as_deref() == Some("exec");
         let mut rest = names.peekable();
         let has_options = rest.peek().is_some_and(|field| field.text.starts_with('-'));

@@ -3,7 +3,10 @@
 use super::ShellError;
 use super::follow::{base, listed, unversioned};
 use super::option_table::GIT_FILES;
-use super::table::{COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STORES, UNPACKS, WRITERS};
+use super::table::{
+    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STARTUP_FILES, STORES, UNPACKS, WRITERS,
+};
+use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;
 use super::words::{Field, Hole};
 use super::wrappers::WRAPPERS;
@@ -39,7 +42,8 @@ impl Walk<'_> {
         for (path, is_script) in self.ran.get(from..).unwrap_or_default().to_vec() {
             let name = path.rsplit('/').next().unwrap_or(&path);
             let installed = ["/usr/", "/bin/", "/sbin/", "/opt/"];
-            let any = self.any_file
+            // a shell writes its history where a variable says
+            let any = (self.any_file || self.assigned.contains("HISTFILE"))
                 && (is_script || path.contains('/'))
                 && !installed.iter().any(|folder| path.starts_with(folder));
             if any || self.may_have_written(name, is_script)? {
@@ -61,8 +65,48 @@ impl Walk<'_> {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
         }
-        match self.unordered {
-            true => self.check_ran(0),
+        if let Some(name) = self.later.iter().find(|name| self.files.contains(*name)) {
+            let what = "the content of a file that the line writes";
+            return Err(ShellError::undetermined(what, name));
+        }
+        if self.unordered {
+            self.check_ran(0)?;
+            self.check_started(0)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the programs and shells that were started by the commands since `from`, as if they had been started now.
+    pub(super) fn check_started(&mut self, from: usize) -> Result<()> {
+        self.charge((self.found.len() - from.min(self.found.len())) * 16)?;
+        let commands = self.found.get(from..).unwrap_or_default();
+        let names = || {
+            commands
+                .iter()
+                .filter_map(|words| Some(base(words.first()?)))
+        };
+        if let Some(name) = names().find(|name| self.writes_file(name)) {
+            let what = "the content of a file that the line writes";
+            return Err(ShellError::undetermined(what, name));
+        }
+        match names().any(|name| SHELLS.contains(&unversioned(name))) {
+            true => self.check_startup_files(),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a shell that may read a file that the line writes when it starts or ends.
+    pub(super) fn check_startup_files(&mut self) -> Result<()> {
+        let what = "what a shell reads when it starts or ends";
+        for file in STARTUP_FILES {
+            // `profile` is also an option of many programs
+            let is_hidden = file.starts_with('.');
+            if self.files.contains(*file) || is_hidden && self.may_have_written(file, false)? {
+                return Err(ShellError::undetermined(what, file));
+            }
+        }
+        match self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
+            true => Err(ShellError::undetermined(what, STARTUP_VARIABLE)),
             false => Ok(()),
         }
     }
@@ -126,8 +170,11 @@ impl Walk<'_> {
             .filter_map(|command| command.split_first());
         let named = earlier.any(|(program, words)| {
             let program = base(program);
-            let writes = !only_names(program) && !self.functions.contains(program);
-            let writes = writes && (is_script || !listed(STORES, program));
+            let compiles = is_script && listed(COMPILES, unversioned(program));
+            let writes = !only_names(program) && (is_script || !listed(STORES, program));
+            // a line that another program runs
+            let is_line = LINE_VARIABLES.contains(&program.trim_end_matches('='));
+            let writes = (writes || compiles || is_line) && !self.functions.contains(program);
             let plumbing = |word: &String| listed(GIT_PLUMBING, word);
             program == "git" && words.iter().any(plumbing)
                 || is_script && unpacks(program, words)

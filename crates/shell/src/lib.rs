@@ -42,7 +42,7 @@ pub struct Limits {
     /// The greatest number of words of all commands together.
     pub words: usize,
     /// The greatest number of bytes that are read, copied or listed altogether. A text that is passed to another shell is read
-    /// again and counts again.
+    /// again and counts again. A line in which other texts define names is read twice, each time with this limit.
     pub work: usize,
 }
 
@@ -143,10 +143,19 @@ pub type Command = Vec<String>;
 /// Texts that are not Bash or exceed [`Limits`], and those that do not determine which programs run: see
 /// [`ShellError::Undetermined`]. Takes time linear in [`Limits::work`].
 pub fn commands(line: &str, limits: &Limits) -> Result<Vec<Command>, ShellError> {
-    let mut walk = Walk::new(limits);
+    let first = walked(line, Walk::new(limits))?;
+    // texts within the line define names: what runs before them, or again after them, is read with these names
+    let last = match first.finds_names() {
+        true => walked(line, first.again())?,
+        false => first,
+    };
+    Ok(last.found)
+}
+
+fn walked<'l>(line: &str, mut walk: Walk<'l>) -> Result<Walk<'l>, ShellError> {
     walk.text(line, None, &Feed::Nothing, 0, Folder::Here, Dialect::Bash)?;
     walk.check_at_end()?;
-    Ok(walk.found)
+    Ok(walk)
 }
 
 #[cfg(doctest)]

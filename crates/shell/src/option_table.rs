@@ -56,6 +56,7 @@ pub(super) const PRINTS_PATH: &[&str] = &[
     "hostname",
     "hostname -s",
     "git rev-parse --show-toplevel",
+    "git rev-parse --abbrev-ref HEAD",
     "git branch --show-current",
     "npm bin",
     "npm root",
@@ -180,7 +181,7 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
     gpg.*.program gpg.ssh.defaultkeycommand credential.helper credential.*.helper interactive.difffilter \
     remote.*.uploadpack remote.*.receivepack trailer.*.command trailer.*.cmd uploadpack.packobjectshook browser.*.cmd \
     browser.*.path man.*.cmd man.*.path guitool.*.cmd submodule.*.update tar.*.command instaweb.httpd \
-    sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
+    gc.recentobjectshook sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
 
 /// Settings of `git` that name other settings, helpers, hooks or subcommands.
 pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect";

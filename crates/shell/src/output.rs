@@ -1,6 +1,6 @@
 //! The output of commands, if only `echo`, `printf`, `cat` and `tee` of plain text print it.
 
-use super::feed::{Feed, may_read};
+use super::feed::Feed;
 use super::syntax::{Kind, Node, Redirect, Script, Statement, Target, literal};
 use super::walk::{Scope, Walk};
 use super::{ShellError, quoting};
@@ -32,7 +32,9 @@ impl Walk<'_> {
                 true => Feed::Unknown,
                 false => feed.clone(),
             };
-            taken |= pipeline.first().is_some_and(may_read);
+            taken |= pipeline
+                .first()
+                .is_some_and(|node| self.may_read(node, scope));
             for node in pipeline {
                 match self.node_output(node, scope, &input)? {
                     Some(printed) => input = Feed::Text(printed),
@@ -54,7 +56,8 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<Option<String>> {
         self.charge(16)?;
-        if !node.redirects.iter().all(prints_all_the_same) {
+        // a trap prints before or after any command
+        if self.traps || !node.redirects.iter().all(prints_all_the_same) {
             return Ok(None);
         }
         let feed = self.redirected(node, scope, feed)?;
@@ -69,7 +72,7 @@ impl Walk<'_> {
                 }
                 let words: Vec<String> = fields.into_iter().map(|field| field.text).collect();
                 let printed = match words.split_first() {
-                    Some((name, _)) if scope.redefines(name) => None,
+                    Some((name, _)) if self.redefines(name) => None,
                     Some((name, words)) => printed(name, words, &feed),
                     None => None,
                 };
@@ -92,7 +95,7 @@ fn prints_all_the_same(redirect: &Redirect) -> bool {
     };
     match (redirect.operator, descriptor, target.as_deref()) {
         ("<<<", _, Some(_)) | ("<", _, Some("/dev/null")) => is_input,
-        (">" | ">>", Some(Ok(2)), Some("/dev/null")) | (">&", Some(Ok(2)), Some("1")) => true,
+        (">" | ">>", Some(Ok(2)), Some("/dev/null")) => true,
         _ => false,
     }
 }

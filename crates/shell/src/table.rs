@@ -65,7 +65,9 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("sbatch", "--wrap"),
     ("gcloud vagrant", "--command"),
     ("nodemon", "--exec"),
-    ("vi vim nvim view ex", "-c -S --cmd"),
+    (EDITORS, "-c -S --cmd"),
+    ("install ginstall", "--strip-program"),
+    ("cc gcc g++ c++ clang clang++", "-wrapper"),
     ("nix-shell", "--run --command"),
     ("npm pnpm", "-c --call"),
     ("mise", "-c --command"),
@@ -91,6 +93,17 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Editors whose commands may run a line: `:!LINE`.
+pub(super) const EDITORS: &str = "vi vim nvim view ex";
+
+/// Programs of which `-o` gives a setting of `ssh`.
+pub(super) const SSH_PROGRAMS: &str = "ssh scp sftp slogin autossh";
+
+/// Programs of [`LINE_OPTIONS`] that give a line to a shell as it is, without words behind it.
+pub(super) const WHOLE_LINES: &str = "tar gtar bsdtar split gsplit sort gsort man bat batcat delta ack ag hyperfine sbatch gcloud vagrant vi vim \
+    nvim view ex nix-shell npm pnpm mise doppler nc ncat netcat strace ltrace fzf sk apt apt-get apt-cache aptitude dpkg git-rebase \
+    git-filter-branch restic rclone make gmake dpkg-architecture";
+
 /// Programs, the words that announce a command (one of them is enough), and the number of operands between that word
 /// and the command.
 pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
@@ -106,7 +119,7 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
     ("screen", "-dm -Dm", 0),
 ];
 
-/// Programs whose operands are lines for a shell, if they have more than one word.
+/// Programs whose operands are lines for a shell, if they are no plain words.
 pub(super) const LINE_OPERANDS: &str = "hyperfine tmux sops";
 
 /// Settings of `ssh` whose value is a line for a shell.
@@ -242,6 +255,10 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("srm", "rR", "recursive"),
 ];
 
+/// Programs that run or write what their words say, besides those that other tables list.
+pub(super) const RUNS_OR_WRITES: &str =
+    "find gfind xargs gxargs parallel watch eval . source dd git awk gawk mawk nawk";
+
 /// The operands of a program that name the files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
@@ -260,6 +277,7 @@ pub(super) const WRITERS: &[(&str, Writes)] = &[
     ("install", Writes::Last),
     ("link", Writes::Last),
     ("rsync", Writes::Last),
+    ("scp", Writes::Last),
     ("curl", Writes::Fetched),
     ("wget", Writes::Fetched),
     ("base64", Writes::Fetched),
@@ -293,6 +311,14 @@ pub(super) const STARTUP_FILES: &[&str] = &[
     "config.fish",
 ];
 
+/// Options of the shell, of `set -o` and of `shopt`, after which it reads lines and runs commands as before. Of all others a line is unknown:
+/// they change words, names, folders or assignments.
+pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber \
+    noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi emacs xtrace checkhash checkjobs \
+    checkwinsize cmdhist direxpand dirspell dotglob execfail expand_aliases extglob globasciiranges globskipdots globstar histappend \
+    huponexit inherit_errexit lithist localvar_inherit localvar_unset login_shell nocaseglob nocasematch nullglob progcomp \
+    promptvars shift_verbose sourcepath";
+
 /// Builtins that change what later words mean: aliases, parameters, the table of programs, the history, options.
 pub(super) const MEANINGS: &[&str] = &[
     "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin", "shopt",
@@ -300,18 +326,20 @@ pub(super) const MEANINGS: &[&str] = &[
 
 /// Programs that may write a file named anywhere in their words, as in `sed 'w FILE'`, although another table lists
 /// them.
-pub(super) const MAY_WRITE: &[&str] = &["script", "logsave"];
+pub(super) const MAY_WRITE: &[&str] = &[
+    "script", "logsave", "scp", "rsync", "curl", "wget", "base64", "openssl",
+];
 
 /// Programs and builtins that write none of the files that their words name, or write only by a redirection.
 pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd command compgen complete \
     continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help jobs kill let local logout \
     mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend time times trap type typeset \
-    ulimit umask unalias unset wait cat tac head tail less more bat nl wc ls dir tree stat file du df find gfind fd fdfind \
+    ulimit umask unalias unset wait cat tac head tail more bat nl wc ls dir stat file du df find gfind fd fdfind \
     locate which whereis whatis man readlink realpath basename dirname pathchk grep egrep fgrep zgrep rg ag ack diff cmp comm \
     colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
     chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
     whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
-    bats gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl pytest jq xargs gxargs parallel watch ssh slogin rsh \
+    gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel watch ssh slogin rsh \
     at batch crontab";
 
 /// Programs that build other programs. A program that they build does not count as written by the line.

@@ -4,8 +4,11 @@ use crate::ShellError;
 use crate::follow::git::decides;
 use crate::follow::{base, dialect_of, listed, unversioned};
 use crate::syntax::Dialect;
-use crate::table::{DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, SHELLS};
+use crate::table::{
+    DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, RUNS_OR_WRITES, SHELLS, WRITERS,
+};
 use crate::words::{Field, Hole};
+use crate::wrappers::WRAPPERS;
 
 /// The part of a line that an open value of these variables leaves undetermined.
 pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
@@ -14,9 +17,12 @@ pub(super) const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ENV",
     "PROMPT_COMMAND",
+    "INPUTRC",
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
+    // where the commands are written to before they run
+    "BASH_XTRACEFD",
     // translations of `$"…"`
     "TEXTDOMAIN",
     "TEXTDOMAINDIR",
@@ -57,6 +63,7 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "GVIMINIT",
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
+    "GREP",
 ];
 /// Variables whose value holds options of `make`.
 pub(super) const MAKE_OPTIONS: &[&str] = &["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"];
@@ -129,26 +136,39 @@ const LOADERS: &[&str] = &[
     "BASHOPTS",
 ];
 
-/// Variables that the shell itself sets, so that an assignment does not determine their values.
+/// Variables that the shell itself sets to texts, which may be texts of the line, and the one that says where words are split. What they
+/// hold is never that of the environment.
 pub(super) const SET_BY_SHELL: &[&str] = &[
     "_",
+    "IFS",
     "PWD",
     "OLDPWD",
     "REPLY",
     "MAPFILE",
     "BASH_REMATCH",
     "BASH_ARGV",
-    "BASH_ARGC",
-    "BASH_LINENO",
+    "BASH_ARGV0",
     "BASH_SOURCE",
     "BASH_COMMAND",
-    "BASH_SUBSHELL",
-    "BASHPID",
+    "BASH_EXECUTION_STRING",
+    "BASH_ALIASES",
+    "BASH_CMDS",
     "READLINE_LINE",
-    "READLINE_POINT",
     "COMP_LINE",
     "COMP_WORDS",
     "OPTARG",
+    "FUNCNAME",
+    "DIRSTACK",
+    // the parameters in zsh
+    "argv",
+];
+/// Variables that the shell itself sets to numbers, or to names of the machine.
+const NUMBERS: &[&str] = &[
+    "BASH_ARGC",
+    "BASH_LINENO",
+    "BASH_SUBSHELL",
+    "BASHPID",
+    "READLINE_POINT",
     "OPTIND",
     "COPROC",
     "UID",
@@ -161,8 +181,6 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "LINENO",
     "HISTCMD",
     "PIPESTATUS",
-    "FUNCNAME",
-    "DIRSTACK",
     "COLUMNS",
     "LINES",
     "HOSTNAME",
@@ -170,6 +188,11 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "EPOCHSECONDS",
     "EPOCHREALTIME",
 ];
+
+/// Whether the shell itself sets a variable, so that an assignment does not determine its value.
+pub(super) fn is_set_by_shell(name: &str) -> bool {
+    SET_BY_SHELL.contains(&name) || NUMBERS.contains(&name)
+}
 /// Variables that cannot be assigned: Bash then skips the rest of the line, and the assignments in it.
 const READ_ONLY: &[&str] = &["UID", "EUID", "PPID", "BASH_VERSINFO"];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
@@ -188,10 +211,13 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
-/// Whether programs run the value of a variable as a line when they build others. A value that the text does not determine is listed
+/// Whether programs run the value of a variable as a line, such as those that build others. A value that the text does not determine is listed
 /// with the variable, as that of all that [load code](loads_code).
 pub(super) fn is_build_variable(name: &str) -> bool {
-    name == "LINKER" || listed(MAKE_PROGRAMS, name)
+    let endings = ["_PAGER", "_EDITOR", "_BROWSER", "_ASKPASS", "RUSTC_WRAPPER"];
+    name == "LINKER"
+        || listed(MAKE_PROGRAMS, name)
+        || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Variables whose value a program may run as code, and the texts in a value of which one means that; an empty list stands for every
@@ -263,7 +289,7 @@ impl<'a> Given<'a> {
         let value = field.determined().split_once('=');
         Given {
             value: value.map_or(field.determined(), |(_, value)| value),
-            open: field.hole != Hole::None,
+            open: field.hole != Hole::None || field.pattern,
             written,
         }
     }
@@ -301,13 +327,19 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
             Some(program) => !reads_lines(program),
             None => !is_own_shell(given.written),
         };
+    // remotes that are programs
+    let configures = configures
+        || name == "GIT_ALLOW_PROTOCOL" && value.is_none_or(|value| value.contains("ext"));
+    let is_odd = |c: char| c.is_whitespace() || ";|&$`()<>'\"\\*?[".contains(c);
+    // a tilde stands for it, also in texts
+    let sets_home = name == "HOME" && given.value.contains(is_odd);
     let does = name == "LESS" && runs_at_start(value.unwrap_or(given.written));
     let holds_code = CODE_VARIABLES.iter().any(|(code, marks)| {
         let marked = marks.iter().any(|mark| given.value.contains(mark));
         *code == name && value != Some("") && (marks.is_empty() || marked)
     });
     // options of a shell; some change how it parses a line
-    let sets = matches!(name, "SHELLOPTS" | "BASHOPTS") || READ_ONLY.contains(&name);
+    let sets = sets_home || matches!(name, "SHELLOPTS" | "BASHOPTS") || READ_ONLY.contains(&name);
     let is_line = hides || builds || makes || reads || does || holds_code;
     if runs || starts || expands || is_line || configures || sets || name.starts_with("BASH_FUNC_")
     {
@@ -386,12 +418,15 @@ fn is_own_shell(written: &str) -> bool {
         || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
 }
 
-/// Whether a line is a single command of a program that is not a shell, an interpreter or a deleter.
+/// Whether a line is a single command of a program that neither runs others nor writes or deletes files by its words, whatever is appended.
 fn is_harmless(line: &str) -> bool {
     let runs = |word: &str| {
         let name = word.rsplit('/').next().unwrap_or(word);
         SHELLS.contains(&name)
             || INTERPRETERS.contains(&name)
+            || listed(RUNS_OR_WRITES, name)
+            || WRITERS.iter().any(|(writer, _)| *writer == name)
+            || WRAPPERS.iter().any(|one| listed(one.names, name))
             || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
     };
     !line.contains([

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::feed::{Feed, is_exec, may_read, script_is_read};
+use super::feed::{Feed, is_exec, script_is_read};
+use super::follow::is_descriptor;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
@@ -35,6 +36,8 @@ pub(super) struct Walk<'l> {
     pub(super) names_descriptors: bool,
     /// Files that run, by their paths, and whether a shell reads them.
     pub(super) ran: Vec<(String, bool)>,
+    /// Names of files that programs run which the line gives them by a variable.
+    pub(super) later: HashSet<String>,
     /// Whether commands may run in another order than written.
     pub(super) unordered: bool,
     /// The texts that arithmetic may evaluate.
@@ -58,8 +61,12 @@ pub(super) struct Walk<'l> {
     pub(super) git_file: Option<String>,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
-    /// Whether `cd` may lead elsewhere than its operand says.
-    pub(super) moves_oddly: bool,
+    /// The number of variables, aliases, functions and traps that the line itself names.
+    own_names: usize,
+    /// Whether a trap may run before or after any command.
+    pub(super) traps: bool,
+    /// Whether any command so far, or of a text that is being walked, may run in another folder than the line begins in.
+    pub(super) moved: bool,
     /// The variables, and those of which a part is known, that the next text has from the shell that runs it.
     pub(super) inherited: Option<(HashMap<String, String>, HashMap<String, Partial>)>,
 }
@@ -132,6 +139,7 @@ impl<'l> Walk<'l> {
             reopens: false,
             names_descriptors: false,
             ran: Vec::new(),
+            later: HashSet::new(),
             unordered: false,
             texts: Texts::default(),
             read_only: HashSet::new(),
@@ -145,9 +153,32 @@ impl<'l> Walk<'l> {
             git_runs: false,
             git_file: None,
             moves: false,
-            moves_oddly: false,
+            own_names: 0,
+            traps: false,
+            moved: false,
             inherited: None,
         }
+    }
+
+    /// Returns another walk, which begins with the names that this one has found.
+    pub(super) fn again(self) -> Walk<'l> {
+        Walk {
+            assigned: self.assigned,
+            aliases: self.aliases,
+            functions: self.functions,
+            traps: self.traps,
+            ..Walk::new(self.limits)
+        }
+    }
+
+    /// Whether texts within the line define names that the line itself does not.
+    pub(super) fn finds_names(&self) -> bool {
+        self.n_names() > self.own_names
+    }
+
+    fn n_names(&self) -> usize {
+        let traps = usize::from(self.traps);
+        self.assigned.len() + self.aliases.len() + self.functions.len() + traps
     }
 
     /// Counts work, in bytes of text that is read, copied or listed.
@@ -209,7 +240,11 @@ impl<'l> Walk<'l> {
             .extend(parsed.names.functions.iter().cloned());
         self.unordered |= names.unordered;
         self.moves |= names.moves;
-        self.moves_oddly |= names.moves_oddly;
+        self.moved |= names.moves;
+        self.traps |= names.traps;
+        if level == 0 {
+            self.own_names = self.n_names();
+        }
         if let Some(name) = &parsed.names.run_unseen {
             return Err(ShellError::undetermined(RUN_VARIABLE, name));
         }
@@ -229,8 +264,7 @@ impl<'l> Walk<'l> {
             calls: 0,
         };
         self.script(&parsed.script, &mut scope, feed, true)?;
-        let is_own = |name: &str| self.functions.contains(name) || self.aliases.contains(name);
-        if self.arithmetic && self.texts.run_a_command(is_own) {
+        if self.arithmetic && self.texts.run_a_command(|name| self.redefines(name)) {
             return Err(ShellError::undetermined(
                 "text that arithmetic may evaluate",
                 text,
@@ -259,7 +293,10 @@ impl<'l> Walk<'l> {
                     true => Feed::Unknown,
                     false => feed.clone(),
                 };
-                taken |= matches!(feed, Feed::Text(_)) && pipeline.first().is_some_and(may_read);
+                let reads = pipeline
+                    .first()
+                    .is_some_and(|node| self.may_read(node, scope));
+                taken |= matches!(feed, Feed::Text(_)) && reads;
                 for (place, node) in pipeline.iter().enumerate() {
                     let always = always && nth == 0 && alone && !statement.background;
                     self.node(node, scope, &input, always)?;
@@ -271,19 +308,13 @@ impl<'l> Walk<'l> {
                     }
                 }
                 let is_exec = pipeline.first().is_some_and(is_exec);
-                if matches!(scope.input, Some(Feed::Text(_)))
-                    && !is_exec
-                    && pipeline.first().is_some_and(may_read)
-                {
+                if matches!(scope.input, Some(Feed::Text(_))) && !is_exec && reads {
                     scope.input = Some(Feed::Unknown);
                 }
                 if !alone {
                     // the commands of a pipeline run at the same time
                     self.check_ran(ran)?;
-                    scope.folder = match self.moves_oddly {
-                        true => Folder::Unknown,
-                        false => folder,
-                    };
+                    scope.folder = folder;
                 } else if statement.either {
                     scope.folder = scope.folder.clone().or(folder);
                 }
@@ -319,11 +350,13 @@ impl<'l> Walk<'l> {
                 self.script(body, scope, feed, false)?;
                 let mut nodes = body.statements.iter().flat_map(|one| one.pipelines.iter());
                 taken |= matches!(feed, Feed::Text(_))
-                    && nodes.any(|pipeline| pipeline.first().is_some_and(may_read));
+                    && nodes
+                        .any(|nodes| nodes.first().is_some_and(|node| self.may_read(node, scope)));
                 scope.folder = scope.folder.clone().or(folder);
             }
             if repeats {
                 self.check_ran(ran)?;
+                self.check_started(found)?;
             }
             if !repeats || scope.folder == start {
                 return Ok(());
@@ -349,7 +382,10 @@ impl<'l> Walk<'l> {
             (Feed::Nothing, Some(input)) => input.clone(),
             (feed, _) => feed.clone(),
         };
-        let incoming = feed;
+        let incoming = match feed {
+            Feed::Text(_) if self.traps || self.words_read(node, scope) => Feed::Unknown,
+            feed => feed,
+        };
         let feed = self.redirected(node, scope, &incoming)?;
         match &node.kind {
             Kind::Simple { assigns, words } => {
@@ -357,28 +393,14 @@ impl<'l> Walk<'l> {
                 for word in words {
                     fields.extend(self.fields(word, scope)?);
                 }
-                self.exec_input(node, words, &fields, scope, &feed)?;
+                self.exec_input(node, words, &fields, scope, &feed, always)?;
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
                 }
-                // the parser cannot record the effects of a command whose name comes from an expansion
-                let runs = |word: &Word| {
-                    let text = syntax::literal(word);
-                    !matches!(
-                        text.as_deref(),
-                        Some("command" | "builtin" | "time" | "-p" | "--")
-                    )
-                };
-                if let Some(nth) = words.iter().position(runs)
-                    && let Some(field) = fields.get(nth)
-                    && words.get(nth).and_then(syntax::literal).as_deref() != Some(&field.text)
-                    && (syntax::is_noted(&field.text) || field.text.starts_with('-'))
-                {
-                    let what = "the meaning of later words after";
-                    return Err(ShellError::undetermined(what, &field.text));
-                }
                 if !words.is_empty() {
-                    self.run(fields, scope, &feed)?;
+                    let name = syntax::behind_prefixes(words, syntax::literal).first();
+                    let noted = name.and_then(syntax::literal);
+                    self.run(fields, noted.as_deref(), scope, &feed)?;
                 }
                 for word in assigns.iter().map(|assign| &assign.value).chain(words) {
                     self.scripts_in(word, scope, &incoming)?;
@@ -406,6 +428,12 @@ impl<'l> Walk<'l> {
                     self.text_of(word, scope)?;
                     self.scripts_in(word, scope, &feed)?;
                 }
+                let feed = match feed {
+                    Feed::Text(_) if words.iter().any(|word| self.word_reads(word, scope)) => {
+                        Feed::Unknown
+                    }
+                    feed => feed,
+                };
                 match variable {
                     Some(name) => self.each(name, words, bodies, scope, &feed)?,
                     None => self.bodies(bodies, *repeats, scope, &feed)?,
@@ -490,7 +518,10 @@ impl<'l> Walk<'l> {
                     for field in self.fields(word, scope)? {
                         let copies = redirect.operator.ends_with('&');
                         self.reopens |= copies && !matches!(field.text.as_str(), "1" | "2" | "-");
-                        if copies && matches!(feed, Feed::Script) && field.text.parse() == Ok(0) {
+                        let shares = copies && field.text.parse() == Ok(0);
+                        let opens =
+                            reads && field.text != "/dev/null" && is_descriptor(&field.text);
+                        if matches!(feed, Feed::Script) && (shares || !copies && opens) {
                             return Err(script_is_read(&field.text));
                         }
                         // Bash opens sockets for reading and writing
@@ -525,6 +556,9 @@ impl<'l> Walk<'l> {
     ) -> Result<Feed> {
         let mut feed = feed.clone();
         for redirect in &node.redirects {
+            if matches!(feed, Feed::Text(_)) && self.target_reads(redirect, scope) {
+                feed = Feed::Unknown;
+            }
             let standard = match redirect.descriptor.as_deref() {
                 Some(descriptor) => descriptor.parse() == Ok(0u32),
                 None => redirect.operator.starts_with('<'),
@@ -582,14 +616,6 @@ impl<'l> Walk<'l> {
             scope.folder = folder;
         }
         Ok(())
-    }
-}
-
-impl Scope<'_> {
-    /// Whether the text redefines a program name as a function or an alias.
-    pub(super) fn redefines(&self, name: &str) -> bool {
-        let names = &self.parsed.names;
-        names.functions.contains(name) || names.aliases.contains(name)
     }
 }
 

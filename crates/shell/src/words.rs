@@ -3,10 +3,11 @@
 use super::ShellError;
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
 use super::syntax::{Part, Word, plants};
+use super::variables::SET_BY_SHELL;
 use super::walk::{Scope, Walk};
 
 /// The reason why a word is not determined by the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hole {
     None,
     /// After its beginning.
@@ -241,19 +242,23 @@ impl Walk<'_> {
         })
     }
 
+    /// Whether the line defines a function or an alias of this name.
+    pub(super) fn redefines(&self, name: &str) -> bool {
+        self.functions.contains(name) || self.aliases.contains(name)
+    }
+
     /// Whether a substitution prints no word that is an option, whatever it is.
     pub(super) fn prints_no_option(&self, written: &str, quoted: bool) -> bool {
         let inner = written
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
-        let is_own = |name: &str| self.functions.contains(name) || self.aliases.contains(name);
         // without quotes a path with blanks is several words
         let is_path = quoted || !self.moves && !self.assigned.contains("TMPDIR");
         let known = |one: &str| {
             PRINTS_WORD.contains(&one.trim()) || is_path && PRINTS_PATH.contains(&one.trim())
         };
-        inner.is_some_and(known) && !program.is_some_and(is_own)
+        inner.is_some_and(known) && !program.is_some_and(|name| self.redefines(name))
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -276,9 +281,13 @@ impl Walk<'_> {
                         && let Some((_, words)) =
                             scope.positional.as_ref().and_then(|all| all.split_first())
                     {
+                        let joins = *quoted && name == "*";
                         for (nth, word) in words.iter().enumerate() {
-                            if nth > 0 {
-                                atoms.push(Atom::Break);
+                            match nth > 0 {
+                                // between them is the first character of IFS
+                                true if joins => value(" ", !scope.splits_oddly, scope, &mut atoms),
+                                true => atoms.push(Atom::Break),
+                                false => {}
                             }
                             self.charge(word.len() * ATOM)?;
                             value(word, *quoted, scope, &mut atoms);
@@ -311,6 +320,12 @@ impl Walk<'_> {
                                         partial.leading
                                     }
                                     _ if environment => Leading::Determined,
+                                    _ if *quoted
+                                        && is_folder(name)
+                                        && !self.assigned.contains(name) =>
+                                    {
+                                        Leading::Determined
+                                    }
                                     _ => Leading::Open,
                                 },
                             });
@@ -437,6 +452,11 @@ fn value(text: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) 
     }
 }
 
+/// Whether a variable holds the path of a folder, unless the line assigns it.
+fn is_folder(name: &str) -> bool {
+    matches!(name, "PWD" | "OLDPWD")
+}
+
 fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
     if let Ok(nth) = name.parse::<usize>() {
         let found = scope.positional.as_ref().map(|all| all.get(nth));
@@ -452,6 +472,8 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
         "@" | "*" => Value::Unknown,
         "?" | "#" | "$" | "!" | "-" => Value::Environment,
         _ if walk.assigned.contains(name) || scope.parsed.names.dynamic => Value::Unknown,
+        _ if is_folder(name) && !walk.moved => Value::Environment,
+        _ if SET_BY_SHELL.contains(&name) => Value::Unknown,
         _ => Value::Environment,
     }
 }

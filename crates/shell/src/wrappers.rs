@@ -19,6 +19,10 @@ pub(super) struct Wrapper {
     pub(super) lines: &'static str,
     /// Options, short and long, whose value is the program.
     pub(super) programs: &'static str,
+    /// Options whose value is `NAME=VALUE` for the environment of the command, or the name of a variable.
+    pub(super) sets: &'static str,
+    /// Options whose value is a file that the program writes.
+    pub(super) writes: &'static str,
     /// Options with which the program does not run the command.
     pub(super) idle: &'static str,
     /// Subcommands, one of which must come first: `run` in `poetry run`.
@@ -42,6 +46,8 @@ const PLAIN: Wrapper = Wrapper {
     long_values: "",
     lines: "",
     programs: "",
+    sets: "",
+    writes: "",
     idle: "",
     subcommand: None,
     operands: 0,
@@ -62,7 +68,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "repeat logsave faketime gosu su-exec setuidgid s6-setuidgid envuidgid envdir runcon",
+        names: "repeat logsave faketime gosu su-exec setuidgid s6-setuidgid envuidgid runcon",
         operands: 1,
         ..PLAIN
     },
@@ -84,12 +90,13 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                      callgrind-out-file cachegrind-out-file massif-out-file dump-instr collect-jumps cache-sim branch-sim \
                      collect-atstart instr-atstart toggle-collect separate-threads threshold time-unit detailed-freq \
                      max-snapshots pages-as-heap history-level quiet verbose help version",
+        writes: "log-file xml-file callgrind-out-file cachegrind-out-file massif-out-file",
         ..PLAIN
     },
     Wrapper {
         names: "chpst",
         flags: "vP012",
-        values: "uUbenlmdofpcrtC",
+        values: "uUbnlmdofpcrtC",
         moves: Some("C"),
         ..PLAIN
     },
@@ -210,6 +217,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_flags: "append portability quiet verbose help version",
         long_values: "format output",
         assigns: true,
+        writes: "o output",
         ..PLAIN
     },
     Wrapper {
@@ -366,6 +374,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                       path-property socket-property timer-property background job-mode capsule",
         shell: Some("S shell"),
         moves: Some(""),
+        sets: "E setenv",
+        writes: "p property",
         ..PLAIN
     },
     Wrapper {
@@ -378,6 +388,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
                       output notify-timeout",
         programs: "x exec a startas",
         moves: Some(""),
+        writes: "O output p pidfile",
         ..PLAIN
     },
     Wrapper {
@@ -387,6 +398,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_flags: "follow-forks help version summary-only summary instruction-pointer stack-traces quiet \
                      no-abbrev decode-fds strings-in-hex seccomp-bpf",
         long_values: "attach trace expr env output user string-limit trace-path",
+        sets: "E env",
+        writes: "o output",
         ..PLAIN
     },
     Wrapper {
@@ -395,6 +408,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         values: "efnpsw",
         long_flags: "auto-servernum help listen-tcp auto-display",
         long_values: "error-file auth-file server-num xauth-protocol server-args wait",
+        writes: "e error-file",
         ..PLAIN
     },
     Wrapper {
@@ -475,6 +489,7 @@ pub(super) const XARGS: Wrapper = Wrapper {
     attached: "eil",
     long_flags: "null open-tty interactive no-run-if-empty exit verbose show-limits eof replace max-lines help version",
     long_values: "arg-file delimiter max-args max-procs max-chars process-slot-var",
+    sets: "process-slot-var",
     ..PLAIN
 };
 
@@ -488,6 +503,7 @@ pub(super) const PARALLEL: Wrapper = Wrapper {
     long_values: "arg-file colsep jobs max-args max-procs delay timeout retries results joblog tmpdir halt workdir wd \
                   load memfree nice sshlogin delimiter tagstring block recstart recend",
     moves: Some("workdir wd S sshlogin"),
+    writes: "joblog",
     ..PLAIN
 };
 
@@ -506,6 +522,7 @@ pub(super) const SSH: Wrapper = Wrapper {
     flags: "46AaCfGgKkMNnqsTtVvXxYy",
     values: "BbcDEeFIiJLlmOoPpQRSWw",
     operands: 1,
+    writes: "E",
     ..PLAIN
 };
 

@@ -211,11 +211,16 @@ fn options_whose_value_is_a_line_are_found_among_other_letters() {
         "rg --pre rm x canary",
         "git instaweb --httpd='rm canary'",
         "git send-email --sendmail-cmd='rm canary' x.patch",
-        "git fetch-pack --upload-pack='rm canary;' .",
+        "git fetch-pack --upload-pack='rm canary' .",
         "make SHELL='rm canary' x",
         "find . -name x -exec rm {} +",
     ]);
-    all_are_unknown(&["make SHELL=\"$S\" x", "find . $ACTION rm {} +"]);
+    all_are_unknown(&[
+        "make SHELL=\"$S\" x",
+        "find . $ACTION rm {} +",
+        // what is appended is a program
+        "git fetch-pack --upload-pack='rm canary;' .",
+    ]);
     deletions_are_not_listed(&[
         "tar cf 'x rm' y",
         "tar -cvf 'I rm x' y",

@@ -5,13 +5,13 @@ use super::options::split_value;
 use super::{Result, joined, refuse};
 use crate::ShellError;
 use crate::option_table::OPTIONED;
-use crate::table::ASSIGNS;
+use crate::table::{ASSIGNS, SHELL_OPTIONS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 
 /// Whether a path may refer to an open file descriptor, from whichever folder: `../dev/stdin`, `fd/0`.
-pub(super) fn is_descriptor(path: &str) -> bool {
+pub(crate) fn is_descriptor(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_number = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
     let climbs = path.contains("../") && (path.contains("/dev/") || path.contains("/proc/"));
@@ -33,14 +33,21 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     {
         return refuse("the variable of a reference", field);
     }
+    // the words behind the assignments are a command
+    let runs_words = matches!(program, "env" | "sudo" | "doas" | "cross-env");
+    // an element, or a variable that holds a whole assignment; those that a program prints are not known
     let open = |field: &&Field| {
         let name = field.text.split('=').next().unwrap_or_default();
-        field.hole == Hole::Start && name.contains('[')
+        let is_variable = !field.environment && !field.text.starts_with(['`', '-']);
+        let is_variable = is_variable && !name.starts_with("$(");
+        let is_variable = is_variable && !runs_words;
+        let is_file = field.pattern && name.contains(['*', '?']);
+        is_file || field.hole == Hole::Start && (name.contains('[') || is_variable)
     };
     if ASSIGNS.contains(&program)
         && let Some(field) = words.iter().find(open)
     {
-        return refuse("the variable of an element", field);
+        return refuse("the variable that is assigned", field);
     }
     // `printf` names one with `-v` only, here or in the next word
     let by_option = |at: usize| words.get(at).is_some_and(|field| field.text == "-v");
@@ -64,7 +71,8 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
             option.text.starts_with('-') && option.text.ends_with(|c| "pdtnNuisOcC".contains(c))
         });
         let is_named = program != "wait" && field.hole != Hole::None;
-        let is_open = is_named && variable_of(name).contains(['$', '`']);
+        let is_file = field.pattern && (name.contains(['*', '?']) || program == "printf");
+        let is_open = is_file || is_named && variable_of(name).contains(['$', '`']);
         if is_open && !is_value || runs_values_of(name) || loads_code(variable_of(name)) {
             return refuse("a variable whose value a shell runs", field);
         }
@@ -80,17 +88,30 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
             .take_while(|word| word.text != "--")
             .any(|word| word.text.starts_with('-') && word.text.contains(letters))
     };
-    let names = |options: &[&str]| {
-        words
-            .iter()
-            .any(|word| options.contains(&word.text.as_str()))
-    };
+    let options = || words.iter().take_while(|word| word.text.starts_with('-'));
+    let is_odd = |word: &Field| !matches!(&*word.text, "-p" | "-v" | "-V" | "--");
     let lists = |word: &Field| matches!(&*word.text, "-l" | "-ln" | "-lr" | "-lnr");
     let (what, written) = match program {
         "hash" if has_letters(&['p']) => ("the program of a name after", "hash -p"),
-        "enable" if has_letters(&['f']) => ("what is loaded by", "enable -f"),
-        "set" if names(&["histexpand", "keyword"]) || has_letters(&['H', 'k']) => {
-            ("the words after", "set")
+        "set" | "shopt" => return check_settings(program, words),
+        // builtins that give way to programs
+        "enable" if !words.is_empty() => ("what a name means after", "enable"),
+        "jobs"
+            if words
+                .iter()
+                .any(|word| !word.is_known() || word.text.contains('x')) =>
+        {
+            ("what is run by", "jobs -x")
+        }
+        // other options are written apart: the parser reads the words behind these only
+        "command" | "builtin" if options().any(is_odd) => ("the words after", program),
+        "bind"
+            if has_letters(&['x'])
+                || words
+                    .iter()
+                    .any(|word| !word.is_known() || word.text.contains(':')) =>
+        {
+            ("what a key runs after", "bind")
         }
         "fc" if !words.first().is_some_and(lists) || has_letters(&['s', 'e']) => {
             ("the commands of", "the history")
@@ -101,6 +122,50 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
         _ => return Ok(()),
     };
     Err(ShellError::undetermined(what, written))
+}
+
+/// Refuses an option of the shell that may change how it reads or runs what follows.
+pub(super) fn check_setting(option: &Field) -> Result<()> {
+    match option.is_known() && listed(SHELL_OPTIONS, &option.text) {
+        true => Ok(()),
+        false => refuse("what the shell does with the option", option),
+    }
+}
+
+/// Refuses the options of `set` and `shopt` that may change how the shell reads or runs what follows.
+fn check_settings(program: &str, words: &[Field]) -> Result<()> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let letters = match word.text.strip_prefix(['-', '+']) {
+            Some("-") if program == "shopt" => continue,
+            _ if matches!(&*word.text, "-" | "--") => return Ok(()),
+            Some(letters) => letters,
+            None if program == "shopt" => {
+                check_setting(word)?;
+                continue;
+            }
+            // the parameters
+            None if word.hole == Hole::None => return Ok(()),
+            None => "",
+        };
+        let is_off = word.text.starts_with('+');
+        let known = match program {
+            "shopt" => "opqsu",
+            _ if is_off => "abCeEfhHkmnoptTuvx",
+            _ => "abBCeEfhmnoptTuvx",
+        };
+        let is_odd = |letter| !known.contains(letter);
+        if word.leading() > Leading::Determined || letters.contains(is_odd) {
+            return refuse("what the shell does with the option", word);
+        }
+        if program == "set"
+            && letters.contains('o')
+            && let Some(option) = words.next()
+        {
+            check_setting(option)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses words that may be options of a program whose options matter.
@@ -156,6 +221,7 @@ pub(super) fn check_deletion(
     long: &str,
     folder: &Folder,
     temporary: impl Fn(&Field) -> bool,
+    climbs: impl Fn(&Field) -> bool,
 ) -> Result<()> {
     let rest = fields.get_mut(1..).unwrap_or_default();
     let is_long = |text: &str| {
@@ -170,7 +236,11 @@ pub(super) fn check_deletion(
         .any(|field| is_long(&field.text) || is_short(&field.text));
     let open = rest
         .iter()
-        .filter(|field| field.hole == Hole::Start || field.process.is_some())
+        .filter(|field| {
+            // behind its beginning it may go on as other words
+            let splits = field.may_split() && field.leading() > Leading::Determined;
+            field.hole == Hole::Start || splits || field.process.is_some()
+        })
         .filter(|field| !temporary(field));
     let sole = rest
         .iter()
@@ -192,7 +262,7 @@ pub(super) fn check_deletion(
     }
     let mut others = Vec::new();
     for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
-        if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
+        if field.tilde || field.hole == Hole::Within && climbs(field) {
             return refuse("what is deleted", field);
         }
         if field.text.starts_with('/') || field.hole == Hole::Start {
@@ -245,6 +315,21 @@ impl Walk<'_> {
         matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
             && self.prints_no_option(&partial.written, !field.splits)
             && !self.assigned.contains("PATH")
+    }
+
+    /// Whether a part of a path may lead to another folder than the parts before it: one that is written so, or a variable of which the
+    /// line does not determine a single value.
+    pub(super) fn climbs(&self, field: &Field, scope: &Scope<'_>) -> bool {
+        let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+        let mut names = field.text.split('$').skip(1).map(|rest| {
+            let name = rest.strip_prefix('{').unwrap_or(rest);
+            name.split(part).next().unwrap_or_default()
+        });
+        let is_open = |name: &str| {
+            let is_parameter = scope.calls > 0 && name.starts_with(|c: char| c.is_ascii_digit());
+            is_parameter || self.assigned.contains(name) && !scope.partial.contains_key(name)
+        };
+        field.text.contains("..") || field.determined().contains("..") || names.any(is_open)
     }
 
     /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.

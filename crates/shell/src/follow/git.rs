@@ -1,9 +1,10 @@
 //! Commands that `git` runs: aliases and settings that hold lines, and subcommands with commands among their words.
 
-use super::options::{line_of, split_value, take};
+use super::options::{given_line, line_of, split_value, take};
 use super::others::{is_open_subcommand, lines_of_options};
-use super::{Place, Result, Run, listed, refuse};
+use super::{Place, Result, Run, base, listed, refuse};
 use crate::option_table::{GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES};
+use crate::table::WRITERS;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 
@@ -92,7 +93,7 @@ impl Walk<'_> {
             None => text.to_owned(),
         };
         let is_remote =
-            key.starts_with("url.") && (key.contains("ext::") || text.contains("ext::"));
+            key.starts_with("url.") && key.contains("ext::") || text.starts_with("ext::");
         let is_open = value.hole != Hole::None && (!value.tail || value.may_split());
         if is_setting(GIT_SOURCES, &key) || is_remote || is_setting(GIT_FOLDERS, &key) && is_open {
             return refuse("a setting of `git`", value);
@@ -108,7 +109,22 @@ impl Walk<'_> {
                     false => format!("git {line}"),
                 }
             }
-            None if is_setting(GIT_LINES, &key) => line,
+            None if is_setting(GIT_LINES, &key) => {
+                let edits = ["core.editor", "sequence.editor"].contains(&key.as_str());
+                // the program puts an argument of the line into the text
+                let replaces = is_setting("trailer.*.command", &key) && text.contains("$ARG");
+                // what an editor copies into a list of commits may be commands
+                let copies = |word: &str| WRITERS.iter().any(|(name, _)| *name == base(word));
+                if replaces || edits && text.split_ascii_whitespace().any(copies) {
+                    return refuse("a setting of `git`", value);
+                }
+                let line = Field {
+                    text: line,
+                    ..value.clone()
+                };
+                // a pager has no words
+                return given_line(&line, !key.contains("pager"));
+            }
             None => return Ok(Run::Nothing),
         };
         line_of(&[Field {
@@ -133,8 +149,16 @@ impl Walk<'_> {
             self.git_called.insert(subcommand.to_owned());
         }
         self.git_runs |= !matches!(subcommand, "config" | "init");
-        if let Some(remote) = rest.iter().find(|word| word.text.starts_with("ext::")) {
+        let is_program =
+            |word: &&Field| word.text.starts_with("ext::") || word.text.contains("=ext::");
+        if let Some(remote) = rest.iter().find(is_program) {
             return refuse("the program of a remote of `git`", remote);
+        }
+        if matches!(subcommand, "remote-ext" | "remote-fd") {
+            return refuse(
+                "the program of a remote of `git`",
+                &Field::known(subcommand),
+            );
         }
         let operands = |from: usize| rest.get(from..).unwrap_or_default();
         let first = rest.first().map(|word| word.text.as_str());

@@ -1,6 +1,6 @@
 //! Lines that builders run by their words: variables that name programs, and functions in values of `make`.
 
-use super::options::line_of;
+use super::options::given_line;
 use super::{Result, Run, listed, refuse};
 use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS};
 use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, reads_lines};
@@ -29,7 +29,7 @@ pub(super) fn lines_of_cmake(words: &[Field]) -> Result<Vec<Run>> {
         let names_program = CMAKE_PROGRAMS.iter().any(|ending| name.ends_with(ending));
         if names_program && !value.is_empty() {
             match word.hole {
-                Hole::None => runs.push(line_of(&[Field::known(value.replace(';', " "))])?),
+                Hole::None => runs.push(given_line(&Field::known(value.replace(';', " ")), true)?),
                 _ if word.environment => {}
                 _ => return refuse("a program of a build", word),
             }
@@ -75,13 +75,13 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
         return Ok(None);
     }
     // `make CC="$CC"` gives the variable that it has
-    if word.hole != Hole::None {
-        return match word.environment && !is_shell && !runs {
+    if word.hole != Hole::None || word.pattern {
+        return match !word.pattern && word.environment && !is_shell && !runs {
             true => Ok(None),
             false => refuse("a program of `make`", word),
         };
     }
-    line_of(&[Field::known(value)]).map(Some)
+    given_line(&Field::known(value), !runs && !is_shell).map(Some)
 }
 
 /// Returns the lines of `$(shell LINE)` in a word, and refuses functions that write, or that read a text as a makefile.
@@ -103,7 +103,7 @@ fn functions(word: &Field) -> Result<Vec<Run>> {
             let line = rest.get(name.len()..).unwrap_or_default();
             match line.split_once(close) {
                 Some((line, _)) if !line.contains(['(', '{']) => {
-                    runs.push(line_of(&[Field::known(line.trim())])?);
+                    runs.push(given_line(&Field::known(line.trim()), false)?);
                 }
                 _ => return refuse("a function of `make`", word),
             }

@@ -1,6 +1,7 @@
 //! Commands that run other commands, found by the tables of [`super::table`].
 
 mod checks;
+mod effects;
 pub(super) mod git;
 mod interpreters;
 mod make;
@@ -12,17 +13,16 @@ mod shells;
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
-use super::syntax::Dialect;
-use super::table::{
-    ASSIGNS, DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, WRITERS, Writes,
-};
-use super::variables::loads_code;
+use super::syntax::{Dialect, is_noted};
+use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED};
 use super::variables::{Given, check_variable};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 
+pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
+use effects::joined;
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
@@ -35,11 +35,16 @@ enum Run {
     Words(Vec<Field>),
     /// A text that a shell reads, and the words that become its parameters.
     Line(String, Option<Vec<String>>),
+    /// A text that a program gives to a shell, with an input of its own and maybe with [words of its own](GIVEN_WORDS) behind it.
+    Given(String, bool),
     /// The standard input of the command, which a shell reads.
     Input,
     All(Vec<Run>),
     At(Place, Box<Run>),
 }
+
+/// The words that a program appends to a line, of which the first is a file that may hold any text.
+const GIVEN_WORDS: [&str; 2] = ["./FILE-OF-THE-CALLER", ":"];
 
 /// The place where a command runs. Commands that it runs itself run in the same place or in a later variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,37 +92,6 @@ fn begins_with_folder(field: &Field) -> bool {
     variable.is_some_and(|(name, rest)| name.chars().all(part) && !rest.contains(['$', '`']))
 }
 
-/// Returns the folder after `cd` with this operand.
-fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
-    let known = |field: &&Field| field.is_known() && !field.tilde;
-    let Some(to) = to.filter(known).map(|field| field.text.as_str()) else {
-        return Folder::Unknown;
-    };
-    match from {
-        _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
-        // the variables of `cd`, and the stack of `pushd`
-        _ if oddly || to.starts_with('+') => Folder::Unknown,
-        Folder::Here if !to.contains("..") => Folder::Here,
-        Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
-        Folder::Here | Folder::Unknown => Folder::Unknown,
-    }
-}
-
-/// Returns the path of a name in a folder, without `..`.
-fn joined(folder: &str, name: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(name.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
 /// Whether a text holds a mark that `find` or `parallel` replaces: `{}`, `{1}`, `{/.}`, `{= … =}`.
 fn has_mark(text: &str) -> bool {
     let is_mark = |rest: &str| {
@@ -148,10 +122,11 @@ pub(super) fn unversioned(name: &str) -> &str {
 }
 
 impl Walk<'_> {
-    /// Lists a command and the commands that it runs.
+    /// Lists a command and the commands that it runs. The parser has recorded the effects of the builtin `noted`.
     pub(super) fn run<'a>(
         &mut self,
         fields: Vec<Field>,
+        noted: Option<&str>,
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
@@ -162,10 +137,23 @@ impl Walk<'_> {
                 Run::All(all) => {
                     open.extend(all.into_iter().rev().map(|run| (run, place, dialect)));
                 }
-                Run::At(there, run) => open.push((*run, place.max(there), dialect)),
+                Run::At(there, run) => {
+                    self.moved |= there == Place::Elsewhere;
+                    open.push((*run, place.max(there), dialect));
+                }
                 Run::Line(line, positional) => {
                     let from = (place, dialect);
                     self.line(&line, positional, scope, feed, from)?;
+                }
+                Run::Given(line, appends) => {
+                    let (mut line, mut words) = (line, None);
+                    if appends {
+                        line.push_str(" \"$@\"");
+                        let [file, other] = GIVEN_WORDS;
+                        words = Some(vec!["sh".to_owned(), file.to_owned(), other.to_owned()]);
+                        self.writes(file);
+                    }
+                    self.line(&line, words, scope, &Feed::Unknown, (place, dialect))?;
                 }
                 Run::Input => match feed {
                     Feed::Nothing => {}
@@ -184,6 +172,15 @@ impl Walk<'_> {
                         continue;
                     };
                     let program = self.program(first, scope)?;
+                    // the parser cannot record the effects of a builtin whose name it does not see
+                    let runs_words = matches!(&*program, "command" | "builtin" | "time");
+                    if place == Place::Shell
+                        && is_noted(&first.text)
+                        && noted != Some(&program)
+                        && !runs_words
+                    {
+                        return refuse("the meaning of later words after", first);
+                    }
                     let words = fields.get(1..).unwrap_or_default();
                     if matches!(feed, Feed::Script) && may_read_script(&program, words) {
                         return Err(script_is_read(&program));
@@ -213,7 +210,7 @@ impl Walk<'_> {
                     }
                     let next = self.next(&program, &fields, feed)?;
                     let there = match program.as_str() {
-                        "trap" => Place::Later,
+                        "trap" | "mapfile" | "readarray" | "complete" | "compgen" => Place::Later,
                         program if IN_SHELL.contains(&program) => Place::Shell,
                         _ => Place::Process,
                     };
@@ -369,97 +366,8 @@ impl Walk<'_> {
             self.relative(field, scope);
         }
         let temporary = |field: &Field| self.is_temporary(field, scope);
-        check_deletion(fields, letters, long, &scope.folder, temporary)
-    }
-
-    /// Records the effects of a command on files and on the folder.
-    fn effects(&mut self, program: &str, fields: &[Field], scope: &mut Scope<'_>) -> Result<()> {
-        let rest = fields.get(1..).unwrap_or_default();
-        let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
-        if ASSIGNS.contains(&program) {
-            for field in rest {
-                let Some((name, value)) = field.text.split_once('=') else {
-                    continue;
-                };
-                self.assigned.insert(name.to_owned());
-                self.named_program(name, value)?;
-                if loads_code(name) {
-                    self.push(vec![format!("{name}="), value.to_owned()])?;
-                }
-            }
-        }
-        if program != "git" && !only_names(program) {
-            for field in rest {
-                self.writes_for_git(&field.text);
-            }
-        }
-        if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
-            match writes {
-                Writes::All => {
-                    for field in operands() {
-                        self.writes_to(field);
-                    }
-                }
-                Writes::Last => {
-                    // an option may precede its value, after the file
-                    let late = rest.iter().skip_while(|field| field.text.starts_with('-'));
-                    let all = late.skip(1).any(|field| field.text.starts_with('-'));
-                    let first = operands().count().saturating_sub(1);
-                    for field in operands().skip(if all { 0 } else { first }) {
-                        self.writes_to(field);
-                    }
-                }
-                Writes::Fetched => {
-                    let mut output = false;
-                    for field in rest {
-                        if output || field.text.contains("://") {
-                            let path = field.text.split(['?', '#']).next().unwrap_or_default();
-                            self.writes(path);
-                        }
-                        output = matches!(
-                            field.text.as_str(),
-                            "-o" | "-O" | "-out" | "--output" | "--output-document"
-                        ) || (field.text.starts_with('-')
-                            && !field.text.starts_with("--")
-                            && field.text.ends_with(['o', 'O']));
-                        if let Some((_, path)) = field.text.split_once('=')
-                            && field.text.starts_with("--output")
-                        {
-                            self.writes(path);
-                        }
-                        // `-oFILE`, `-fsSoFILE`
-                        let letters = field.text.strip_prefix('-').unwrap_or_default();
-                        for (_, path) in letters
-                            .match_indices(['o', 'O'])
-                            .filter_map(|(at, _)| letters.split_at_checked(at + 1))
-                        {
-                            self.writes(path);
-                        }
-                    }
-                }
-            }
-        }
-        if matches!(program, "find" | "gfind") {
-            let options = rest.iter().zip(rest.iter().skip(1));
-            for (_, path) in options
-                .filter(|(option, _)| option.text.starts_with("-fprint") || option.text == "-fls")
-            {
-                self.writes(&path.text);
-            }
-        }
-        if program == "dd" {
-            for path in rest
-                .iter()
-                .filter_map(|field| field.text.strip_prefix("of="))
-            {
-                self.writes(path);
-            }
-        }
-        if matches!(program, "cd" | "pushd" | "popd") {
-            let oddly = self.moves_oddly || self.assigned.contains("CDPATH");
-            scope.folder = moved(&scope.folder, operands().next(), oddly);
-        }
-        Ok(())
+        let climbs = |field: &Field| self.climbs(field, scope);
+        check_deletion(fields, letters, long, &scope.folder, temporary, climbs)
     }
 
     fn next(&mut self, program: &str, fields: &[Field], feed: &Feed) -> Result<Run> {
@@ -486,6 +394,12 @@ impl Walk<'_> {
                     None => Ok(Run::Nothing),
                 };
             }
+            "envdir" | "s6-envdir" => {
+                return Err(ShellError::undetermined(
+                    "the variables that it sets after",
+                    program,
+                ));
+            }
             "run-parts"
                 if !rest
                     .iter()
@@ -504,6 +418,7 @@ impl Walk<'_> {
             "watch" => return watch(rest),
             "ssh" | "slogin" | "autossh" | "rsh" => {
                 let sorted = sort(&SSH, rest)?;
+                self.record_files(&SSH, &sorted);
                 let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
                 let remote = match (sorted.operands, command) {
                     // without a host `ssh` only prints its usage
@@ -553,7 +468,7 @@ impl Walk<'_> {
         let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
             return unlisted(program, rest, feed);
         };
-        let run = wrapped(wrapper, program, rest, feed)?;
+        let run = self.wrapped(wrapper, program, rest, feed)?;
         // `strace -o '|LINE'`
         Ok(match matches!(program, "strace" | "ltrace") {
             true => {
@@ -561,6 +476,52 @@ impl Walk<'_> {
                 runs.push(run);
                 Run::All(runs)
             }
+            false => run,
+        })
+    }
+
+    fn wrapped(
+        &mut self,
+        wrapper: &Wrapper,
+        program: &str,
+        words: &[Field],
+        feed: &Feed,
+    ) -> Result<Run> {
+        // an option before the subcommand may name a folder
+        let first = words.first().map_or("", |word| word.text.as_str());
+        let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
+        let words = match (wrapper.subcommand, words.split_first()) {
+            (None, _) => words,
+            (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
+            // options of the program itself, of which some have a value
+            (Some(names), Some((first, _))) if first.text.starts_with('-') => {
+                // the value of an option may also equal a subcommand
+                let named =
+                    |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
+                let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
+                match at.and_then(|at| words.get(at + 1..)) {
+                    Some(rest) => rest,
+                    None => return unlisted(program, words, feed),
+                }
+            }
+            (Some(_), Some((first, _))) if first.hole != Hole::None => {
+                return refuse("a subcommand", first);
+            }
+            (Some(_), _) => return unlisted(program, words, feed),
+        };
+        let sorted = sort(wrapper, words)?;
+        self.record_files(wrapper, &sorted);
+        let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
+        if given(wrapper.idle) {
+            return Ok(Run::Nothing);
+        }
+        moves |= wrapper
+            .moves
+            .is_some_and(|options| options.is_empty() || given(options));
+        check_name(&sorted.values, sorted.rest)?;
+        let run = wrapped_words(wrapper, &sorted)?;
+        Ok(match moves {
+            true => Run::At(Place::Elsewhere, Box::new(run)),
             false => run,
         })
     }
@@ -588,44 +549,6 @@ impl Walk<'_> {
             None => Ok(Run::Input),
         }
     }
-}
-
-fn wrapped(wrapper: &Wrapper, program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
-    // an option before the subcommand may name a folder
-    let first = words.first().map_or("", |word| word.text.as_str());
-    let mut moves = wrapper.subcommand.is_some() && first.starts_with('-');
-    let words = match (wrapper.subcommand, words.split_first()) {
-        (None, _) => words,
-        (Some(names), Some((first, rest))) if listed(names, &first.text) => rest,
-        // options of the program itself, of which some have a value
-        (Some(names), Some((first, _))) if first.text.starts_with('-') => {
-            // the value of an option may also equal a subcommand
-            let named = |at: &usize| words.get(*at).is_some_and(|word| listed(names, &word.text));
-            let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
-            match at.and_then(|at| words.get(at + 1..)) {
-                Some(rest) => rest,
-                None => return unlisted(program, words, feed),
-            }
-        }
-        (Some(_), Some((first, _))) if first.hole != Hole::None => {
-            return refuse("a subcommand", first);
-        }
-        (Some(_), _) => return unlisted(program, words, feed),
-    };
-    let sorted = sort(wrapper, words)?;
-    let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
-    if given(wrapper.idle) {
-        return Ok(Run::Nothing);
-    }
-    moves |= wrapper
-        .moves
-        .is_some_and(|options| options.is_empty() || given(options));
-    check_name(&sorted)?;
-    let run = wrapped_words(wrapper, &sorted)?;
-    Ok(match moves {
-        true => Run::At(Place::Elsewhere, Box::new(run)),
-        false => run,
-    })
 }
 
 /// Returns the command that a wrapper runs, from its sorted words.

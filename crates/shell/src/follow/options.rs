@@ -2,7 +2,7 @@
 
 use super::{Result, Run, base, listed, refuse};
 use crate::table::NAMED_BY_CALL;
-use crate::variables::{Given, check_variable};
+use crate::variables::{Given, check_variable, loads_code, runs_values_of};
 use crate::words::{Field, Hole};
 use crate::wrappers::Wrapper;
 
@@ -38,10 +38,12 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
     Ok(value)
 }
 
-/// Returns the text that is passed to a shell. Parameters that the line never assigns stay in it, as one word each.
+/// Returns the text that is passed to a shell. Parameters that the line never assigns stay in it, as one word each. Names of files are text
+/// that the line does not hold.
 pub(super) fn script_text(field: &Field) -> Result<String> {
     let plain = field.hole == Hole::None || (field.environment && !field.silent);
-    if !plain || field.process.is_some() {
+    let is_path = field.pattern || field.tilde && !field.text.starts_with("~/");
+    if !plain || is_path || field.process.is_some() {
         return refuse("a script", field);
     }
     Ok(field.text.clone())
@@ -55,6 +57,11 @@ pub(super) fn line_of(words: &[Field]) -> Result<Run> {
     let texts = words.iter().map(script_text);
     let texts = texts.collect::<Result<Vec<_>>>()?;
     Ok(Run::Line(texts.join(" "), None))
+}
+
+/// A line that a program gives to a shell, with an input of its own and, if `appends`, with words of its own behind it.
+pub(super) fn given_line(word: &Field, appends: bool) -> Result<Run> {
+    Ok(Run::Given(script_text(word)?, appends))
 }
 
 /// Returns the option of this name, or the one that it abbreviates, and whether it takes a value.
@@ -94,6 +101,9 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     };
     let mut at = 0;
     let keep = |sorted: &mut Sorted<'f>, name: &str, value: Field| {
+        if listed(wrapper.sets, name) {
+            check_set(&value)?;
+        }
         if listed(wrapper.lines, name) {
             sorted.lines.push(value);
         } else if listed(wrapper.programs, name) {
@@ -101,6 +111,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
         } else {
             sorted.values.push((name.to_owned(), value));
         }
+        Ok(())
     };
     while let Some(field) = words.get(at) {
         if field.hole == Hole::Start || field.silent {
@@ -131,14 +142,14 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                     },
                     None => take(words, &mut at, field)?.clone(),
                 };
-                keep(&mut sorted, &name, value);
+                keep(&mut sorted, &name, value)?;
             } else {
                 // `--replace=R`: a value that may be left out
                 let value = Field {
                     text: value.unwrap_or_default().to_owned(),
                     ..field.clone()
                 };
-                keep(&mut sorted, &name, value);
+                keep(&mut sorted, &name, value)?;
             }
             sorted.seen.push(name);
             continue;
@@ -160,7 +171,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                         ..field.clone()
                     }
                 };
-                keep(&mut sorted, &name, value);
+                keep(&mut sorted, &name, value)?;
                 break;
             }
             if wrapper.attached.contains(letter) {
@@ -169,7 +180,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                     text: inside.unwrap_or_default().to_owned(),
                     ..field.clone()
                 };
-                keep(&mut sorted, &name, value);
+                keep(&mut sorted, &name, value)?;
                 break;
             }
             if !wrapper.flags.contains(letter) {
@@ -195,17 +206,13 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
 }
 
 /// Refuses another name for a program that runs what its name says: `exec -a git-push git`.
-pub(super) fn check_name(sorted: &Sorted<'_>) -> Result<()> {
+pub(super) fn check_name(values: &[(String, Field)], command: &[Field]) -> Result<()> {
     let renamed = |(name, _): &&(String, Field)| name == "a" || name == "argv0";
-    let Some((_, name)) = sorted.values.iter().find(renamed) else {
+    let Some((_, name)) = values.iter().find(renamed) else {
         return Ok(());
     };
-    let program = sorted
-        .rest
-        .iter()
-        .find(|word| !word.text.contains('='))
-        .map(|word| base(&word.text));
-    match program.is_some_and(|program| listed(NAMED_BY_CALL, program)) {
+    let is_named = |word: &Field| listed(NAMED_BY_CALL, base(&word.text));
+    match command.iter().any(is_named) {
         true => refuse("what a program does under the name", name),
         false => Ok(()),
     }
@@ -229,6 +236,16 @@ pub(super) fn after_assignments(mut rest: &[Field]) -> Result<&[Field]> {
         rest = more;
     }
     Ok(rest)
+}
+
+/// Refuses a variable of an option through which a shell may run code, or which decides what runs.
+fn check_set(field: &Field) -> Result<()> {
+    let (name, value) = split_value(&field.text);
+    let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+    if !is_name || runs_values_of(name) || loads_code(name) {
+        return refuse("what runs with a variable of an option", field);
+    }
+    check_variable(name, Given::by(field, value.unwrap_or_default()))
 }
 
 /// Returns the words behind `--`, if it is the first.

@@ -2,14 +2,16 @@
 
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
-use super::options::{line_of, split_value, take};
+use super::options::{given_line, line_of, split_value, take};
+use super::programs::with_found;
 use super::{Result, Run, base, has_mark, listed, refuse};
 use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
     ALSO_SUBCOMMANDS, APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS,
-    KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS,
-    RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SUBCOMMANDS, TEXT_OPTIONS,
+    EDITORS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS,
+    RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SSH_PROGRAMS, SUBCOMMANDS, TEXT_OPTIONS,
+    WHOLE_LINES,
 };
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
@@ -37,8 +39,30 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         "cmake" => runs.extend(lines_of_cmake(words)?),
         _ => {}
     }
-    if listed(LINE_OPERANDS, program) {
-        let lines = words.iter().filter(|word| word.text.contains(' '));
+    let is_run = |word: &&Field| {
+        let kind = word.text.to_ascii_lowercase();
+        ["system:", "exec:", "shell:"]
+            .iter()
+            .any(|one| kind.starts_with(one))
+    };
+    if program == "socat"
+        && let Some(address) = words.iter().find(is_run)
+    {
+        return refuse("the program of an address", address);
+    }
+    let is_verb = |word: &Field| word.text.starts_with("exec");
+    if listed(LINE_OPERANDS, program) && (program != "sops" || first.is_some_and(is_verb)) {
+        let is_plain = |c: char| c.is_alphanumeric() || "_-.,:=/@%+#~{}".contains(c);
+        // formats, keys, and `;` between commands
+        let lines = words.iter().filter(|word| {
+            let is_own = word.text.len() == 1
+                || word.text.starts_with("#{")
+                || word.hole == Hole::Start && !word.text.contains(' ');
+            !is_own && !word.text.chars().all(is_plain)
+        });
+        if let Some(word) = words.iter().find(|word| word.text.contains("#(")) {
+            return refuse("a line of `tmux`", word);
+        }
         for line in lines {
             runs.push(line_of(std::slice::from_ref(line))?);
         }
@@ -49,7 +73,12 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     {
         let mark = words.iter().position(|word| listed(marks, &word.text));
         if let Some(command) = mark.and_then(|mark| words.get(mark + 1 + operands..)) {
-            runs.push(Run::Words(command.to_vec()));
+            let mut command = with_found(command);
+            // `fd -x` appends what it has found
+            if listed("fd fdfind", program) && !command.iter().any(|word| has_mark(&word.text)) {
+                command.push(Field::known("{}"));
+            }
+            runs.push(Run::Words(command));
         }
     }
     if !listed(OWN_WORDS, program) {
@@ -280,7 +309,14 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
-        let Some((name, inside, is_short)) = option_of(options, values, &word.text) else {
+        // `vim +COMMAND`
+        let command = word
+            .text
+            .strip_prefix('+')
+            .filter(|_| listed(EDITORS, program));
+        let of_word = || option_of(options, values, &word.text);
+        let option = command.map_or_else(of_word, |command| Some(("-c", Some(command), false)));
+        let Some((name, inside, is_short)) = option else {
             continue;
         };
         let value = match inside {
@@ -300,7 +336,7 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             return refuse("the value of an option", &value);
         }
         let line = match program {
-            "ssh" | "scp" | "sftp" | "slogin" | "autossh" if name == "-o" => {
+            _ if name == "-o" && listed(SSH_PROGRAMS, program) => {
                 let (key, line) = setting_of_ssh(&value.text);
                 listed(SSH_LINES, &key.to_ascii_lowercase()).then_some(line)
             }
@@ -312,7 +348,7 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                     .any(|mark| key.contains(mark))
                     .then(|| line.unwrap_or_default())
             }
-            "vi" | "vim" | "nvim" | "view" | "ex" => {
+            _ if listed(EDITORS, program) => {
                 let command = value.text.trim_start_matches([':', ' ']);
                 command
                     .find('!')
@@ -326,6 +362,15 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                 }
                 value.text.strip_prefix("exec=")
             }
+            // a program and its words
+            _ if name == "-wrapper" => {
+                let words = value.text.split(',').map(Field::known);
+                if value.hole != Hole::None {
+                    return refuse("the value of an option", &value);
+                }
+                runs.push(Run::Words(words.collect()));
+                None
+            }
             // a file, or a command after `|`
             "strace" | "ltrace" => value.text.strip_prefix(['|', '!']),
             _ => Some(value.text.as_str()),
@@ -335,7 +380,11 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                 text: line.to_owned(),
                 ..value.clone()
             };
-            runs.push(line_of(&[line])?);
+            // what `ssh` connects to is no input that the line holds
+            runs.push(match listed(SSH_PROGRAMS, program) {
+                true => line_of(&[line])?,
+                false => given_line(&line, !listed(WHOLE_LINES, program))?,
+            });
         }
     }
     Ok(runs)

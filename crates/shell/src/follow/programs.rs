@@ -1,9 +1,10 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{
-    Sorted, after_assignments, check_name, line_of, long_option, sort, split_value, take,
+    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, script_text, sort,
+    split_value, take,
 };
-use super::{Place, Result, Run, base, listed, refuse, unversioned};
+use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
@@ -17,16 +18,35 @@ impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
     /// listed in its place.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
-        let is_kind = |word: &Field| {
-            matches!(word.text.as_str(), "-H" | "-L" | "-P" | "--") || word.text.starts_with("-O")
+        // the last ones are those of BSD, of which `-f` announces a starting point
+        let is_letter = |c: char| "HLPEXdsxf".contains(c);
+        let is_kind = |word: &Field| match word.text.strip_prefix('-') {
+            Some("") | None => false,
+            Some(letters) => {
+                letters == "-" || letters.starts_with('O') || letters.chars().all(is_letter)
+            }
         };
-        let starts: Vec<&Field> = words
+        let is_expression = |word: &Field| match word.text.as_str() {
+            "(" | "!" => true,
+            text => text.len() > 1 && text.starts_with('-'),
+        };
+        let mut first = 0;
+        while let Some(word) = words.get(first) {
+            first += match word.text.as_str() {
+                "-D" => 2,
+                _ if is_kind(word) => 1,
+                _ => break,
+            };
+        }
+        let behind = words.get(first..).unwrap_or_default();
+        let starts: Vec<&Field> = behind
             .iter()
-            .skip_while(|word| is_kind(word))
-            .take_while(|word| !word.text.starts_with(['-', '(', '!']))
+            .take_while(|word| !is_expression(word))
             .collect();
-        let n_starts =
-            words.len() - words.iter().skip_while(|word| is_kind(word)).count() + starts.len();
+        let n_starts = first + starts.len();
+        if let Some(list) = words.iter().find(|word| word.text == "-files0-from") {
+            return refuse("the starting points of `find`", list);
+        }
         let is_outside = |start: &&Field| {
             let climbs = start.text.split('/').any(|part| part == "..");
             start.hole != Hole::None || start.tilde || climbs || start.text.starts_with('/')
@@ -75,6 +95,7 @@ impl Walk<'_> {
             });
             let command = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             at += command.len();
+            let command = &with_found(command);
             // a file that is found
             if let Some(word) = command.first().filter(|word| word.text.contains("{}")) {
                 return refuse("the program", word);
@@ -182,6 +203,7 @@ impl Walk<'_> {
     /// standard input.
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
+        self.record_files(&PARALLEL, &sorted);
         let moving = PARALLEL.moves.unwrap_or_default();
         if sorted.seen.iter().any(|option| listed(moving, option)) {
             let rest = self.parallel(sorted.rest, feed)?;
@@ -250,6 +272,21 @@ fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
         Some((_, value)) if value.text.is_empty() => Ok(Some("{}".to_owned())),
         Some((_, value)) => Ok(Some(value.text.clone())),
     }
+}
+
+/// Returns words in which `{}` stands for a file that is found: in a text for a shell, its name is a part of that text.
+pub(super) fn with_found(words: &[Field]) -> Vec<Field> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./{},:=+@%~".contains(c);
+    let found = words.iter().map(|word| match has_mark(&word.text) {
+        true if !word.text.chars().all(is_plain) => Field {
+            hole: word.hole.max(Hole::Within),
+            environment: false,
+            tail: false,
+            ..word.clone()
+        },
+        _ => word.clone(),
+    });
+    found.collect()
 }
 
 /// Follows `su`, whose operands may precede its options; `None` if the table describes the call completely.
@@ -335,6 +372,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
     };
     let mut at = 0;
     let mut moves = false;
+    let mut values = Vec::new();
     let there = |moves: bool, run: Run| match moves {
         true => Run::At(Place::Elsewhere, Box::new(run)),
         false => run,
@@ -381,6 +419,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
             let mut all = vec![Field::known("env")];
             all.extend(split_string(&string)?);
             all.extend(words.get(next..).unwrap_or_default().iter().cloned());
+            check_name(&values, &all)?;
             return Ok(there(moves, Run::Words(all)));
         }
         if text == "-" {
@@ -388,26 +427,23 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
             continue;
         }
         // one option and its value
-        let one = sort(wrapper, words.get(at..).unwrap_or_default())?;
+        let takes = letters.is_some_and(|letters| {
+            letters.find(['u', 'C', 'a']) == letters.len().checked_sub(1) && !letters.is_empty()
+        }) || long.is_some_and(|(name, value)| {
+            value.is_none() && long_option(wrapper, name).is_some_and(|(_, takes)| takes)
+        });
+        let end = words.len().min(at + 1 + usize::from(takes));
+        let one = sort(wrapper, words.get(at..end).unwrap_or_default())?;
         let moving = wrapper.moves.unwrap_or_default();
         moves |= one.seen.iter().any(|option| listed(moving, option));
-        check_name(&one)?;
-        let end = words.len() - one.rest.len();
-        if end <= at {
+        values.extend(one.values);
+        if !one.rest.is_empty() {
             break;
         }
-        // `sort` may have passed a later `-S` only if it is a value of another option
-        let takes = letters.is_some_and(|letters| letters.ends_with(['u', 'C', 'a']))
-            || long.is_some_and(|(name, value)| {
-                value.is_none() && long_option(wrapper, name).is_some_and(|(_, takes)| takes)
-            });
-        at += if takes { 2 } else { 1 };
+        at = end;
     }
-    let rest = words.get(at..).unwrap_or_default();
-    let rest = match rest {
-        [dashes, rest @ ..] if dashes.text == "--" => rest,
-        rest => rest,
-    };
+    let rest = behind_dashes(words.get(at..).unwrap_or_default());
+    check_name(&values, rest)?;
     Ok(there(moves, Run::Words(after_assignments(rest)?.to_vec())))
 }
 
@@ -479,9 +515,9 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
                 ..word.clone()
             },
         };
-        // the last one counts, and each may be it
+        // the last one counts, and each may be it; words that are not known are appended
         if option == "C" {
-            runs.push(line_of(std::slice::from_ref(&line))?);
+            runs.push(Run::Line(script_text(&line)? + " \"$@\"", None));
         }
         // a list of words that is expanded
         if option == "W" && (line.hole != Hole::None || line.text.contains(['$', '`', '<', '>'])) {

@@ -1,14 +1,12 @@
 //! Shells: the line, the script or the input that they read, and the files that they run.
 
-use super::checks::is_descriptor;
+use super::checks::{check_setting, is_descriptor};
 use super::options::{line_of, script_text, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::option_table::PRINTS_SETUP;
-use crate::syntax::{MOVING, SKIPPING};
-use crate::table::STARTUP_FILES;
-use crate::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
+use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
 use crate::wrappers::SHELL;
@@ -26,18 +24,7 @@ fn check_history(text: &str) -> Result<()> {
 impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
     pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
-        for file in STARTUP_FILES {
-            // `profile` is also an option of many programs
-            let is_hidden = file.starts_with('.');
-            if self.files.contains(*file) || is_hidden && self.may_have_written(file, false)? {
-                let what = "what a shell reads when it starts or ends";
-                return Err(ShellError::undetermined(what, file));
-            }
-        }
-        if self.assigned.contains(STARTUP_VARIABLE) && self.writes_files() {
-            let what = "what a shell reads when it starts or ends";
-            return Err(ShellError::undetermined(what, STARTUP_VARIABLE));
-        }
+        self.check_startup_files()?;
         let mut line = false;
         let mut input = false;
         let (mut checks, mut interactive, mut has_history) = (false, false, false);
@@ -101,13 +88,8 @@ impl Walk<'_> {
                         // without a value the shell lists its options, and no word follows
                         if rest.get(at).is_some() {
                             let option = take(rest, &mut at, field)?;
-                            let text = option.text.as_str();
-                            checks &= text != "noexec";
-                            has_history |= matches!(text, "history" | "histexpand");
-                            let changes = text == "keyword" || MOVING.contains(&text);
-                            if !option.is_known() || changes || SKIPPING.contains(&text) {
-                                return refuse("an option of a shell", option);
-                            }
+                            checks &= option.text != "noexec";
+                            check_setting(option)?;
                         }
                     }
                     // with `-k` any word may be an assignment
@@ -159,16 +141,21 @@ impl Walk<'_> {
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
-        let is_own = |name: &str| {
-            self.functions.contains(name)
-                || self.aliases.contains(name)
-                || self.assigned.contains("PATH")
+        // what it prints holds the values of its variables
+        let prints = |name: &str| {
+            let prefix = name.replace('-', "_").to_ascii_uppercase();
+            self.assigned.iter().any(|one| one.contains(&prefix))
         };
+        let is_own =
+            |name: &str| self.redefines(name) || self.assigned.contains("PATH") || prints(name);
         inner.is_some_and(|one| PRINTS_SETUP.contains(&one.trim())) && !program.is_some_and(is_own)
     }
 
     /// Keeps the program that a variable has others run as a file that runs.
     pub(crate) fn named_program(&mut self, name: &str, value: &str) -> Result<()> {
+        if name.starts_with("GIT_TRACE") {
+            self.writes(value);
+        }
         if !LINE_VARIABLES.contains(&name) && name != "SHELL" {
             return Ok(());
         }
@@ -176,6 +163,10 @@ impl Walk<'_> {
         let words = value.split_ascii_whitespace();
         let paths = words.filter(|word| word.contains('/'));
         self.ran.extend(paths.map(|path| (path.to_owned(), true)));
+        // another program runs it later
+        let later = self.ran.get(from..).unwrap_or_default();
+        self.later
+            .extend(later.iter().map(|(path, _)| base(path).to_owned()));
         self.check_ran(from)
     }
 

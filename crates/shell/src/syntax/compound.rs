@@ -2,7 +2,9 @@
 
 use super::cursor::{Parser, Result};
 use super::parts::{End, arithmetic_end, scripts_of};
+use super::simple::beginning;
 use super::{Kind, Part, Script, Statement, Word};
+use crate::ShellError;
 
 /// Whether the end of an arithmetic text may be another one for Bash: quotes within it may be paired otherwise.
 fn is_unclear(text: &str) -> bool {
@@ -63,8 +65,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn compound(&mut self, word: &str) -> Result<Kind> {
-        if matches!(word, "[[" | "function" | "select" | "coproc") {
+        if matches!(word, "[[" | "function" | "coproc") {
             self.of_bash()?;
+        }
+        // its body runs for each line of the standard input
+        if word == "select" {
+            return Err(ShellError::undetermined("what is chosen after", word));
         }
         self.eat_word(word);
         let mut variable = None;
@@ -103,7 +109,7 @@ impl Parser<'_> {
                 bodies.push(self.body(&["do"])?);
                 bodies.push(self.do_body()?);
             }
-            "for" | "select" => {
+            "for" => {
                 self.blanks();
                 if self.eat("((") {
                     self.of_bash()?;
@@ -116,7 +122,7 @@ impl Parser<'_> {
                 } else {
                     let name;
                     (name, words) = self.for_words()?;
-                    variable = Some(name).filter(|_| word == "for");
+                    variable = Some(name);
                 }
                 bodies.push(self.do_body()?);
             }
@@ -171,7 +177,7 @@ impl Parser<'_> {
             }
             _ => return self.fail(),
         }
-        let repeats = matches!(word, "while" | "until" | "for" | "select");
+        let repeats = matches!(word, "while" | "until" | "for");
         Ok(Kind::Compound {
             variable,
             words,
@@ -214,7 +220,7 @@ impl Parser<'_> {
                     break;
                 }
                 let word = self.word()?;
-                self.flow_into(&name, &word);
+                self.flow_words_into(&name, &word);
                 words.push(word);
             }
         }
@@ -279,7 +285,16 @@ impl Parser<'_> {
             if !process && operators.iter().any(|operator| self.eat(operator)) {
                 continue;
             }
-            words.push(self.word()?);
+            let word = self.word()?;
+            let begins = beginning(&word);
+            // `[[ -v x[i] ]]`
+            if begins
+                .split_once('[')
+                .is_some_and(|(name, _)| !name.is_empty())
+            {
+                self.evaluate_subscripts(&word);
+            }
+            words.push(word);
         }
     }
 

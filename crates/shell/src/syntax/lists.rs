@@ -1,7 +1,7 @@
 //! Statements, pipelines, and the choice of the kind of command by its first word.
 
 use super::cursor::{Parser, Result};
-use super::{Dialect, Node, Parsed, Script, Statement};
+use super::{Dialect, Node, Parsed, Part, Redirect, Script, Statement, Target};
 
 const OPENERS: &[&str] = &[
     "if", "for", "while", "until", "case", "select", "function", "{", "!", "[[", "coproc", "time",
@@ -131,6 +131,15 @@ impl Parser<'_> {
             }
             if self.eat("&") {
                 self.of_bash()?;
+                // `|&` is `2>&1 |`
+                let both = Redirect {
+                    descriptor: Some("2".to_owned()),
+                    operator: ">&",
+                    target: Target::Word(vec![Part::Bare("1".to_owned())]),
+                };
+                if let Some(node) = nodes.last_mut() {
+                    node.redirects.push(both);
+                }
             }
             self.lines()?;
             nodes.push(self.command()?);

@@ -12,10 +12,10 @@ mod texts;
 
 use std::collections::{HashMap, HashSet};
 
-use super::variables::{INTEGERS, SET_BY_SHELL, loads_code, runs_values_of};
+use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
-pub(crate) use simple::{MOVING, SKIPPING, is_noted};
+pub(crate) use simple::{behind_prefixes, is_noted};
 pub(crate) use texts::{Texts, plants};
 
 /// The greatest depth of nested constructs (substitutions, compound commands, quotes within them), including those of
@@ -168,8 +168,8 @@ pub(crate) struct Names {
     pub(crate) unordered: bool,
     /// The folder may change.
     pub(crate) moves: bool,
-    /// The text sets options that change where `cd` leads, or which command changes the folder.
-    pub(crate) moves_oddly: bool,
+    /// A trap may run before or after any command.
+    pub(crate) traps: bool,
     /// A variable whose value a shell runs or expands, and that is not set by an assignment in the text.
     pub(crate) run_unseen: Option<String>,
 }
@@ -183,12 +183,13 @@ impl Names {
         }
     }
 
-    /// Records the subscripts of an array in a text: `x[i]`.
-    pub(crate) fn subscripts(&mut self, text: &str) {
+    /// Records the subscripts of an array in a text: `x[i]`. Those of arrays of texts are evaluated only if `twice`: a builtin expands what
+    /// the shell has expanded.
+    pub(crate) fn subscripts(&mut self, text: &str, twice: bool) {
         if let Some((name, index)) = text.split_once('[') {
             let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
             let name = name.rsplit(|c| !is_name(c)).next().unwrap_or_default();
-            if !self.associative.contains(name) {
+            if twice || !self.associative.contains(name) {
                 self.texts.evaluate(index);
             }
         }
@@ -196,7 +197,7 @@ impl Names {
 
     /// Whether a variable has no other value than the one of its only assignment.
     pub(crate) fn is_assigned_once(&self, name: &str) -> bool {
-        let changes = self.dynamic || SET_BY_SHELL.contains(&name);
+        let changes = self.dynamic || is_set_by_shell(name);
         let is_evaluated = self.arithmetic && self.texts.may_assign(name);
         self.assigned.get(name) == Some(&1) && !changes && !is_evaluated
     }

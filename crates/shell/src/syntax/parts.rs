@@ -41,8 +41,10 @@ impl Parser<'_> {
                 return self.fail();
             }
             self.names.assign_all(&written);
-            self.names.subscripts(&format!("{name}[{written}"));
+            self.names.subscripts(&format!("{name}[{written}"), false);
             self.bump();
+            // a subscript is a text that the array holds: `${!x[@]}`
+            self.flow_into(&name, &index);
             value.push(Part::Opaque {
                 scripts: scripts_of(index),
                 quoted: true,
@@ -420,7 +422,7 @@ impl Parser<'_> {
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         if written.contains(['=', '[']) || offset.is_some() {
             self.names.assign_all(&written);
-            self.names.subscripts(&written);
+            self.names.subscripts(&written, false);
         }
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {
@@ -428,7 +430,15 @@ impl Parser<'_> {
             self.names.texts.evaluate(offset);
         }
         // `${!x}` reads the variable that `x` names, with its subscript
-        self.names.arithmetic |= written.starts_with("${!");
+        if let Some(rest) = written.strip_prefix("${!") {
+            self.names.arithmetic = true;
+            let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+            let (name, operator) = rest.split_at(end.unwrap_or(rest.len()));
+            // others are the names of variables, or the keys of an array
+            if !operator.starts_with(['*', '@', '[']) {
+                self.names.texts.names_variable(name);
+            }
+        }
         self.names.may_fail += usize::from(written.contains(['!', '?', '@']));
         self.names.texts.cuts |= written.contains(['/', '%', '#', '^', ',']) || offset.is_some();
         out.push(Part::Opaque {

@@ -33,12 +33,6 @@ const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 /// Builtins that change the folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
-/// Options of the shell that change where `cd` leads, or which command changes the folder.
-pub(crate) const MOVING: &[&str] = &["cdable_vars", "autocd", "lastpipe"];
-/// Options of the shell by which it may not carry out an assignment.
-pub(crate) const SKIPPING: &[&str] = &["extdebug", "failglob"];
-/// Words that may precede the name of a builtin: `command -p --`.
-const BUILTIN_PREFIXES: usize = 4;
 const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
@@ -54,6 +48,19 @@ pub(crate) fn is_noted(name: &str) -> bool {
         MEANINGS,
     ];
     lists.iter().any(|list| list.contains(&name))
+}
+
+/// Returns the words from the name of a builtin on, behind `command`, `builtin`, `time` and the options of these that run it.
+pub(crate) fn behind_prefixes<W>(words: &[W], text: impl Fn(&W) -> Option<String>) -> &[W] {
+    let is_prefix = |word: &&W| {
+        matches!(
+            text(word).as_deref(),
+            Some("command" | "builtin" | "time" | "-p" | "--")
+        )
+    };
+    words
+        .get(words.iter().take_while(is_prefix).count()..)
+        .unwrap_or_default()
 }
 
 /// Whether words are `time` and assignments, which hold in this shell as they do without `time`.
@@ -288,8 +295,8 @@ impl Parser<'_> {
 
     /// Records the text that `read x <<< "$y"` takes into variables.
     fn note_read(&mut self, words: &[Word], redirects: &[Redirect]) {
-        let reads = |word: &Word| literal(word).is_some_and(|one| TAKING.contains(&&*one));
-        if !words.iter().take(BUILTIN_PREFIXES).any(reads) {
+        let name = behind_prefixes(words, literal).first().and_then(literal);
+        if !name.is_some_and(|name| TAKING.contains(&&*name)) {
             return;
         }
         let names = words
@@ -308,22 +315,24 @@ impl Parser<'_> {
     /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     fn note_subscripts(&mut self, words: &[Word]) {
         for word in subscripted(words) {
-            let mut before = String::new();
-            for part in word {
-                let element = before.contains('[') && !before.contains("]=");
-                match part {
-                    Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
-                    Part::Param { name, .. } if element || before.contains("=(") => {
-                        self.names.texts.evaluate_variable(name);
-                    }
-                    part if element || before.contains("=(") => {
-                        self.names.texts.evaluate_parts(std::slice::from_ref(part));
-                    }
-                    _ => {}
-                }
-            }
-            self.names.subscripts(&before);
+            self.evaluate_subscripts(word);
         }
+    }
+
+    /// Records what is evaluated if a builtin reads a word as the name of an element.
+    pub(super) fn evaluate_subscripts(&mut self, word: &Word) {
+        let mut before = String::new();
+        for part in word {
+            let element = before.contains('[') && !before.contains("]=");
+            match part {
+                Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
+                part if element || before.contains("=(") => {
+                    self.names.texts.evaluate_parts(std::slice::from_ref(part));
+                }
+                _ => {}
+            }
+        }
+        self.names.subscripts(&before, true);
     }
 
     /// Whether a command is a trap whose text changes no names.
@@ -352,19 +361,12 @@ impl Parser<'_> {
 
     /// Records the effects of a command on names.
     fn note(&mut self, words: &[Word]) {
-        // `command`, `builtin` and `time` run the words after them
-        let mut words = words;
-        let name = loop {
-            let Some((first, rest)) = words.split_first() else {
-                return;
-            };
-            words = rest;
-            match literal(first).as_deref() {
-                Some("command" | "builtin" | "time" | "-p" | "--") => {}
-                Some(name) => break name.to_owned(),
-                // the walk refuses the command if the expansion gives one of the names that are recorded here
-                None => return self.pass(None, words),
-            }
+        let Some((first, words)) = behind_prefixes(words, literal).split_first() else {
+            return;
+        };
+        // the walk refuses the command if an expansion gives one of the names that are recorded here
+        let Some(name) = literal(first) else {
+            return self.pass(None, words);
         };
         let name = name.as_str();
         self.pass(Some(name), words);
@@ -389,19 +391,14 @@ impl Parser<'_> {
         // evaluated text may also shift the parameters
         self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
+        // the first word is the text; at the end of the shell it has no effect on what was read or printed before
+        let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
+        let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
+        self.names.traps |= name == "trap" && behind.next().is_some() && !behind.all(is_end);
         match name {
             "read" => self.names.assign("REPLY"),
             "mapfile" | "readarray" => self.names.assign("MAPFILE"),
             "getopts" => self.names.assign("OPTARG"),
-            "shopt" => {
-                let moves = |word: &Word| match literal(word) {
-                    Some(text) => MOVING.iter().any(|option| text.contains(option)),
-                    None => true,
-                };
-                self.names.moves_oddly |= words.iter().any(|word| moves(word) || expands(word));
-                let skips = |word: &Word| literal(word).is_none_or(|one| SKIPPING.contains(&&*one));
-                self.names.dynamic |= words.iter().any(skips);
-            }
             "let" => {
                 for word in words {
                     let text = beginning(word);
@@ -418,10 +415,10 @@ impl Parser<'_> {
                         Some((alias, _)) if is_reserved(alias) => {
                             self.names.run_unseen = Some(alias.to_owned());
                         }
-                        Some((alias, _)) if !alias.contains('{') => {
+                        Some((alias, _)) if !alias.contains(['{', '*', '?', '[']) => {
                             self.names.aliases.insert(alias.to_owned());
                         }
-                        None if literal(word).is_some() => {}
+                        None if literal(word).is_some() && !word.iter().any(is_pattern) => {}
                         // any name
                         _ => {
                             self.names.aliases.insert(String::new());
@@ -518,25 +515,22 @@ fn expands(word: &Word) -> bool {
         .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
 }
 
-/// Returns the words of a builtin in which subscripts are evaluated. For `test` they are not analysed.
+/// Returns the words of a builtin in which subscripts are evaluated; those that `test` compares are not analysed.
 fn subscripted(words: &[Word]) -> &[Word] {
-    let name = |word: &Word| {
-        let text = literal(word).unwrap_or_default();
-        EVALUATES_SUBSCRIPTS
-            .contains(&text.as_str())
-            .then_some(text)
-    };
-    let found = words.iter().take(BUILTIN_PREFIXES + 1).enumerate();
-    let Some((at, name)) = found
-        .filter_map(|(at, word)| Some((at, name(word)?)))
-        .next()
-    else {
+    let Some((first, rest)) = behind_prefixes(words, literal).split_first() else {
         return &[];
     };
-    let rest = words.get(at + 1..).unwrap_or_default();
+    let name = literal(first).unwrap_or_default();
+    if !EVALUATES_SUBSCRIPTS.contains(&&*name) {
+        return &[];
+    }
     let by_option = |word: &Word| beginning(word).starts_with("-v");
     match name.as_str() {
-        "test" | "[" => &[],
+        "test" | "[" => {
+            let option = rest.iter().position(by_option);
+            let at = option.map_or(rest.len(), |at| at + 1);
+            rest.get(at..(at + 1).min(rest.len())).unwrap_or_default()
+        }
         "printf" if rest.first().is_some_and(by_option) => rest.get(..2).unwrap_or(rest),
         "printf" => &[],
         _ => rest,

@@ -33,8 +33,12 @@ pub(crate) struct Texts {
     ends: bool,
     /// Variables that hold the output of programs that can print any text.
     printed: HashSet<String>,
+    /// Variables with a text of which a subscript may make a command: `$(…)`.
+    running: HashSet<String>,
     /// Variables that arithmetic reads.
     evaluated: HashSet<String>,
+    /// Variables that name other variables, with subscripts: `${!x}`. What a program prints is taken for a name.
+    naming: HashSet<String>,
     /// Variables whose text is a part of that of others: from, into.
     flows: HashSet<(String, String)>,
     /// Programs whose output was taken for a number.
@@ -52,14 +56,17 @@ impl Texts {
         self.runs |= other.runs;
         self.ends |= other.ends;
         self.printed.extend(other.printed.iter().cloned());
+        self.running.extend(other.running.iter().cloned());
         self.evaluated.extend(other.evaluated.iter().cloned());
+        self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
         self.counters.extend(other.counters.iter().cloned());
     }
 
     /// The work of [`Texts::run_a_command`], in bytes of text.
     pub(crate) fn size(&self) -> usize {
-        (self.flows.len() + self.printed.len() + self.evaluated.len()) * 16
+        let names = [&self.printed, &self.running, &self.evaluated, &self.naming];
+        (self.flows.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
     }
 
     /// Whether a command runs if arithmetic evaluates the texts that it may reach. `is_own` says which programs the line itself
@@ -69,8 +76,17 @@ impl Texts {
         if self.planted || put_together || self.counters.iter().any(|name| is_own(name)) {
             return true;
         }
-        let mut reached = self.printed.clone();
-        let mut open: Vec<&str> = self.printed.iter().map(String::as_str).collect();
+        let running = self.reached(&self.running);
+        let printed = self.reached(&self.printed);
+        !running.is_disjoint(&self.evaluated)
+            || !running.is_disjoint(&self.naming)
+            || !printed.is_disjoint(&self.evaluated)
+    }
+
+    /// Returns the variables that may hold the texts of these.
+    fn reached(&self, from: &HashSet<String>) -> HashSet<String> {
+        let mut reached = from.clone();
+        let mut open: Vec<&str> = from.iter().map(String::as_str).collect();
         let mut into: HashMap<&str, Vec<&str>> = HashMap::new();
         for (from, to) in &self.flows {
             into.entry(from).or_default().push(to);
@@ -82,7 +98,7 @@ impl Texts {
                 }
             }
         }
-        !reached.is_disjoint(&self.evaluated)
+        reached
     }
 
     /// Whether a text assigns the variable if arithmetic evaluates it.
@@ -93,6 +109,11 @@ impl Texts {
     /// Records that arithmetic evaluates the value of a variable.
     pub(super) fn evaluate_variable(&mut self, name: &str) {
         self.evaluated.insert(name.to_owned());
+    }
+
+    /// Records that the value of a variable names another one.
+    pub(super) fn names_variable(&mut self, name: &str) {
+        self.naming.insert(name.to_owned());
     }
 
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
@@ -119,10 +140,22 @@ impl Texts {
     }
 
     /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
-    fn flow(&mut self, into: &str, word: &[Part]) {
+    fn flow(&mut self, into: &str, word: &[Part], expands: bool) {
         let mut sources = Sources::default();
-        if !word.iter().all(|part| sources.of_part(part)) {
+        let is_file = expands && word.iter().any(is_pattern);
+        if !word.iter().all(|part| sources.of_part(part)) || is_file {
             self.printed.insert(into.to_owned());
+        }
+        let may_run = |part: &Part| match part {
+            Part::Bare(text) | Part::Quoted(text) => {
+                text.contains('`') || text.contains("$(") || text.ends_with('$')
+            }
+            // the elements of an array
+            Part::Opaque { written, .. } => written.starts_with('(') && written.contains('$'),
+            _ => false,
+        };
+        if word.iter().any(may_run) {
+            self.running.insert(into.to_owned());
         }
         self.counters.extend(sources.counters);
         let flows = sources.names.into_iter();
@@ -141,7 +174,17 @@ impl Texts {
 impl Parser<'_> {
     /// Records the value of a variable.
     pub(super) fn flow_into(&mut self, name: &str, value: &[Part]) {
-        self.names.texts.flow(name, value);
+        // the elements of an array are words
+        let is_array = |part: &Part| matches!(part, Part::Opaque { written, .. } if written.starts_with('(') && written.contains(['*', '?']));
+        self.names.texts.flow(name, value, false);
+        if value.iter().any(is_array) {
+            self.names.texts.printed.insert(name.to_owned());
+        }
+    }
+
+    /// Records a word of which the words that it expands to become the values of a variable.
+    pub(super) fn flow_words_into(&mut self, name: &str, word: &[Part]) {
+        self.names.texts.flow(name, word, true);
     }
 
     /// Records the words of a command that become the parameters of a function or of another shell.
@@ -158,9 +201,9 @@ impl Parser<'_> {
             self.names.texts.printed.insert(ARGUMENTS.to_owned());
         }
         for word in words.iter().filter(|_| passes) {
-            self.names.texts.flow(ARGUMENTS, word);
+            self.names.texts.flow(ARGUMENTS, word, true);
             if let Some((variable, _)) = beginning(word).split_once('=') {
-                self.names.texts.flow(variable, word);
+                self.names.texts.flow(variable, word, false);
             }
         }
     }
@@ -205,8 +248,6 @@ impl Sources {
 
     /// Whether a word is a text of the line, and not the names of files.
     fn of_word(&mut self, word: &Word) -> bool {
-        let is_pattern =
-            |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']));
         !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
     }
 
@@ -279,6 +320,11 @@ impl Sources {
         self.counters.insert(name);
         counts && self.of_words(node)
     }
+}
+
+/// Whether a part of a word makes it the names of files.
+fn is_pattern(part: &Part) -> bool {
+    matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']))
 }
 
 fn words_of(node: &Node) -> &[Word] {

@@ -1,0 +1,192 @@
+//! The effects of commands on files, variables and the folder.
+
+use super::Result;
+use super::listed;
+use super::options::Sorted;
+use crate::files::only_names;
+use crate::table::{ASSIGNS, WRITERS, Writes};
+use crate::variables::loads_code;
+use crate::walk::{Folder, Scope, Walk};
+use crate::words::Field;
+use crate::wrappers::Wrapper;
+
+impl Walk<'_> {
+    /// Records the files that a wrapper writes.
+    pub(super) fn record_files(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
+        for (_, file) in sorted
+            .values
+            .iter()
+            .filter(|(name, _)| listed(wrapper.writes, name))
+        {
+            self.writes_to(file);
+        }
+    }
+
+    /// Records the effects of a command on files and on the folder.
+    pub(super) fn effects(
+        &mut self,
+        program: &str,
+        fields: &[Field],
+        scope: &mut Scope<'_>,
+    ) -> Result<()> {
+        let rest = fields.get(1..).unwrap_or_default();
+        let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
+        if ASSIGNS.contains(&program) {
+            for field in rest {
+                let Some((name, value)) = field.text.split_once('=') else {
+                    continue;
+                };
+                self.assigned.insert(name.to_owned());
+                self.named_program(name, value)?;
+                if loads_code(name) {
+                    self.push(vec![format!("{name}="), value.to_owned()])?;
+                }
+            }
+        }
+        if program != "git" && !only_names(program) {
+            for field in rest {
+                self.writes_for_git(&field.text);
+            }
+        }
+        if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
+            match writes {
+                Writes::All => {
+                    for field in operands() {
+                        self.writes_to(field);
+                    }
+                }
+                Writes::Last => {
+                    // an option may precede its value, after the file
+                    let late = rest.iter().skip_while(|field| field.text.starts_with('-'));
+                    let all = late.skip(1).any(|field| field.text.starts_with('-'));
+                    let first = operands().count().saturating_sub(1);
+                    for field in operands().skip(if all { 0 } else { first }) {
+                        self.writes_to(field);
+                    }
+                }
+                Writes::Fetched => {
+                    let mut output = false;
+                    for field in rest {
+                        // `-o 'a#1'` stands for parts of the address
+                        self.any_file |= output && program == "curl" && field.text.contains('#');
+                        if output || field.text.contains("://") {
+                            let path = field.text.split(['?', '#']).next().unwrap_or_default();
+                            self.writes(path);
+                        }
+                        output = matches!(
+                            field.text.as_str(),
+                            "-o" | "-O" | "-out" | "--output" | "--output-document"
+                        ) || (field.text.starts_with('-')
+                            && !field.text.starts_with("--")
+                            && field.text.ends_with(['o', 'O']));
+                        if let Some((_, path)) = field.text.split_once('=')
+                            && field.text.starts_with("--output")
+                        {
+                            self.writes(path);
+                        }
+                        // `-oFILE`, `-fsSoFILE`
+                        let letters = field.text.strip_prefix('-').unwrap_or_default();
+                        for (_, path) in letters
+                            .match_indices(['o', 'O'])
+                            .filter_map(|(at, _)| letters.split_at_checked(at + 1))
+                        {
+                            self.writes(path);
+                        }
+                    }
+                }
+            }
+        }
+        if program == "git"
+            && rest.iter().any(|field| field.text == "mv")
+            && let Some(file) = operands().next_back()
+        {
+            self.writes_to(file);
+        }
+        if program == "script" {
+            self.writes("typescript");
+        }
+        self.record_backups(program, rest);
+        if matches!(program, "find" | "gfind") {
+            let options = rest.iter().zip(rest.iter().skip(1));
+            for (_, path) in options
+                .filter(|(option, _)| option.text.starts_with("-fprint") || option.text == "-fls")
+            {
+                self.writes(&path.text);
+            }
+        }
+        if program == "dd" {
+            for path in rest
+                .iter()
+                .filter_map(|field| field.text.strip_prefix("of="))
+            {
+                self.writes(path);
+            }
+        }
+        if matches!(program, "cd" | "pushd" | "popd") {
+            let oddly = self.assigned.contains("CDPATH");
+            scope.folder = moved(&scope.folder, operands().next(), oddly);
+        }
+        Ok(())
+    }
+
+    /// Records the names of backups, which are those of files and an ending: `cp -b`, `mv -S .sh`, `sed -i.sh`.
+    fn record_backups(&mut self, program: &str, words: &[Field]) {
+        let options = || words.iter().filter(|word| word.text.starts_with('-'));
+        match program {
+            "cp" | "mv" | "ln" | "install" | "rsync" => {
+                let letters = if program == "rsync" { "b" } else { "bS" };
+                self.any_file |= options().any(|word| match word.text.strip_prefix("--") {
+                    Some(long) => long.starts_with("ba") || long.starts_with("su"),
+                    None => word.text.contains(|c| letters.contains(c)),
+                });
+            }
+            "sed" | "gsed" | "perl" | "ruby" => {
+                let endings: Vec<String> = options()
+                    .filter_map(|word| match word.text.strip_prefix("--") {
+                        Some(long) => long.strip_prefix("in-place="),
+                        None => Some(word.text.split_once('i')?.1),
+                    })
+                    .filter(|ending| {
+                        ending.starts_with(|c: char| !c.is_ascii_alphanumeric())
+                            || ending.contains('*')
+                    })
+                    .map(str::to_owned)
+                    .collect();
+                self.any_file |= endings.iter().any(|ending| ending.contains('*'));
+                self.endings.extend(endings);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the folder after `cd` with this operand.
+fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
+    let known = |field: &&Field| field.is_known() && !field.tilde;
+    let Some(to) = to.filter(known).map(|field| field.text.as_str()) else {
+        return Folder::Unknown;
+    };
+    match from {
+        _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
+        // the variables of `cd`, and the stack of `pushd`
+        _ if oddly || to.starts_with('+') => Folder::Unknown,
+        Folder::Here if !to.contains("..") => Folder::Here,
+        Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
+        Folder::Here | Folder::Unknown => Folder::Unknown,
+    }
+}
+
+/// Returns the path of a name in a folder, without `..`.
+pub(super) fn joined(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(name.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
