@@ -381,8 +381,7 @@ fn calls_are_judged_before_the_server_sees_them() {
     let paid = client.call(1, "pay", json!({"arguments": {"eur": 5}}));
     assert_eq!(text(&paid), ("{\"eur\": 5}", false));
     let denied = client.call(2, "pay", json!({"arguments": {"eur": 6}}));
-    let reason = "one payment a run (count(kind == \"call\" and tool == \"pay\") = 2)";
-    assert_eq!(text(&denied), (reason, true));
+    assert_eq!(text(&denied), ("one payment a run", true));
     assert_eq!(denied["result"]["resultType"], "complete");
     let asked = client.call(3, "delete", json!({"arguments": {"path": "/x"}}));
     assert_eq!(
