@@ -444,6 +444,10 @@ impl Judge for DurableMonitor {
     }
 
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
+    fn taken_for(&self, member: &str) -> Option<String> {
+        self.monitor.taken_for(member).map(str::to_owned)
+    }
+
         let decided = self.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())
     }

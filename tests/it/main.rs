@@ -107,6 +107,7 @@ mod proxy;
 mod proxy_hostile;
 mod proxy_model;
 mod query_models;
+mod proxy_rules;
 mod random_search;
 mod recipe_english;
 mod recipes;
