@@ -152,6 +152,11 @@ impl FileArgs {
         Some(PathBuf::from(calls))
     }
 
+    /// Whether another process goes on from what this one records.
+    pub(super) fn keeps(&self) -> bool {
+        self.snapshot.is_some() || self.journal.is_some()
+    }
+
     /// Whether states are saved.
     pub(super) fn saves(&self) -> bool {
         self.snapshot.is_some()
@@ -439,15 +444,15 @@ impl Judge for DurableMonitor {
         self.monitor.reads(member)
     }
 
+    fn taken_for(&self, member: &str) -> Option<String> {
+        self.monitor.taken_for(member).map(str::to_owned)
+    }
+
     fn has_trace(&self, trace: &str) -> bool {
         self.monitor.has_trace(trace)
     }
 
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
-    fn taken_for(&self, member: &str) -> Option<String> {
-        self.monitor.taken_for(member).map(str::to_owned)
-    }
-
         let decided = self.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())
     }
