@@ -154,6 +154,7 @@ fn a_call_without_an_answer_may_have_succeeded() {
 predicate done = kind == "result" and tool == "refund" and error == false
 property two = never (kind == "call" and tool == "refund" and count(done) >= 2)
 enforce two { violated => block "two refunds were made" }
+enforce when kind == "call" and args.x == "the arguments are kept" => block "no"
 "#;
     let few = Limits {
         entries: 3,
