@@ -16,6 +16,10 @@ impl Judge for Rules {
         true
     }
 
+    fn taken_for(&self, _: &str) -> Option<String> {
+        None
+    }
+
     fn has_trace(&self, _: &str) -> bool {
         false
     }

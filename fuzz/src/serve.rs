@@ -32,6 +32,10 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn taken_for(&self, _: &str) -> Option<String> {
+        None
+    }
+
     fn has_trace(&self, trace: &str) -> bool {
         self.0.has_trace(trace)
     }

@@ -152,6 +152,11 @@ impl FileArgs {
         Some(PathBuf::from(calls))
     }
 
+    /// Whether another process goes on from what this one records.
+    pub(super) fn keeps(&self) -> bool {
+        self.snapshot.is_some() || self.journal.is_some()
+    }
+
     /// Whether states are saved.
     pub(super) fn saves(&self) -> bool {
         self.snapshot.is_some()
@@ -437,6 +442,10 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
 impl Judge for DurableMonitor {
     fn reads(&self, member: &str) -> bool {
         self.monitor.reads(member)
+    }
+
+    fn taken_for(&self, member: &str) -> Option<String> {
+        self.monitor.taken_for(member).map(str::to_owned)
     }
 
     fn has_trace(&self, trace: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The exit codes of commands, and failures that end a command early.
 
 use std::io::{self, Write};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 
 use super::progress::Clearing;
@@ -100,14 +101,31 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Writes one line to standard error, with control characters escaped. Errors of writing are ignored.
+/// The queue of lines for standard error, in a process that must not wait until somebody reads them.
+static QUEUE: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
+
+/// Sets where lines for standard error go from now on: to a queue, or directly there. A queue that is full loses them.
+pub(super) fn queue_errors(queue: Option<SyncSender<String>>) {
+    *QUEUE.lock().unwrap_or_else(PoisonError::into_inner) = queue;
+}
+
+/// Writes one line to standard error. Errors of writing are ignored.
+pub(super) fn say(line: String) {
+    let queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let _ = match queue {
+        Some(queue) => queue.try_send(line).map_err(io::Error::other),
+        None => writeln!(Clearing(io::stderr()), "{line}"),
+    };
+}
+
+/// Writes one line to standard error, with control characters escaped.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(Clearing(io::stderr()), "error: {}", inert(message));
+    say(format!("error: {}", inert(message)));
 }
 
 /// Writes one line of warning to standard error, with control characters escaped.
 pub(super) fn warn(message: &str) {
-    let _ = writeln!(Clearing(io::stderr()), "warning: {}", inert(message));
+    say(format!("warning: {}", inert(message)));
 }
 
 /// The message and the location of the first panic.

@@ -1,15 +1,18 @@
 //! `guard proxy`: checks the tool calls between an MCP client and a server on its standard streams.
 
+use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
-use super::failure::{Failure, Outcome, complain};
+use super::failure::{Failure, Outcome, complain, queue_errors, say};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
@@ -68,7 +71,10 @@ enum Ask {
 /// The greatest number of lines for the server that are judged and not yet written.
 const QUEUED: usize = 16;
 
-/// The time for which the error output of a server that has ended is still read.
+/// The greatest number of lines for standard error that wait; further ones are lost.
+const UNSAID: usize = 1024;
+
+/// The time for which the error output of a server that has ended is still read, and for which our own is still written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The greatest number of bytes of a line of the server's error output that is passed on at once.
@@ -77,11 +83,20 @@ const SAID: u64 = 8 * 1024;
 /// The stack size of a thread that judges: conditions of specs are evaluated on nested values from peers.
 const STACK: usize = 64 << 20;
 
-/// The state that both directions share.
+/// The state that both directions share. Nothing is written to a peer or to standard error while it is locked: whoever does not read
+/// must neither stop the other peer nor keep the state from being saved.
 struct Shared {
     monitor: DurableMonitor,
     session: Session,
     verbose: bool,
+}
+
+/// The lines for the client, in the order in which they were decided.
+#[derive(Default)]
+struct ToClient {
+    lines: Mutex<VecDeque<String>>,
+    /// Held by the thread that writes.
+    writes: Mutex<()>,
 }
 
 /// The lines for the server; `None` ends its input.
@@ -102,9 +117,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         session: Session::new(&args.trace, args.ask == Ask::Pass, limits),
         verbose: args.verbose,
     }));
-    if args.files.saves() {
+    if args.files.keeps() {
         let shared = Arc::clone(&shared);
-        let save = move || lock(&shared).monitor.close();
+        let save = move || {
+            let mut shared = lock(&shared);
+            shared.close();
+            // Nothing happens any more that the state does not hold.
+            std::mem::forget(shared);
+        };
         signals::save_before_end(save)
             .map_err(|error| Failure::Usage(format!("cannot catch signals: {error}")))?;
     }
@@ -128,6 +148,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         )));
     };
     let said = server.stderr.take();
+    // Not the handle of the standard library, whose lock a thread would hold while it waits for a reader.
+    let errors = std::io::stderr().as_fd().try_clone_to_owned();
+    let errors = Arc::new(Mutex::new(File::from(errors.map_err(Failure::Output)?)));
     let thread = || std::thread::Builder::new().stack_size(STACK);
     let (queue, lines) = mpsc::sync_channel::<Option<String>>(QUEUED);
     // These two threads are not joined: the client may send nothing after the server has ended.
@@ -139,20 +162,32 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
     };
     thread().spawn(write).map_err(Failure::Output)?;
+    let out = Arc::new(ToClient::default());
     let client = {
-        let (shared, queue) = (Arc::clone(&shared), queue.clone());
-        move || from_client(&shared, longest, &queue)
+        let (shared, queue, out) = (Arc::clone(&shared), queue.clone(), Arc::clone(&out));
+        move || from_client(&shared, longest, &queue, &out)
     };
     thread().spawn(client).map_err(Failure::Output)?;
     let (heard, silent) = mpsc::channel::<()>();
-    let hear = move || {
-        said.into_iter().for_each(hear);
-        drop(heard);
+    let hear = {
+        let errors = Arc::clone(&errors);
+        move || {
+            said.into_iter().for_each(|said| hear(said, &errors));
+            drop(heard);
+        }
     };
     thread().spawn(hear).map_err(Failure::Output)?;
+    let (unsaid, reports) = mpsc::sync_channel::<String>(UNSAID);
+    let (told_all, done) = mpsc::channel::<()>();
+    let tell_errors = move || {
+        reports.iter().for_each(|line| say_to(&errors, &line));
+        drop(told_all);
+    };
+    thread().spawn(tell_errors).map_err(Failure::Output)?;
+    let _queued = Queued::to(unsaid, done);
     let answers = {
         let shared = Arc::clone(&shared);
-        move || to_client(&shared, longest, from_server, &queue)
+        move || to_client(&shared, longest, from_server, &queue, &out)
     };
     let answers = thread().spawn(answers).map_err(Failure::Output)?;
     let told = match answers.join() {
@@ -164,7 +199,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
     // A process started by the server may keep the server's error output open.
     let _ = silent.recv_timeout(LAST_WORDS);
-    lock(&shared).monitor.close();
+    lock(&shared).close();
     told?;
     match status.code() {
         Some(0) => Ok(Outcome::Holds),
@@ -174,9 +209,26 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // A thread that failed has reported the failure; the state is consistent, because every line is decided at once.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The queue for standard error, as long as it is in use; what is written at the end is the end of it.
+struct Queued(Receiver<()>);
+
+impl Queued {
+    fn to(queue: SyncSender<String>, done: Receiver<()>) -> Queued {
+        queue_errors(Some(queue));
+        Queued(done)
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        queue_errors(None);
+        let _ = self.0.recv_timeout(LAST_WORDS);
+    }
 }
 
 /// Ends the server's input when the client's input ends, for any reason.
@@ -189,7 +241,7 @@ impl Drop for EndInput<'_> {
 }
 
 /// Passes on the lines of the client. Ends, and with it the server's input, when the client ends or cannot be answered.
-fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
+fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue, out: &ToClient) {
     let _end = EndInput(queue);
     let mut input = BufReader::new(std::io::stdin());
     while let Some(line) = next_line(&mut input, longest) {
@@ -197,12 +249,12 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
             let mut shared = lock(shared);
             let turn = shared.turn(true, line, longest);
             report("client", &turn.dropped);
-            // Written while the lock is held, so that lines are not mixed.
-            if turn.back.iter().any(|line| tell(line).is_err()) {
-                return;
-            }
+            lock(&out.lines).extend(turn.back);
             turn.on
         };
+        if out.write().is_err() {
+            return;
+        }
         for line in on {
             if queue.send(Some(line)).is_err() {
                 return;
@@ -217,27 +269,48 @@ fn to_client(
     longest: usize,
     from_server: impl Read,
     queue: &Queue,
+    out: &ToClient,
 ) -> Result<(), Failure> {
     let mut input = BufReader::new(from_server);
     while let Some(line) = next_line(&mut input, longest) {
-        let mut shared = lock(shared);
-        let turn = shared.turn(false, line, longest);
-        report("server", &turn.dropped);
-        for line in turn.on {
-            tell(&line).map_err(Failure::Output)?;
-        }
-        for line in turn.back {
+        let back = {
+            let mut shared = lock(shared);
+            let turn = shared.turn(false, line, longest);
+            report("server", &turn.dropped);
+            lock(&out.lines).extend(turn.on);
+            turn.back
+        };
+        for line in back {
             // Never blocks: the server may be waiting for the proxy to read.
             if queue.try_send(Some(line)).is_err() {
                 report("client", &["the server does not read".to_owned()]);
             }
         }
+        out.write().map_err(Failure::Output)?;
     }
     Ok(())
 }
 
+impl ToClient {
+    /// Writes the lines that wait, also those of the other thread.
+    fn write(&self) -> std::io::Result<()> {
+        let _writes = lock(&self.writes);
+        loop {
+            let next = lock(&self.lines).pop_front();
+            match next {
+                Some(line) => send(&mut std::io::stdout().lock(), &line)?,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
 impl Shared {
     fn turn(&mut self, from_client: bool, line: PeerLine, longest: usize) -> Turn {
+        // What cannot be recorded now cannot be later in the turn either, where it denies.
+        let _ = self.monitor.deadlines();
+        let late = std::mem::take(&mut self.monitor.late);
+        late.iter().for_each(|decision| self.session.obey(decision));
         let (session, monitor) = (&mut self.session, &mut self.monitor);
         let too_long = || format!("a line is longer than {longest} bytes");
         let turn = match (from_client, line) {
@@ -248,22 +321,23 @@ impl Shared {
                 session.cut_from_server(monitor, kept.as_ref(), &too_long())
             }
         };
-        let late = std::mem::take(&mut self.monitor.late);
+        let of_turn = std::mem::take(&mut self.monitor.late);
         if self.verbose {
-            for decision in late
-                .iter()
-                .chain(&turn.decisions)
-                .filter(|decision| says_something(decision))
-            {
-                let _ = writeln!(std::io::stderr(), "{}", decision.to_json());
-            }
+            let all = late.iter().chain(&of_turn).chain(&turn.decisions);
+            let told = all.filter(|decision| says_something(decision));
+            told.for_each(|decision| say(decision.to_json()));
         }
         turn
     }
+
+    /// Saves the state at the end of the connection.
+    fn close(&mut self) {
+        self.session.end(&mut self.monitor);
+        self.monitor.close();
+    }
 }
 
-/// The most bytes of reports. Whoever started the proxy may not read its standard error: a full pipe, of 64 KiB on Linux, would stop
-/// the proxy.
+/// The most bytes of reports: a hostile server would fill a log.
 const MOST_REPORTED: usize = 32 * 1024;
 
 /// The bytes of all reports so far.
@@ -288,10 +362,6 @@ fn says_something(decision: &Decision) -> bool {
     !decision.clauses.is_empty() || !decision.errors.is_empty()
 }
 
-fn tell(line: &str) -> std::io::Result<()> {
-    send(&mut std::io::stdout().lock(), line)
-}
-
 fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.write_all(line.as_bytes())?;
     to.write_all(b"\n")?;
@@ -299,7 +369,7 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
 }
 
 /// Passes on the server's error output as text, with a prefix that the proxy's own lines do not have.
-fn hear(from: impl Read) {
+fn hear(from: impl Read, errors: &Mutex<File>) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
@@ -310,8 +380,13 @@ fn hear(from: impl Read) {
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\r', '\n']);
-        let _ = writeln!(std::io::stderr(), "server: {}", inert(text));
+        say_to(errors, &format!("server: {}", inert(text)));
     }
+}
+
+/// Writes a line to standard error, whole, since the beginning of a line says whose it is.
+fn say_to(errors: &Mutex<File>, line: &str) {
+    let _ = send(&mut *lock(errors), line);
 }
 
 /// A line of a peer.

@@ -55,6 +55,9 @@ pub trait Judge {
     /// Returns whether the spec reads this member of events; other members need not be given.
     fn reads(&self, member: &str) -> bool;
 
+    /// Returns a member that the spec reads and for which readers that ignore case take one with this name, which the spec does not read.
+    fn taken_for(&self, member: &str) -> Option<String>;
+
     /// Returns whether there is a live trace of this name.
     fn has_trace(&self, trace: &str) -> bool;
 

@@ -447,6 +447,14 @@ fn keys_and_numbers_of_servers_are_text() {
         ),
         ("mcp__x__y", r#"[{"type":"text","text":"fine"}]"#, false),
         ("Read", r#"{"SECRET":1}"#, false),
+        ("WebFetch", r#"{"code":4111111111111111}"#, false),
+        ("ListMcpResourcesTool", r#"[{"uri":"a","SECRET":1}]"#, true),
+        (
+            "ReadMcpResourceTool",
+            r#"{"contents":[{"uri":"a","_meta":{"n":4111111111111111}}]}"#,
+            true,
+        ),
+        ("ToolOfANewerVersion", r#"{"x":{"SECRET":1}}"#, true),
     ] {
         let session = tainted(&[]);
         let spec = std::fs::read_to_string(&session.spec).unwrap();

@@ -8,6 +8,9 @@ use std::time::Duration;
 use guard_lang::monitor::{Decision, Monitor, Options, Request, Ruling, Speaker};
 use guard_lang::value::Instant;
 use guard_lang::{check, front, modules::NoFiles};
+use serde_json::json;
+
+use crate::support::cli::Folder;
 
 /// At most two payments; a third is denied, the second is asked about.
 const SPEC: &str = r#"
@@ -518,4 +521,42 @@ fn an_action_is_not_recorded_if_its_outcome_is_denied() {
         let decision = monitor.line(line.as_bytes(), None);
         assert_eq!(decision.ruling.denies(), denied, "{ok} {decision:?}");
     }
+}
+
+/// Clients in JavaScript take 2^53 + 1 for 2^53: what a rule says about one of them holds for neither. Recordings keep both apart.
+#[test]
+fn an_integer_that_readers_round_is_unknown() {
+    let spec = r#"event { k: string  n: int? = null  j: json = null }
+property p = never (k == "pay" and n == 9007199254740992)
+property q = never (k == "pay" and j.to == 9007199254740992)
+enforce p { violated => block "p" }
+enforce q { violated => block "q" }
+"#;
+    let checked = front("t.guard", spec, &NoFiles, check::Limits::default());
+    let mut monitor = Monitor::new(&checked.spec.unwrap(), Options::default()).unwrap();
+    for (members, denied) in [
+        (
+            r#""n":9007199254740991,"j":{"to":[1.5,-9007199254740991]}"#,
+            "",
+        ),
+        (r#""n":18014398509481984,"j":{"to":1e300}"#, ""),
+        (r#""n":9007199254740992"#, "p"),
+        (r#""n":9007199254740993"#, "p"),
+        (r#""j":{"to":9007199254740993}"#, "q"),
+        (r#""j":{"x":[{"y":-9007199254740993}]}"#, "q"),
+        (
+            r#""j":{"to":123456789012345678901234567890123456789012}"#,
+            "q",
+        ),
+    ] {
+        let event = format!(r#"{{"phase":"act","event":{{"trace":"T","k":"pay",{members}}}}}"#);
+        let decision = monitor.line(event.as_bytes(), None);
+        let clauses: Vec<&str> = decision.clauses.iter().map(|one| &*one.name).collect();
+        assert_eq!(clauses.join(" "), denied, "{members}: {decision:?}");
+    }
+    let trace = json!({"id": "t", "events": [
+        {"k": "pay", "n": 9_007_199_254_740_993_i64, "j": {"to": 9_007_199_254_740_993_i64}}]});
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &trace.to_string())]);
+    let run = folder.guard(&["audit", "s.guard", "t.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.out);
 }

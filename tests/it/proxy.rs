@@ -381,8 +381,7 @@ fn calls_are_judged_before_the_server_sees_them() {
     let paid = client.call(1, "pay", json!({"arguments": {"eur": 5}}));
     assert_eq!(text(&paid), ("{\"eur\": 5}", false));
     let denied = client.call(2, "pay", json!({"arguments": {"eur": 6}}));
-    let reason = "one payment a run (count(kind == \"call\" and tool == \"pay\") = 2)";
-    assert_eq!(text(&denied), (reason, true));
+    assert_eq!(text(&denied), ("one payment a run", true));
     assert_eq!(denied["result"]["resultType"], "complete");
     let asked = client.call(3, "delete", json!({"arguments": {"path": "/x"}}));
     assert_eq!(
@@ -641,7 +640,7 @@ fn reports_that_nobody_reads_stop_nothing() {
         from.read_line(&mut answer).map(|_| said.send(answer))
     });
     let answer = heard.recv_timeout(std::time::Duration::from_secs(60));
-    proxy.kill().unwrap();
+    drop(to);
     proxy.wait().unwrap();
     let mut reports = String::new();
     let mut errors = proxy.stderr.take().unwrap();

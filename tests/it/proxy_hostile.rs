@@ -22,6 +22,10 @@ impl Judge for Rules {
         true
     }
 
+    fn taken_for(&self, _: &str) -> Option<String> {
+        None
+    }
+
     fn has_trace(&self, _: &str) -> bool {
         true
     }
@@ -104,6 +108,10 @@ struct OfWeb;
 impl Judge for OfWeb {
     fn reads(&self, _: &str) -> bool {
         true
+    }
+
+    fn taken_for(&self, _: &str) -> Option<String> {
+        None
     }
 
     fn has_trace(&self, _: &str) -> bool {

@@ -25,6 +25,7 @@ struct Rules {
 #[derive(Clone, Debug, PartialEq)]
 struct Judged {
     kind: &'static str,
+    role: &'static str,
     /// `None` if it is unknown.
     tool: Option<String>,
     /// `None` if it is unknown; no call is null.
@@ -47,6 +48,7 @@ enum Failed {
 fn says(kind: &'static str, tool: &str, call: Option<String>, marker: &'static str) -> Judged {
     Judged {
         kind,
+        role: "assistant",
         tool: Some(tool.to_owned()),
         call: Some(call),
         marker,
@@ -57,6 +59,7 @@ fn says(kind: &'static str, tool: &str, call: Option<String>, marker: &'static s
 /// A message of the server which is not the outcome of a request.
 fn remark(tool: &str, marker: &'static str) -> Judged {
     Judged {
+        role: "tool",
         error: Failed::Unknown,
         ..says("result", tool, None, marker)
     }
@@ -66,6 +69,7 @@ fn remark(tool: &str, marker: &'static str) -> Judged {
 fn outcome(open: &Open, marker: &'static str, error: Failed) -> Judged {
     Judged {
         kind: "result",
+        role: "tool",
         tool: open.tool.clone(),
         call: open.tool.as_ref().map(|_| open.call.clone()),
         marker,
@@ -74,7 +78,7 @@ fn outcome(open: &Open, marker: &'static str, error: Failed) -> Judged {
 }
 
 fn marker(text: &str) -> &'static str {
-    let markers = ["INJECT", "SECRET", "LEAK"];
+    let markers = ["INJECT", "SECRET", "LEAK", "HALT"];
     let found = markers.into_iter().find(|marker| text.contains(marker));
     found.unwrap_or("fine")
 }
@@ -83,9 +87,19 @@ fn marker(text: &str) -> &'static str {
 fn allows(event: &Judged, secret: bool, pays: u32) -> bool {
     let tool = event.tool.as_deref().unwrap_or_default();
     match event.kind {
-        "call" => !(tool == "rm" || tool == "mail" && secret || tool == "pay" && pays >= 2),
-        _ => !matches!(event.marker, "INJECT" | "LEAK" | "unknown"),
+        "call" => {
+            !(stops(event)
+                || tool == "rm"
+                || tool == "mail" && secret
+                || tool == "pay" && pays >= 2)
+        }
+        _ => !matches!(event.marker, "INJECT" | "LEAK" | "HALT" | "unknown"),
     }
+}
+
+/// Whether an event ends the run.
+fn stops(event: &Judged) -> bool {
+    event.marker == "HALT" || event.kind == "call" && event.tool.as_deref() == Some("halt")
 }
 
 impl Rules {
@@ -98,12 +112,15 @@ impl Rules {
 fn judged(event: &Json) -> Judged {
     let kinds = ["call", "result", "message"];
     let kind = *kinds.iter().find(|kind| event["kind"] == **kind).unwrap();
+    let roles = ["assistant", "user", "tool"];
+    let role = *roles.iter().find(|role| event["role"] == **role).unwrap();
     let is_unknown = |member: &str| event[member] == unknown();
     assert!(event["text"].is_string() || is_unknown("text") || kind == "call");
     // What the arguments are is unknown if the tool is.
     assert_eq!(is_unknown("args"), is_unknown("tool"));
     Judged {
         kind,
+        role,
         tool: (!is_unknown("tool")).then(|| event["tool"].as_str().unwrap().to_owned()),
         call: (!is_unknown("call")).then(|| event["call"].as_str().map(str::to_owned)),
         marker: match is_unknown("text") {
@@ -128,6 +145,10 @@ impl Judge for Rules {
         true
     }
 
+    fn taken_for(&self, _: &str) -> Option<String> {
+        None
+    }
+
     fn has_trace(&self, _: &str) -> bool {
         false
     }
@@ -140,7 +161,10 @@ impl Judge for Rules {
         let mut decision = Decision::new(Cause::Event);
         let allowed = allows(&event, self.secret, self.pays);
         if !allowed {
-            decision.ruling = Ruling::Block;
+            decision.ruling = match stops(&event) {
+                true => Ruling::Stop,
+                false => Ruling::Block,
+            };
         }
         match request {
             Request::Act if !allowed => {}
@@ -194,6 +218,8 @@ struct Open {
     call: Option<String>,
     token: Option<Token>,
     task: bool,
+    /// Whether a result of it is what the user says.
+    of_user: bool,
     params: String,
 }
 
@@ -238,7 +264,10 @@ struct World {
     questions: Vec<(String, String, Option<String>)>,
     /// By their ids: the calls that became tasks.
     tasks: Vec<(String, Open)>,
+    /// By their ids: whether the result of a task of the client is what the user says.
+    client_tasks: Vec<(String, bool)>,
     closed: Vec<u64>,
+    stopped: bool,
 }
 
 impl World {
@@ -258,7 +287,9 @@ impl World {
             asked: Vec::new(),
             questions: Vec::new(),
             tasks: Vec::new(),
+            client_tasks: Vec::new(),
             closed: Vec::new(),
+            stopped: false,
         };
         let version = if typed { "2026-07-28" } else { "2025-11-25" };
         let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}});
@@ -307,8 +338,8 @@ impl World {
 
     /// Rules on what the client wants to do.
     fn proposes(&mut self, event: Judged, expected: &mut Expected) -> bool {
-        expected.judged.push(event.clone());
-        allows(&event, self.rules.secret, self.rules.pays)
+        // After the end of the run nothing is judged any more that the client wants to do.
+        !self.stopped && self.says(event, expected)
     }
 
     fn client(&mut self) -> (String, Expected) {
@@ -331,7 +362,10 @@ impl World {
     }
 
     fn tool_call(&mut self, expected: &mut Expected) -> String {
-        let tool = *self.dice.one(&["read", "read", "mail", "pay", "rm"]);
+        let tool = match self.dice.chance(40) {
+            true => "halt",
+            false => *self.dice.one(&["read", "read", "mail", "pay", "rm"]),
+        };
         let (id, same) = self.request_id();
         let args = self.dice.below(2);
         let task = self.dice.chance(4);
@@ -363,6 +397,7 @@ impl World {
             tool: Some(tool.to_owned()),
             token,
             task,
+            of_user: false,
             params,
         };
         self.request(open, text, state, expected)
@@ -404,6 +439,7 @@ impl World {
             "resources/read",
             "tools/list",
             "tasks/get",
+            "tasks/list",
             "ping",
             "x/unknown",
         ]);
@@ -416,6 +452,7 @@ impl World {
             tool: Some(method.to_owned()),
             token: None,
             task: false,
+            of_user: false,
             params: "other".to_owned(),
         };
         self.request(open, "{\"uri\":\"u\u{2028}\"}".to_owned(), None, expected)
@@ -438,6 +475,7 @@ impl World {
             tool,
             token: None,
             task: false,
+            of_user: false,
             params: "other".to_owned(),
         };
         self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
@@ -477,7 +515,14 @@ impl World {
                 open.call = call;
             }
         }
-        let is_call = !["tools/list", "ping", "tasks/get", "tasks/result"].contains(&open.method);
+        let is_call = ![
+            "tools/list",
+            "ping",
+            "tasks/get",
+            "tasks/list",
+            "tasks/result",
+        ]
+        .contains(&open.method);
         let tool = open.tool.as_deref().unwrap_or_default();
         let event = says("call", tool, open.call.clone(), "fine");
         if is_call && !self.proposes(event, expected) {
@@ -493,6 +538,7 @@ impl World {
         if self.open.len() > ENTRIES {
             let oldest = self.open.remove(0);
             self.closed.push(oldest.number);
+            self.unanswered(&oldest, expected);
             expected.back.push(Line::Denial(oldest.id));
         }
         line
@@ -504,6 +550,7 @@ impl World {
             let place = self.dice.below(self.open.len());
             let open = self.open.remove(place);
             self.closed.push(open.number);
+            self.unanswered(&open, expected);
             id = open.same;
             let params = json!({"requestId": open.number});
             let body =
@@ -517,9 +564,28 @@ impl World {
         )
     }
 
+    /// What a request asked for may have been done, although no answer to it will be read.
+    fn unanswered(&mut self, open: &Open, expected: &mut Expected) {
+        if !["tools/list", "ping", "tasks/get", "tasks/list"].contains(&open.method) {
+            self.says(outcome(open, "unknown", Failed::Unknown), expected);
+        }
+    }
+
     fn client_answer(&mut self, expected: &mut Expected) -> String {
         let marker = *self.dice.one(&["fine", "LEAK"]);
-        let result = json!({"role": "assistant", "content": {"type": "text", "text": marker}});
+        let task = format!("c{}", self.dice.below(4));
+        let (key, result) = match self.dice.below(6) {
+            0 => ("error", json!({"code": -1, "message": marker})),
+            1 => (
+                "result",
+                json!({"task": {"taskId": task, "statusMessage": marker}}),
+            ),
+            2 => ("result", json!({"TaskID": task, "content": {"x": marker}})),
+            _ => (
+                "result",
+                json!({"role": "assistant", "content": {"type": "text", "text": marker}}),
+            ),
+        };
         if self.asked.is_empty() || self.dice.chance(4) {
             expected.dropped = 1;
             let number = self.dice.one(&["\"1\"", "99999999", "-1", "null"]);
@@ -535,15 +601,26 @@ impl World {
                 asked.number
             );
         }
-        let event = says("message", asked.method, None, marker);
+        let mut event = says("message", asked.method, None, marker);
+        let is_said =
+            key == "result" && result.get("content").is_some() && result.get("TaskID").is_none();
+        if is_said && asked.of_user {
+            event.role = "user";
+        }
         if self.proposes(event, expected) {
-            let body = json!({"jsonrpc": "2.0", "id": read(&asked.id), "result": result});
+            let body = json!({"jsonrpc": "2.0", "id": read(&asked.id), key: result});
             expected.on.push(Line::Whole(Some(asked.id), body));
+            if result.get("task").is_some() {
+                let known = self.client_tasks.iter().position(|known| known.0 == task);
+                let known = known.map(|place| self.client_tasks.remove(place).1);
+                let of_user = asked.of_user && known != Some(false);
+                self.client_tasks.push((task, of_user));
+            }
         } else {
             expected.on.push(Line::Denial(asked.id));
         }
         let line = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"{key}\":{result}}}",
             asked.number
         );
         self.noise(line)
@@ -554,9 +631,18 @@ impl World {
         let method = *self
             .dice
             .one(&["notifications/progress", "notifications/x", "tools/call"]);
-        let params = json!({"message": marker, "name": "rm"});
+        let params = match method == "notifications/x" && self.dice.chance(2) {
+            true => json!({"progress": 1}),
+            false => json!({"message": marker, "name": "rm"}),
+        };
         if method == "tools/call" {
             expected.back.push(Line::Denial("null".to_owned()));
+        } else if params.get("message").is_none() {
+            let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            match self.stopped {
+                true => expected.dropped = 1,
+                false => expected.on.push(Line::Whole(None, body)),
+            }
         } else {
             let event = says("message", method, None, marker);
             let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
@@ -624,6 +710,7 @@ impl World {
     /// Rules on what the server says.
     fn says(&mut self, event: Judged, expected: &mut Expected) -> bool {
         expected.judged.push(event.clone());
+        self.stopped |= stops(&event);
         allows(&event, self.rules.secret, self.rules.pays)
     }
 
@@ -658,11 +745,17 @@ impl World {
             "error" => (outcome(&open, marker, Failed::Known(true)), value),
             _ => {
                 let error = self.success(&open, says, &mut value);
-                let holds = open.method == "tasks/get" && !empty && self.dice.chance(2);
+                let is_of_tasks = ["tasks/get", "tasks/list"].contains(&open.method);
+                let holds = is_of_tasks && !empty && self.dice.chance(2);
                 let mut event = outcome(&open, marker, error);
                 if holds {
                     // It is not known either of which call it is the result.
-                    value.insert_str(1, "\"result\":{},");
+                    let held = *self.dice.one(&[
+                        r#""result":{},"#,
+                        r#""tasks":[{"taskId":"x"},{"re\u0073ult":{}}],"#,
+                        r#""x":{"y":{"Result" :1}},"#,
+                    ]);
+                    value.insert_str(1, held);
                     (event.tool, event.call, event.error) = (None, None, Failed::Unknown);
                 }
                 (event, value)
@@ -986,7 +1079,10 @@ impl World {
     }
 
     fn server_request(&mut self, expected: &mut Expected) -> String {
-        let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
+        let chosen = match self.dice.chance(40) {
+            true => "HALT",
+            false => *self.dice.one(&["fine", "SECRET", "INJECT"]),
+        };
         let (id, same) = match self.asked.is_empty() || !self.dice.chance(4) {
             true => self.id(),
             false => {
@@ -994,9 +1090,27 @@ impl World {
                 (used.clone(), used)
             }
         };
-        let method = "sampling/createMessage";
-        let params =
-            json!({"messages": [{"role": "user", "content": {"type": "text", "text": marker}}]});
+        let task = format!("c{}", self.dice.below(4));
+        let requests = [
+            (
+                "sampling/createMessage",
+                json!({"messages": [{"role": "user", "content": {"type": "text", "text": chosen}}]}),
+            ),
+            (
+                "elicitation/create",
+                json!({"mode": chosen, "message": "?"}),
+            ),
+            ("roots/list", json!({})),
+            ("go/ahead", json!({"x": chosen})),
+            ("tasks/result", json!({"taskId": task})),
+        ];
+        let (method, params) = self.dice.one(&requests).clone();
+        let marker = marker(&params.to_string());
+        let known = self.client_tasks.iter().find(|known| known.0 == task);
+        let of_user = match method {
+            "tasks/result" => known.is_some_and(|known| known.1),
+            _ => ["elicitation/create", "roots/list"].contains(&method),
+        };
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}"
         );
@@ -1004,7 +1118,7 @@ impl World {
             expected.back.push(Line::Denial(id));
             return line;
         }
-        if !self.says(remark(method, marker), expected) {
+        if method != "roots/list" && !self.says(remark(method, marker), expected) {
             expected.back.push(Line::Denial(id));
             return line;
         }
@@ -1021,6 +1135,7 @@ impl World {
             call: None,
             token: None,
             task: false,
+            of_user,
             params: String::new(),
         });
         if self.asked.len() > ENTRIES {

@@ -166,6 +166,9 @@ pub struct TermValue {
     pub term: String,
     /// Its value.
     pub value: String,
+    /// Whether the value is not one of the event alone, but depends on earlier ones.
+    #[serde(skip)]
+    pub remembered: bool,
 }
 
 /// A window that passed.

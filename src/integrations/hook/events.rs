@@ -23,6 +23,28 @@ const UNENDED: [(&str, &[&str]); 4] = [
 const AGENTS: [&str; 2] = ["Agent", "Task"];
 const AGENT_ENDED: [&str; 1] = ["\"completed\""];
 
+/// The tools of Claude Code whose outcomes have keys and numbers of its own. In all others they may be chosen by a server or a site:
+/// in lists of resources of MCP servers, say, and in those of tools that are not known here.
+const OF_KNOWN_FORM: [&str; 17] = [
+    "Agent",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "Task",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// The beginning of the names of tools of MCP servers.
 const SERVER_TOOL: &str = "mcp__";
 
@@ -52,9 +74,9 @@ impl Call {
             event.raw("result", if whole { outcome } else { UNREAD });
         }
         if judge.reads("text") {
-            let write = match self.is_of_server() {
-                true => mcp::write_text,
-                false => write_text,
+            let write = match self.is_of_known_form() {
+                true => write_text,
+                false => mcp::write_text,
             };
             match &others[..] {
                 [] => event.with("text", |line| write(outcome, line)),
@@ -132,7 +154,13 @@ impl Call {
         tool.is_none_or(|tool| is_exact_name(&tool))
     }
 
-    /// Whether the tool is one of an MCP server, which chooses the keys and numbers of its outcomes.
+    /// Whether no other party than the program chooses the keys and numbers of the outcome.
+    fn is_of_known_form(&self) -> bool {
+        let tool = self.outline.text("tool_name");
+        tool.is_some_and(|tool| OF_KNOWN_FORM.contains(&&*tool))
+    }
+
+    /// Whether the tool is one of an MCP server, which chooses the members of its outcomes.
     fn is_of_server(&self) -> bool {
         let tool = self.outline.text("tool_name");
         tool.is_none_or(|tool| tool.starts_with(SERVER_TOOL))

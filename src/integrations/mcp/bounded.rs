@@ -95,6 +95,17 @@ impl<T> Bounded<T> {
         Some(entry.value)
     }
 
+    /// Removes all entries and returns them, oldest first.
+    pub(super) fn drain(&mut self) -> Vec<T> {
+        let Bounded { limits, last, .. } = *self;
+        let emptied = Bounded {
+            last,
+            ..Bounded::new(limits)
+        };
+        let entries = std::mem::replace(self, emptied).entries;
+        entries.into_values().map(|entry| entry.value).collect()
+    }
+
     /// Removes an entry by key.
     pub(super) fn take(&mut self, key: &str) -> Option<T> {
         self.number(key).and_then(|number| self.remove(number))

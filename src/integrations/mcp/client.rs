@@ -11,6 +11,7 @@ use super::text::Text;
 use super::{
     CALL_PARAMS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed,
 };
+use crate::monitor::folded;
 use crate::texts::is_exact_name;
 
 impl Session {
@@ -57,9 +58,14 @@ impl Session {
             Ok(asked) => asked,
             Err((code, reason)) => return turn.back.push(message::error(id, code, &reason)),
         };
-        if !PLAIN.contains(&method.as_str())
-            && let Err(reason) = self.call(judge, text, (&asked, args), params, turn)
-        {
+        let is_call = !PLAIN.contains(&method.as_str());
+        // A server that ignores case acts on an argument that the rules do not see.
+        let other = |key: &str| Some((key.to_owned(), judge.taken_for(key)?));
+        if is_call && let Some((key, read)) = message::find_key(args, other) {
+            let reason = format!("`{key}` can be taken for `{read}`, which the spec reads");
+            return turn.back.push(message::error(id, INVALID_PARAMS, &reason));
+        }
+        if is_call && let Err(reason) = self.call(judge, text, (&asked, args), params, turn) {
             return turn.back.push(asked.denial(&reason));
         }
         // Copied only after judging, which requires several times the memory of the arguments. The call of an earlier
@@ -74,6 +80,7 @@ impl Session {
         let key = message::id_key(id);
         let (number, evicted) = self.from_client.insert(key, asked, size);
         for asked in evicted {
+            self.unanswered(judge, &asked, turn);
             let reason = "too many requests are open: this one is given up";
             turn.back.push(asked.denial(reason));
         }
@@ -146,6 +153,7 @@ impl Session {
         let asked = Asked {
             id: id.to_owned(),
             method: method.to_owned(),
+            of_user: false,
             call,
             progress: meta.raw("progressToken").map(message::id_key),
             typed: version.map_or(self.typed, |version| is_typed(&version)),
@@ -197,9 +205,15 @@ impl Session {
         }
         if method == "notifications/cancelled" {
             return match cancelled(&mut self.from_client, params) {
-                Ok(line) => turn.on.push(line),
+                Ok((asked, line)) => {
+                    self.unanswered(judge, &asked, turn);
+                    turn.on.push(line);
+                }
                 Err(reason) => turn.dropped.push(reason),
             };
+        }
+        if let Some(why) = &self.stopped {
+            return turn.dropped.push(why.clone());
         }
         let said = Text::of(params.unwrap_or_default());
         if !said.is_empty() {
@@ -225,18 +239,31 @@ impl Session {
         let Some((asked, value)) = answered else {
             return;
         };
+        let result = match outcome {
+            Outcome::Result(result) => Object::of(Some(result)),
+            Outcome::Error(_) => Object::of(None),
+        };
+        let is_task = |(key, _): (&str, _)| ["task", "taskid"].contains(&&*folded(key));
         let said = Text::of(value);
         if !said.is_empty() {
-            let role = match asked.method.as_str() {
-                "sampling/createMessage" => "assistant",
-                _ => "user",
-            };
+            // That a request has become a task is said by the client, as is what went wrong.
+            let is_of_user = asked.of_user
+                && matches!(outcome, Outcome::Result(_))
+                && !result.iter().any(is_task);
+            let role = if is_of_user { "user" } else { "assistant" };
             let event = self.message(judge, role, asked.call.about(), &said, text);
             if self.act(judge, event, turn).is_err() {
                 // The reason may quote what the server must not have; the decision has it.
                 let denied = "the answer of the client was denied";
                 return turn.on.push(message::error(&asked.id, DENIED, denied));
             }
+        }
+        if let Some(task) = Object::of(result.raw("task")).raw("taskId") {
+            let (key, size) = (hashed(task), asked.size());
+            // Of two requests with one task, the result is what the user said only if both ask for that.
+            let known = self.client_tasks.take(&key);
+            let of_user = asked.of_user && known.unwrap_or(true);
+            self.client_tasks.insert(key, of_user, size);
         }
         turn.on.push(message::answer(&asked.id, outcome));
     }

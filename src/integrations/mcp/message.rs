@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-use crate::monitor::lenient::Outline;
+use crate::monitor::encoded;
+use crate::monitor::lenient::{Outline, rounded};
 use crate::monitor::{RawObject, folded, unique_keys};
 
 /// The longest accepted request id, in bytes.
@@ -174,6 +175,10 @@ impl<'l> Message<'l> {
             if id.is_some() && method.starts_with("notifications/") {
                 return Err(invalid("a notification has no id"));
             }
+            // Of a cancellation nothing passes but the number of the request.
+            if case == Case::Unique && method != "notifications/cancelled" {
+                exact(params.unwrap_or_default())?;
+            }
             return Ok(match id {
                 Some(id) => Message::Request { id, method, params },
                 None => Message::Notification { method, params },
@@ -194,6 +199,9 @@ impl<'l> Message<'l> {
                 Outcome::Error(error)
             }
         };
+        if case == Case::Unique {
+            [result, error].into_iter().flatten().try_for_each(exact)?;
+        }
         let id = id.ok_or_else(|| invalid("an answer without an id"))?;
         Ok(Message::Answer { id, outcome })
     }
@@ -244,6 +252,48 @@ pub(super) fn named_as<'k>(
         }
     }
     Ok(())
+}
+
+/// Rejects a valid JSON value with an integer that some readers take for another one.
+///
+/// # Errors
+/// A message with the integer.
+fn exact(json: &str) -> Result<(), (i32, String)> {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        if byte == b'"' {
+            at = encoded::end_of_string(bytes, at);
+        } else if byte == b'-' || byte.is_ascii_digit() {
+            let is_digit = |byte: &&u8| byte.is_ascii_digit() || b".eE+-".contains(*byte);
+            at += bytes.iter().skip(at).take_while(is_digit).count();
+            if let Some(other) = rounded(json.get(start..at).unwrap_or_default()) {
+                let reason = format!("some readers take an integer for {other}: send it as a text");
+                return Err((PARSE_ERROR, reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns what `found` says of the first key of an object within a valid JSON value of which it says something.
+pub(super) fn find_key<T>(json: &str, mut found: impl FnMut(&str) -> Option<T>) -> Option<T> {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(start) = memchr::memchr(b'"', bytes.get(at..).unwrap_or_default()) {
+        let start = at + start + 1;
+        at = encoded::end_of_string(bytes, start);
+        let is_key = json.get(at..).unwrap_or_default();
+        if is_key.trim_ascii_start().starts_with(':')
+            && let Some(written) = json.get(start..at - 1)
+            && let Some(found) = found(&encoded::decoded(written))
+        {
+            return Some(found);
+        }
+    }
+    None
 }
 
 /// Rejects a part of a message if it, or an object in it in which members are looked up, has so many members that none is found.

@@ -21,6 +21,7 @@
 //! | request of the client for content, and any unknown request | `call` |
 //! | message of the server | `result`; with the `call` of a request only if it answers that request |
 //! | answer of the client; answers within a request | `message` of the role `assistant` or `user` |
+//! | request of the client for content that will have no answer | `result` of which all but the call is unknown |
 //!
 //! Source: Model Context Protocol, schemas 2024-11-05 to 2026-07-28.
 
@@ -102,6 +103,10 @@ const OF_SERVERS: [&str; 16] = [
     "tasks/get",
 ];
 
+/// Requests of a server whose results are what the user said. A hostile server chooses what a client's model or program says, and even
+/// the text of an error, so neither is taken for the user's words.
+const OF_USER: [&str; 2] = ["elicitation/create", "roots/list"];
+
 /// The parameters of `tools/call`.
 const CALL_PARAMS: [&str; 6] = [
     "_meta",
@@ -152,10 +157,14 @@ pub struct Session {
     questions: Bounded<Question>,
     /// The calls that became tasks, by task id.
     tasks: Bounded<Task>,
+    /// The requests of the server that became tasks of the client, by task id: whether their results are what the user said.
+    client_tasks: Bounded<bool>,
     /// Whether client and server agreed on a version with typed results; the next field: whether the client offered
     /// one.
     typed: bool,
     typed_offered: bool,
+    /// The reason why a decision has ended the run: no further action of the client is allowed.
+    stopped: Option<String>,
     /// See [`Limits::list`] and [`Limits::joined`].
     list: usize,
     joined: usize,
@@ -171,8 +180,10 @@ impl Session {
             from_server: Bounded::new(limits),
             questions: Bounded::new(limits),
             tasks: Bounded::new(limits),
+            client_tasks: Bounded::new(limits),
             typed: false,
             typed_offered: false,
+            stopped: None,
             list: limits.list,
             joined: limits.joined,
         }
@@ -235,11 +246,54 @@ impl Session {
         turn
     }
 
+    /// Handles the end of the connection: no open request will be answered.
+    pub fn end(&mut self, judge: &mut impl Judge) -> Turn {
+        let mut turn = Turn::default();
+        for asked in self.from_client.drain() {
+            self.unanswered(judge, &asked, &mut turn);
+        }
+        turn
+    }
+
+    /// Records that a request of the client will have no answer. What it asked for may have been done: a server can answer late on
+    /// purpose, and a client gives up after a time.
+    fn unanswered(&mut self, judge: &mut impl Judge, asked: &Asked, turn: &mut Turn) {
+        if !PLAIN.contains(&asked.method.as_str()) || asked.method == "tasks/result" {
+            self.unknown(judge, asked, turn);
+        }
+    }
+
+    /// Records an outcome of which nothing is known but its call.
+    fn unknown(&mut self, judge: &mut impl Judge, asked: &Asked, turn: &mut Turn) {
+        let outcome = (Content::Unread, None);
+        let event = self.said(judge, asked.call.about(), UNREAD, outcome, UNREAD);
+        match judge.observe(&event.line()) {
+            Ok(decision) => self.decided(decision, turn),
+            Err(reason) => turn.dropped.push(reason),
+        }
+    }
+
+    /// Ends the run if a decision says so: one on a message, or on a deadline that passed between two messages.
+    pub fn obey(&mut self, decision: &Decision) {
+        if decision.ruling == Ruling::Stop {
+            let why = || format!("the run has ended: {}", reason_of(decision));
+            self.stopped.get_or_insert_with(why);
+        }
+    }
+
+    fn decided(&mut self, decision: Decision, turn: &mut Turn) {
+        self.obey(&decision);
+        turn.decisions.push(decision);
+    }
+
     /// Judges an action of the client and records it if it is allowed.
     ///
     /// # Errors
     /// The reason why the action is denied.
-    fn act(&self, judge: &mut impl Judge, event: Event, turn: &mut Turn) -> Result<(), String> {
+    fn act(&mut self, judge: &mut impl Judge, event: Event, turn: &mut Turn) -> Result<(), String> {
+        if let Some(why) = &self.stopped {
+            return Err(why.clone());
+        }
         let event = event.line();
         let decision = judge.act(&event)?;
         let asks = decision.ruling == Ruling::Ask && self.ask_passes;
@@ -253,7 +307,7 @@ impl Session {
             true => settled,
             false => Err(said(&decision)),
         };
-        turn.decisions.push(decision);
+        self.decided(decision, turn);
         verdict
     }
 
@@ -262,7 +316,7 @@ impl Session {
     /// # Errors
     /// The reason why the message must not be forwarded.
     fn happened(
-        &self,
+        &mut self,
         judge: &mut impl Judge,
         event: Event,
         turn: &mut Turn,
@@ -273,7 +327,7 @@ impl Session {
             true => Ok(()),
             false => Err(said(&decision)),
         };
-        turn.decisions.push(decision);
+        self.decided(decision, turn);
         verdict
     }
 
@@ -466,16 +520,17 @@ fn answered<'o>(
     Some((asked, value))
 }
 
-/// Closes the request that its sender cancels, and returns the notification for the other side.
-fn cancelled(open: &mut Bounded<Asked>, params: Option<&str>) -> Result<String, String> {
+/// Closes the request that its sender cancels, and returns it with the notification for the other side.
+fn cancelled(open: &mut Bounded<Asked>, params: Option<&str>) -> Result<(Asked, String), String> {
     let members = Object::of(params);
     let number = members
         .raw("requestId")
         .and_then(|id| open.number(&message::id_key(id)));
-    let number = number.ok_or("a cancellation of no open request")?;
-    open.remove(number);
+    let closed = number.and_then(|number| Some((number, open.remove(number)?)));
+    let (number, asked) = closed.ok_or("a cancellation of no open request")?;
     let params = format!("{{\"requestId\":{number}}}");
-    Ok(message::ask(None, "notifications/cancelled", Some(&params)))
+    let line = message::ask(None, "notifications/cancelled", Some(&params));
+    Ok((asked, line))
 }
 
 /// Returns whether a protocol version, which is a date, has typed results.

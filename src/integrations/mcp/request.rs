@@ -12,6 +12,8 @@ pub(super) struct Asked {
     /// The original id, as written.
     pub(super) id: String,
     pub(super) method: String,
+    /// Whether a result is what the user said.
+    pub(super) of_user: bool,
     pub(super) call: Arc<Call>,
     /// The progress token, in one notation.
     pub(super) progress: Option<String>,

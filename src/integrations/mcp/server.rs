@@ -9,11 +9,10 @@ use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Ob
 use super::request::{About, Asked, Call, Question, Task, hash_of, hashed};
 use super::text::Text;
 use super::{
-    Content, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed, readable,
-    said_by_server,
+    Content, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed,
+    readable, said_by_server,
 };
 use crate::monitor::folded;
-use crate::monitor::lenient::UNREAD;
 
 /// The message for an answer that is not forwarded.
 const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";
@@ -71,12 +70,7 @@ impl Session {
         let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
             return;
         };
-        let outcome = (Content::Unread, None);
-        let event = self.said(judge, asked.call.about(), UNREAD, outcome, UNREAD);
-        match judge.observe(&event.line()) {
-            Ok(decision) => turn.decisions.push(decision),
-            Err(reason) => turn.dropped.push(reason),
-        }
+        self.unknown(judge, &asked, turn);
         let reason = format!("{UNCHECKED_ANSWER}: it is malformed");
         turn.on.push(asked.denial(&reason));
     }
@@ -128,11 +122,11 @@ impl Session {
         if carries || asked.method == "tasks/result" {
             let failed = match outcome {
                 Outcome::Error(_) => Some(true),
-                Outcome::Result(_) => failed(&asked.method, &result),
+                Outcome::Result(_) => failed(&asked.method, &result, value),
             };
             let about = match question || is_task {
                 true => asked.call.part(),
-                false if holds_task_result(&asked.method, &result) => asked.call.about().unknown(),
+                false if holds_task_result(&asked.method, value) => asked.call.about().unknown(),
                 false => asked.call.about(),
             };
             let content = Content::Text(&said);
@@ -229,9 +223,18 @@ impl Session {
                 return turn.back.push(message::error(id, DENIED, &reason));
             }
         }
+        let members = Object::of(params);
+        let of_task = || {
+            let task = self.client_tasks.number(&hashed(members.raw("taskId")?));
+            self.client_tasks.get(task?).copied()
+        };
         let asked = Asked {
             id: id.to_owned(),
             method: method.clone(),
+            of_user: match method.as_str() {
+                "tasks/result" => of_task().unwrap_or(false),
+                method => OF_USER.contains(&method),
+            },
             // The parameters are not needed again.
             call: Arc::new(Call::of_message(&method)),
             progress: None,
@@ -260,7 +263,7 @@ impl Session {
     ) {
         if method == "notifications/cancelled" {
             return match cancelled(&mut self.from_server, params) {
-                Ok(line) => turn.on.push(line),
+                Ok((_, line)) => turn.on.push(line),
                 Err(reason) => turn.dropped.push(reason),
             };
         }
@@ -273,7 +276,7 @@ impl Session {
                     Ok(about) => about,
                     Err(reason) => return turn.dropped.push(reason),
                 },
-                _ if holds_task_result(method, &members) => {
+                _ if holds_task_result(method, params.unwrap_or_default()) => {
                     About::message(method, params).unknown()
                 }
                 _ => About::message(method, params),
@@ -351,13 +354,13 @@ impl Session {
 
 /// Returns whether a request failed, by its result; `None` if the result does not say that the request is finished, or readers
 /// may differ on that or on its success.
-fn failed(method: &str, result: &Object<'_>) -> Option<bool> {
+fn failed(method: &str, result: &Object<'_>, value: &str) -> Option<bool> {
     // Readers that ignore case find what others do not.
     message::named_as(result.iter().map(|(key, _)| key), &DECIDING).ok()?;
     if result.raw("resultType").is_some() && result.text("resultType")? != "complete" {
         return None;
     }
-    if result.raw("task").is_some() || holds_task_result(method, result) {
+    if result.raw("task").is_some() || holds_task_result(method, value) {
         return None;
     }
     let is_given = |name: &&str| result.raw(name).is_some_and(|value| value != "null");
@@ -372,10 +375,9 @@ fn failed(method: &str, result: &Object<'_>) -> Option<bool> {
     }
 }
 
-/// Returns whether a message about a task, other than the answer of `tasks/result`, contains the result of the task.
-fn holds_task_result(method: &str, members: &Object<'_>) -> bool {
+/// Returns whether a message about tasks, other than the answer of `tasks/result`, contains the result of a task, at whatever place.
+fn holds_task_result(method: &str, value: &str) -> bool {
     let is_about_task = method.starts_with("tasks/") || method.starts_with("notifications/tasks");
-    is_about_task
-        && method != "tasks/result"
-        && members.iter().any(|(key, _)| folded(key) == "result")
+    let is_result = |key: &str| (folded(key) == "result").then_some(());
+    is_about_task && method != "tasks/result" && message::find_key(value, is_result).is_some()
 }

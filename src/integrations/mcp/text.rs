@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::monitor::encoded::{self, Data};
 use crate::monitor::joined::{self, Place, Strings, WHOLE};
-use crate::monitor::lenient::{UNREAD, is_finite, make_room};
+use crate::monitor::lenient::{UNREAD, is_finite, make_room, rounded};
 
 /// The members that the protocol defines: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -199,6 +199,10 @@ fn read(json: &str, all: &mut Strings<'_>) {
                 }
                 if levels.last().is_some_and(Level::is_data_below) {
                     all.push(&json[start..at]);
+                    all.push_decoded(|sink| {
+                        sink(&rounded(&json[start..at])?);
+                        Some(Data::Text)
+                    });
                 }
             }
             // `NaN` and `Infinity`
@@ -286,6 +290,31 @@ mod tests {
         let decoded: String = serde_json::from_str(&line).unwrap_or(line);
         assert_eq!(text.is_empty(), decoded.is_empty());
         decoded
+    }
+
+    /// A client in JavaScript shows the second one.
+    #[test]
+    fn of_an_integer_that_readers_round_both_readings_are_text() {
+        for (number, text) in [
+            ("9007199254740993", "9007199254740993\n9007199254740992"),
+            (
+                "-630400000000000012345",
+                "-630400000000000012345\n-630400000000000000000",
+            ),
+            (
+                "1000000000000000000000001",
+                "1000000000000000000000001\n1e+24",
+            ),
+            ("9007199254740992", "9007199254740992"),
+            ("4111111111111111", "4111111111111111"),
+            ("9007199254740993.0", "9007199254740993.0"),
+        ] {
+            let found = of(&format!("[{{\"k\":{number}}}]"));
+            assert!(
+                found.starts_with(&format!("k\n{text}\nk")),
+                "{number}: {found}"
+            );
+        }
     }
 
     #[test]

@@ -4,9 +4,11 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::code::NodeId;
 use super::compiled::Compiled;
 use super::eval_cache::RawFault;
 use super::explain::Wanted;
+use super::explain::values::is_remembered;
 use super::instances::Instance;
 use super::monitor::StateSetInterner;
 use super::trace::TraceState;
@@ -237,7 +239,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         if !fault.met.is_empty() && !known.insert((item, fault.met.clone())) {
             continue;
         }
-        let (field, message) = describe(state.program, &fault);
+        let (field, message) = describe(state.program, &fault, true);
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
         problems.push(base.at_step(item, field));
     }
@@ -297,8 +299,13 @@ const TERM: usize = 80;
 /// The greatest number of properties and tracks that a message names.
 const READERS: usize = 3;
 
-/// Returns the field, if there is only one, and the description of the fault.
-pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
+/// Returns the field, if there is only one, and the description of the fault; with the values that depend on earlier events only if
+/// they are wanted.
+pub(super) fn describe(
+    program: &Compiled,
+    fault: &RawFault,
+    remembered: bool,
+) -> (Option<SmolStr>, String) {
     let fields = &program.spec.schema.fields;
     match &fault.at {
         None => {
@@ -314,7 +321,11 @@ pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>
         Some((node, error)) => {
             let expr = program.code.info(*node).expr;
             let mut message = error.to_string();
-            for (place, (operand, value)) in fault.met.iter().enumerate() {
+            // Which list an element is of is not known here.
+            let is_shown =
+                |node: NodeId| remembered || !is_remembered(&program.code, node, |_| true);
+            let met = fault.met.iter().filter(|(operand, _)| is_shown(*operand));
+            for (place, (operand, value)) in met.enumerate() {
                 let operand = program.code.info(*operand).expr;
                 let term = print::expr(&program.spec, operand, &[], TERM);
                 let join = if place == 0 { ": " } else { ", " };

@@ -191,7 +191,7 @@ impl StepView<'_> {
             if !depends.exprs.contains(&expr) {
                 return None;
             }
-            let (field, message) = describe(self.program, fault);
+            let (field, message) = describe(self.program, fault, false);
             Some(match field {
                 Some(field) => format!("field `{field}`: {message}"),
                 None => message,
@@ -520,7 +520,7 @@ impl StepView<'_> {
     pub fn faults(&self) -> Vec<SmolStr> {
         let faults = self.cache.eval_cache.faults.iter();
         faults
-            .map(|fault| match describe(self.program, fault) {
+            .map(|fault| match describe(self.program, fault, false) {
                 (Some(field), message) => format_smolstr!("field `{field}`: {message}"),
                 (None, message) => SmolStr::from(message),
             })

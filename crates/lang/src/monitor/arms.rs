@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
-
 use super::decision::{Fired, Ruling};
 use super::risk::{ChainPosition, Chains, RiskMessage, RiskValue};
 use super::table::{Clause, Row, Table};
 use super::{Outcomes, owed_text};
 use crate::eval::{ClauseStatus, Doubt, StepView};
-use crate::hir::{ActionKind, ArmTrigger, print};
+use crate::hir::{ActionKind, ArmTrigger};
 use crate::value::{Truth, Value};
 use crate::verdict::Verdict;
 
@@ -299,19 +297,15 @@ impl One<'_, '_> {
         };
         let instance = self.view.named(self.number, &values);
         let message = self.view.message(self.number, place, &values);
+        let what = || default_message(&name, &row.trigger);
         let message = match (message, &why) {
             (Some(message), _) => message,
             // The description of the obligation suffices.
             (None, Some(why)) if matches!(row.trigger, ArmTrigger::PresumablyViolated(_)) => {
                 why.clone()
             }
-            (None, Some(why)) => {
-                format!(
-                    "{}: {why}",
-                    default_message(&name, self.clause, &row.trigger, &instance)
-                )
-            }
-            (None, None) => default_message(&name, self.clause, &row.trigger, &instance),
+            (None, Some(why)) => format!("{}: {why}", what()),
+            (None, None) => what(),
         };
         let mut args = || self.view.args(self.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
@@ -338,23 +332,14 @@ fn bit(place: usize) -> u64 {
         .unwrap_or(0)
 }
 
-/// Returns the message of an arm that has none of its own.
-fn default_message(
-    name: &str,
-    clause: &Clause,
-    trigger: &ArmTrigger,
-    instance: &[(SmolStr, Value)],
-) -> String {
+/// Returns the message of an arm that has none of its own. It does not hold the values of quantified variables: they may be those of
+/// a result that is withheld for them.
+fn default_message(name: &str, trigger: &ArmTrigger) -> String {
     let what = match trigger {
         ArmTrigger::Holds | ArmTrigger::Reaches(..) | ArmTrigger::Unseen => "holds",
         ArmTrigger::Violated => "is violated",
         ArmTrigger::Satisfied => "is satisfied",
         ArmTrigger::PresumablyViolated(_) => "owes something",
     };
-    let mut said = format!("`{name}` {what}");
-    for (place, (name, value)) in instance.iter().enumerate() {
-        said.push_str(if place == 0 { " for " } else { ", " });
-        said.push_str(&format!("{name} = {}", print::value(value, &clause.enums)));
-    }
-    said
+    format!("`{name}` {what}")
 }

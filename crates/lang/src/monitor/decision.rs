@@ -11,7 +11,7 @@ use crate::hir::ActionKind;
 use crate::inert;
 use crate::types::EnumType;
 use crate::value::Value;
-use crate::verdict::{Instance, Reason, Verdict, value_json};
+use crate::verdict::{Instance, Reason, TermValue, Verdict, value_json};
 
 /// The greatest number of characters of values in the reason given to an agent or a person.
 const VALUES: usize = 240;
@@ -174,8 +174,13 @@ impl Fired {
     /// Returns the values that the conditions read, on one line without control characters, cut to
     /// 240 characters; `None` if there are none.
     pub fn values(&self) -> Option<String> {
+        self.values_that(|_| true)
+    }
+
+    fn values_that(&self, are_shown: impl Fn(&TermValue) -> bool) -> Option<String> {
         let mut said: Vec<String> = Vec::new();
-        for value in self.reasons.iter().flat_map(|reason| &reason.values) {
+        let values = self.reasons.iter().flat_map(|reason| &reason.values);
+        for value in values.filter(|value| are_shown(value)) {
             let text = value.to_string();
             if !said.contains(&text) {
                 said.push(text);
@@ -265,8 +270,8 @@ impl Decision {
     }
 
     /// Returns the messages of the deciding arms, joined: the text for an agent or a person. For a proposed action it contains
-    /// the values that the conditions read. For an outcome it does not, because a result may be withheld because of such a
-    /// value.
+    /// the values of that action which the conditions read. It contains no values of outcomes and of earlier events: a result may be
+    /// withheld because of such a value. What a message of the spec quotes is the choice of its author.
     pub fn reason(&self) -> String {
         let proposed = matches!(self.cause, Cause::Proposal | Cause::Act);
         // An error names the values of the event, too.
@@ -274,13 +279,17 @@ impl Decision {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // If an event could not be judged, the message also states what is forbidden, not only that the call was
         // unclear.
-        let tell = |fired: &Fired| match (&fired.why, fired.values().filter(|_| proposed)) {
-            (Some(why), _) if !self.errors.is_empty() => {
-                let why = if happened { NOT_DECIDED } else { why };
-                format!("{} ({why})", inert::inert(&fired.message))
+        let tell = |fired: &Fired| {
+            let message = inert::inert(&fired.message);
+            let values = fired.values_that(|value| proposed && !value.remembered);
+            match (&fired.why, values) {
+                (Some(why), _) if !self.errors.is_empty() => {
+                    let why = if happened { NOT_DECIDED } else { why };
+                    format!("{message} ({why})")
+                }
+                (_, Some(values)) => format!("{message} ({values})"),
+                _ => message.into_owned(),
             }
-            (_, Some(values)) => format!("{} ({values})", inert::inert(&fired.message)),
-            _ => inert::inert(&fired.message).into_owned(),
         };
         let is_decided = self.clauses.iter().any(|fired| decides(&fired));
         let errors = self.errors.iter().filter(|_| !is_decided);

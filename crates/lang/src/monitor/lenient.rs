@@ -15,6 +15,7 @@ use super::joined::{Strings, Text, WHOLE};
 use crate::input::keys::OpenKeys;
 use crate::input::quick;
 use crate::input::scan::{Fault, Key, Lexeme, Scanner};
+use crate::value::Number;
 
 /// The JSON of an unknown value: every reader of events treats it as unknown.
 pub const UNREAD: &str = "\"\\ud800\"";
@@ -327,6 +328,22 @@ fn member(
 /// Whether a number is one for all readers: none of `NaN`, `Infinity` and `1e999`.
 pub fn is_finite(digits: &str) -> bool {
     digits.parse().is_ok_and(f64::is_finite)
+}
+
+/// Returns the number that readers with floats alone, as those in JavaScript, take an integer for and write in its place; `None` if
+/// they take it for what it is.
+pub fn rounded(digits: &str) -> Option<String> {
+    const EXACT_DIGITS: usize = 15;
+    let is_integer = digits.bytes().all(|b| b == b'-' || b.is_ascii_digit());
+    if digits.len() <= EXACT_DIGITS || !is_integer {
+        return None;
+    }
+    let number = Number::parse(digits)?;
+    let float = number.to_f64();
+    (!number.is_exact_float()).then(|| match float.abs() < 1e21 {
+        true => float.to_string(),
+        false => format!("{float:e}").replace('e', "e+"),
+    })
 }
 
 /// Values of the member `type` that name a kind of parts, and are no text: whatever else stands there may be a value of others.

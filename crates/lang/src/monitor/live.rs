@@ -10,18 +10,19 @@ use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
 use super::histories::Histories;
 use super::kinds::Kinds;
-use super::raw_object::RawObject;
+use super::raw_object::{RawObject, folded};
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
 use super::usage::Clients;
 use super::{Identity, Options, Speaker};
 use crate::eval::{self, Live, Program, StepCache};
+use crate::hir::reads::members;
 use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec, print};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Step, Unit};
-use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
+use crate::input_schema::{Absent, Events, Field, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
 use crate::types::{EnumType, Type};
 use crate::value::{Cell, Instant, Number, Value};
@@ -76,6 +77,8 @@ pub struct Monitor {
     pub(super) names: Vec<SmolStr>,
     /// The fields that an expression of the spec reads, or that are required.
     used: Vec<bool>,
+    /// The names of members that the spec reads, by what readers compare that ignore case.
+    members: HashMap<String, Vec<SmolStr>>,
     /// Positions of the fields that exist only after an action has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
@@ -212,6 +215,7 @@ impl Monitor {
             own: EnvelopeFields::of(&spec.schema),
             names,
             used: used_fields(&spec, &approvals),
+            members: members_by_fold(&spec),
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
@@ -282,6 +286,13 @@ impl Monitor {
             Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
             Path::JsonPath(_) => true,
         })
+    }
+
+    /// Returns a member that the spec reads and for which readers that ignore case take one with this name, which the spec does not read.
+    pub fn taken_for(&self, member: &str) -> Option<&str> {
+        let read = self.members.get(&folded(member))?;
+        let is_other = read.iter().all(|name| name != member);
+        read.first().filter(|_| is_other).map(SmolStr::as_str)
     }
 
     /// Returns whether a trace of this name is live.
@@ -655,4 +666,15 @@ fn single_events(schema: &InputSchema) -> InputSchema {
     layout.format = None;
     layout.order_by.clear();
     single
+}
+
+fn members_by_fold(spec: &Spec) -> HashMap<String, Vec<SmolStr>> {
+    let mut by_fold: HashMap<String, Vec<SmolStr>> = HashMap::new();
+    // No argument stands for a member of an outcome.
+    let is_outcome =
+        |position, field: &Field| field.name == "result" || spec.outcomes.contains(&position);
+    for name in members(spec, is_outcome) {
+        by_fold.entry(folded(&name)).or_default().push(name);
+    }
+    by_fold
 }

@@ -85,8 +85,8 @@ const DEEPEST: usize = 127;
 const PAIRS: usize = 32;
 
 /// Checks that strict parsers accept a JSON text, and that no object in it has a duplicate key, at any depth; if `fold`, keys
-/// that differ only in case count as duplicates. Parsers differ on which of two such keys they use. Each key takes eight bytes
-/// while its object is open; no string is copied.
+/// that differ only in case count as duplicates, and `__proto__` is not allowed. Parsers differ on which of two such keys they use.
+/// Each key takes eight bytes while its object is open; no string is copied.
 ///
 /// # Errors
 /// The text has such keys, half a surrogate pair, a number out of range, or more than 127 levels.
@@ -166,6 +166,10 @@ impl UniqueKeys {
         let Some(key) = key else {
             return Ok(Ok(None));
         };
+        // As a key it sets the prototype of an object to which a reader in JavaScript copies the members, which then has those below.
+        if self.fold && key.text == "__proto__" {
+            return Ok(Err("the key `__proto__`".to_owned()));
+        }
         let hash = match self.fold {
             true => self.hasher.hash_one(folded(key.text)),
             false => self.hasher.hash_one(key.text),

@@ -13,7 +13,7 @@ use super::repair::repaired;
 use super::reserve::Proposal;
 use crate::input::projection::ReadOutcome;
 use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
-use crate::input_schema::{FieldSource, Path};
+use crate::input_schema::{Field, FieldSource, Path};
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant, Value};
 
@@ -188,12 +188,40 @@ impl Monitor {
         self.buffers.shrink();
         let mut read = self.outcomes.drain(..);
         match (read.next(), read.next()) {
-            (Some(ReadOutcome::Unit(unit)), None) => Ok(unit),
+            (Some(ReadOutcome::Unit(mut unit)), None) => {
+                drop(read);
+                if let Unit::Event(event) = &mut unit {
+                    self.doubt_rounded(event);
+                }
+                Ok(unit)
+            }
             (Some(ReadOutcome::Refused(problem) | ReadOutcome::LeftOut(problem)), _) => {
                 Err(problem_message(&problem))
             }
             (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
             (None, _) => Err("no event on this line".to_owned()),
+        }
+    }
+
+    /// Sets fields to unknown whose integers some readers take for others: what runs may be another action than the one that is judged.
+    /// Recordings keep them, since there they are compared with each other alone.
+    fn doubt_rounded(&self, event: &mut Event) {
+        let schema = &self.program.spec().schema;
+        let doubt = |cells: &mut [Cell], fields: &[Field], problems: &mut Vec<Problem>| {
+            for (cell, field) in cells.iter_mut().zip(fields) {
+                if matches!(cell, Cell::Known(value) if is_rounded(value)) {
+                    *cell = Cell::Unknown;
+                    problems.push(Problem {
+                        kind: ProblemKind::Number,
+                        field: Some(field.name.clone()),
+                        ..self.problem(ROUNDED.to_owned())
+                    });
+                }
+            }
+        };
+        doubt(&mut event.meta, &schema.meta, &mut event.problems);
+        for step in &mut event.steps {
+            doubt(&mut step.cells, &schema.fields, &mut event.problems);
         }
     }
 
@@ -228,6 +256,20 @@ impl Monitor {
                 step.cells[*field] = Cell::Unknown;
             }
         }
+    }
+}
+
+/// The reason why a field with such an integer is unknown.
+const ROUNDED: &str = "is or contains an integer that some readers round";
+
+/// Whether readers that have only floats take an integer in a value for another one.
+fn is_rounded(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_exact_float(),
+        Value::List(items) => items.iter().any(is_rounded),
+        Value::Set(items) => items.iter().any(is_rounded),
+        Value::Object(members) => members.iter().any(|(_, value)| is_rounded(value)),
+        _ => false,
     }
 }
 

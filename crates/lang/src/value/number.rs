@@ -94,6 +94,12 @@ impl Number {
         }
     }
 
+    /// Returns whether a float has exactly this value. Readers that have only floats take any other integer for another one; of those
+    /// beyond 128 bits none counts as exact.
+    pub fn is_exact_float(&self) -> bool {
+        Number::float(self.to_f64()).is_some_and(|float| float == *self)
+    }
+
     /// Returns the integer, if the number is an integer of at most 128 bits (`3.0` is 3).
     pub fn to_int(&self) -> Option<i128> {
         match self {

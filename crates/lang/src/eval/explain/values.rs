@@ -51,6 +51,7 @@ pub(in crate::eval) fn deciding(
         text,
         // A name does not show the definition behind it.
         shown: (!is_name(text)).then_some(condition),
+        remembered: FxHashSet::default(),
         found: Deciding::default(),
     };
     let truth = eval.open_letter(condition);
@@ -64,6 +65,8 @@ struct Search<'a> {
     text: &'a str,
     /// The condition, if the reader sees its full text.
     shown: Option<NodeId>,
+    /// The elements of lists and sets that depend on earlier events.
+    remembered: FxHashSet<u32>,
     found: Deciding,
 }
 
@@ -104,12 +107,16 @@ impl Search<'_> {
                 let Some(element) = self.witness(eval, *over, *local, *body, truth) else {
                     return self.leaf(eval, node, truth);
                 };
+                let remembered = is_remembered(code, *over, |local| self.is_of_past(local));
+                if remembered {
+                    self.remembered.insert(*local);
+                }
                 let outer = eval.set_local(*local, element.clone());
                 if let Cell::Known(value) = &element {
                     let names = &self.program.spec().local_names;
                     let name = names.get(*local as usize).map_or("_", SmolStr::as_str);
                     let value = text::cut(text::quoted(code, value), text::EVIDENCE);
-                    self.add(name.to_owned(), value);
+                    self.add(name.to_owned(), value, remembered);
                 }
                 self.condition(eval, *body, truth);
                 eval.set_local(*local, outer);
@@ -215,7 +222,7 @@ impl Search<'_> {
                 Some(Cell::Known(value)) => text::quoted(eval.code, value),
                 _ => "unknown".to_owned(),
             };
-            self.add(of.name.to_string(), text::cut(value, text::EVIDENCE));
+            self.add(of.name.to_string(), text::cut(value, text::EVIDENCE), false);
         }
     }
 
@@ -223,9 +230,10 @@ impl Search<'_> {
     fn term(&mut self, eval: &mut Eval<'_>, node: NodeId, leaf: NodeId) {
         let code = eval.code;
         let spec = self.program.spec();
+        let remembered = is_remembered(code, node, |local| self.is_of_past(local));
         if let Some(name) = spec.outline.definitions.get(&code.info(node).expr) {
             let value = self.shown_value(eval, node, leaf);
-            self.add(name.to_string(), value);
+            self.add(name.to_string(), value, remembered);
         }
         match code.node(node) {
             Node::Const(_) | Node::Unknown | Node::Var(_) | Node::Param(_) => return,
@@ -249,7 +257,7 @@ impl Search<'_> {
                 let counts = matches!(code.node(node), Node::Register(_) | Node::Quantifier { .. });
                 if counts || !name.ends_with('…') {
                     let value = self.shown_value(eval, node, leaf);
-                    self.add(name, value);
+                    self.add(name, value, remembered);
                 }
             }
         }
@@ -320,13 +328,21 @@ impl Search<'_> {
         print::expr(self.program.spec(), expr, self.vars, most)
     }
 
-    fn add(&mut self, term: String, value: String) {
+    fn is_of_past(&self, local: u32) -> bool {
+        self.remembered.contains(&local)
+    }
+
+    fn add(&mut self, term: String, value: String, remembered: bool) {
         let values = &mut self.found.values;
         if term != self.text
             && values.len() < MOST_VALUES
             && values.iter().all(|known| known.term != term)
         {
-            values.push(TermValue { term, value });
+            values.push(TermValue {
+                term,
+                value,
+                remembered,
+            });
         }
     }
 }
@@ -368,6 +384,28 @@ fn free(code: &Code, quantifier: NodeId, body: NodeId) -> Vec<NodeId> {
         }
     }
     found
+}
+
+/// Whether a value is not one of the event alone: whether it depends on a track, a past operator, a quantified variable, the data of
+/// the trace, or an element of a list or set that does.
+pub(in crate::eval) fn is_remembered(
+    code: &Code,
+    node: NodeId,
+    is_of_past: impl Fn(u32) -> bool,
+) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![node];
+    while let Some(node) = todo.pop() {
+        match code.node(node) {
+            Node::Track(..) | Node::Register(_) | Node::Var(_) | Node::Param(_) | Node::Meta(_) => {
+                return true;
+            }
+            Node::Local(local) if is_of_past(*local) => return true,
+            _ if seen.insert(node) => todo.extend(code.operands(node)),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a node is a condition.
