@@ -65,7 +65,7 @@ test("values keep their meaning on the way", async (t) => {
   cycle.self = cycle;
   await assert.rejects(client.act(refund("a", { args: cycle })), EncodingError);
   const text = 'quote " newline \n tab \t nul \u0000 line \u2028 emoji 😀 lone \ud800';
-  const fine = { big: 2n ** 200n, text: text.slice(0, -6), when: new Date(0), none: undefined, nothing: null, minus: -0, small: 1e-300 };
+  const fine = { big: 2n ** 100n, text: text.slice(0, -6), when: new Date(0), none: undefined, nothing: null, minus: -0, small: 1e-300 };
   assert.equal((await client.act(refund("a", { args: fine }))).errors.length, 0);
   const asked = await client.act({ trace: "a", kind: "call", tool: "transfer", args: { amount: 2n ** 70n } });
   assert.equal(asked.reason, "transfer 1180591620717411303424?");
