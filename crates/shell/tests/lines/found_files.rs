@@ -1,18 +1,9 @@
 //! Files that `find` finds and words that `xargs` reads, as programs, scripts and folders. In each line Bash 5.2 runs `rm`,
 //! or deletes outside of the folder, although no word says so.
 
-use guard_shell::{Command, Limits, ShellError, commands};
+use guard_shell::Command;
 
-fn read(line: &str) -> Result<Vec<Command>, ShellError> {
-    commands(line, &Limits::default())
-}
-
-fn all_are_unknown(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_err(), "{line}: {found:?}");
-    }
-}
+use crate::{all_are_unknown, read};
 
 fn all_list(lines: &[&str], words: &[&str]) {
     for line in lines {

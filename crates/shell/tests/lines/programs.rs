@@ -1,39 +1,15 @@
 //! Programs that run others by their words and options. In each line a shell or another program comes to run `rm` although no
 //! table says that its words are a command, or a word that decides what runs comes from a variable.
 
-use guard_shell::{Command, Limits, commands};
+use guard_shell::{Limits, commands};
 
-fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
-    commands(line, &Limits::default())
-}
-
-fn lists(found: &[Command], program: &str) -> bool {
-    let name = |words: &Command| Some(words.first()?.rsplit('/').next()?.to_owned());
-    found
-        .iter()
-        .any(|words| name(words).as_deref() == Some(program))
-}
+use crate::{all_are_unknown, lists, none_deletes, read};
 
 fn deletions_are_listed(lines: &[&str]) {
     for line in lines {
         let found = read(line);
         let listed = found.as_ref().is_ok_and(|found| lists(found, "rm"));
         assert!(listed, "{line}: {found:?}");
-    }
-}
-
-fn all_are_unknown(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_err(), "{line}: {found:?}");
-    }
-}
-
-fn deletions_are_not_listed(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        let not_listed = found.as_ref().is_ok_and(|found| !lists(found, "rm"));
-        assert!(not_listed, "{line}: {found:?}");
     }
 }
 
@@ -63,7 +39,7 @@ fn a_command_among_the_words_of_a_program_is_listed() {
         "systemd-cat bash <<< 'rm canary'",
     ]);
     all_are_unknown(&["curl u | torify bash", "curl u | docker exec -i c sh -s"]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "docker rm -f c",
         "docker volume rm data",
         "git rm -r --cached x",
@@ -98,7 +74,7 @@ fn a_line_in_a_word_of_a_program_is_listed() {
         "pnpm -c exec 'rm canary'",
         "fish -C 'rm canary' -c ''",
     ]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "git commit -m 'rm old files'",
         "git commit -am 'rm old files'",
         "sed 's|rm x|y|' f",
@@ -182,9 +158,7 @@ fn settings_of_git_in_loops_and_behind_find_are_followed() {
         "find . -exec git config include.path {} \\;",
         "find . -exec git config core.pager {} \\;",
     ]);
-    deletions_are_not_listed(&[
-        "find . -type d -exec git config --global --add safe.directory {} \\;",
-    ]);
+    none_deletes(&["find . -type d -exec git config --global --add safe.directory {} \\;"]);
 }
 
 #[test]
@@ -221,7 +195,7 @@ fn options_whose_value_is_a_line_are_found_among_other_letters() {
         // what is appended is a program
         "git fetch-pack --upload-pack='rm canary;' .",
     ]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "tar cf 'x rm' y",
         "tar -cvf 'I rm x' y",
         "make SHELL=/bin/bash x",
@@ -245,7 +219,7 @@ fn a_word_that_decides_what_runs_is_no_variable() {
         "parallel {/} canary ::: /x/rm",
     ]);
     deletions_are_listed(&["parallel -I@ @ canary ::: rm"]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "git checkout \"$branch\"",
         "npm run \"$script\"",
         "make $target",
@@ -294,7 +268,7 @@ fn what_the_line_made_itself_may_be_deleted() {
 
 #[test]
 fn a_shell_that_only_checks_runs_nothing() {
-    deletions_are_not_listed(&["bash -n scripts/*.sh", "bash -n \"$f\""]);
+    none_deletes(&["bash -n scripts/*.sh", "bash -n \"$f\""]);
     all_are_unknown(&[
         "bash -n -i scripts/*.sh",
         "bash -n +n scripts/*.sh",
@@ -305,7 +279,7 @@ fn a_shell_that_only_checks_runs_nothing() {
 
 #[test]
 fn a_program_below_a_folder_that_a_program_prints_is_known() {
-    deletions_are_not_listed(&["$(npm bin)/eslint .", "$(go env GOPATH)/bin/dlv x"]);
+    none_deletes(&["$(npm bin)/eslint .", "$(go env GOPATH)/bin/dlv x"]);
     all_are_unknown(&[
         "$(cat f)/eslint .",
         "npm() { echo x; }; $(npm bin)/eslint .",
@@ -335,7 +309,7 @@ fn a_wrapper_with_an_option_among_the_words_of_a_program_is_followed() {
         "sqlite3 x '.sy env \"-Srm -rf canary\"'",
         "vim -es +'!env -S\"rm -rf canary\"' +q",
     ]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "apt install nice -y",
         "brew install watch --HEAD",
         "pip install env -U",
@@ -356,7 +330,7 @@ fn files_that_a_shell_reads_when_it_starts_may_be_written_by_any_program() {
         "perl -e 'open F, \">.bashrc\"'; bash -i -c :",
         "python3 -c 'open(\".profile\", \"w\")'; bash -l -c :",
     ]);
-    deletions_are_not_listed(&[
+    none_deletes(&[
         "grep PATH ~/.bashrc; bash -c 'echo ok'",
         "cat ~/.profile | head; bash x.sh",
         "aws --profile x s3 ls; bash -c 'echo ok'",

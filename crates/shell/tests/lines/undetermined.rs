@@ -1,39 +1,7 @@
 //! Lines in which a shell may run `rm canary` although the line does not contain it. The deletion must be listed, or the line
 //! must be an error. Most were run by Bash 5.2, or by dash where a text is given to `sh`, and deleted the file.
 
-use guard_shell::{Command, Limits, commands};
-
-fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
-    commands(line, &Limits::default())
-}
-
-/// Whether the deletion is listed.
-fn is_listed(found: &[Command]) -> bool {
-    let name = |word: &String| word.rsplit('/').next().map(str::to_owned);
-    found
-        .iter()
-        .any(|words| words.first().and_then(name).as_deref() == Some("rm"))
-}
-
-fn all_are_listed_or_errors(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(
-            found.as_ref().map_or(true, |found| is_listed(found)),
-            "{line}: {found:?}"
-        );
-    }
-}
-
-fn all_are_read(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(
-            found.as_ref().is_ok_and(|found| !is_listed(found)),
-            "{line}: {found:?}"
-        );
-    }
-}
+use crate::{all_are_listed_or_errors, lists, none_deletes, read};
 
 #[test]
 fn escapes_are_those_of_bash() {
@@ -70,7 +38,7 @@ fn escapes_are_those_of_bash() {
         "echo ${(e):-'$(rm canary)'}",
     ]);
     assert!(read(r"$'\xff' canary").is_err());
-    all_are_read(&[
+    none_deletes(&[
         r#"printf '%s\n' "${PATH//:/$'\n'}""#,
         r"IFS=$'\n\t'; ls",
         r"grep -c $'\r' f",
@@ -89,7 +57,7 @@ fn extended_patterns_are_patterns() {
         "bash -O extglob -c '/bin/@(rm) canary'",
         "time !(rm canary)",
     ]);
-    all_are_read(&["shopt -s extglob\nls !(*.o)", "echo '@(a)'"]);
+    none_deletes(&["shopt -s extglob\nls !(*.o)", "echo '@(a)'"]);
 }
 
 #[test]
@@ -101,7 +69,7 @@ fn subscripts_of_descriptors_are_not_read() {
         "exec {a['$(rm canary)']}>x",
         r": {a[$'\x24(rm canary)']}<f.txt",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "exec {fd}>log; echo x >&$fd",
         "ls {src,lib}",
         "ls {a[0-9],b}",
@@ -147,7 +115,7 @@ fn variables_that_a_shell_runs_are_found_by_any_way_to_assign_them() {
     ] {
         assert!(read(line).is_err(), "{line}");
     }
-    all_are_read(&[
+    none_deletes(&[
         "ENV=production npm start",
         "PS1='\\u@\\h \\$ '; PS4='+ ${LINENO}: '; set -x; ls",
         "read -rp \"$msg\" name; echo \"$name\"",
@@ -169,7 +137,7 @@ fn subscripts_may_run_what_a_program_printed() {
         "x=$(base64 -d <<< JChybSBjYW5hcnkp); y=(1); unset \"y[$x]\"",
         "read \"y[$(base64 -d <<< JChybSBjYW5hcnkp)]\" <<< 1",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "x=$(date); printf \"[$x]\\n\"",
         "x=$(git rev-parse HEAD); export \"V=$x\"",
         "x=$(ls | wc -l); read \"y[$x]\" <<< 1",
@@ -190,7 +158,7 @@ fn env_splits_and_assigns_as_it_does() {
         "env é=c rm canary",
         "x=$(base64 -d <<< YT0=); env \"$x/ls\" rm canary",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "env -i A=1 B='x y' ls",
         "sudo A=b make",
         "env FOO=a \"$HOME/bin/x\" y",
@@ -228,7 +196,7 @@ fn texts_for_other_shells_are_read_as_all_shells_do() {
         "fish -c \"echo '\\\\''; rm canary #'\"",
         "fish -c 'and rm canary'",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "sh -c 'echo \"$((1))\"; for i in 1 2; do echo $i; done; [ -f x ] && ls || true'",
         "sh -c 'cd /srv && make 2>&1 | tail -5 > log; case x in a) ls;; esac'",
         "ssh host \"cd /srv && docker compose up -d && docker ps --format '{{.Names}}'\"",
@@ -248,7 +216,7 @@ fn any_word_may_be_an_assignment_after_set_k() {
         "bash -o keyword -c 'bash -c : BASH_ENV=$0' '$(rm canary)'",
         "env SHELLOPTS=keyword bash -c 'bash -c : BASH_ENV=$0' '$(rm canary)'",
     ]);
-    all_are_read(&["set -euo pipefail; ls", "set -- -k x; ls"]);
+    none_deletes(&["set -euo pipefail; ls", "set -- -k x; ls"]);
 }
 
 /// The line may write a file, by some means and in some order, and also runs it.
@@ -287,7 +255,7 @@ fn files_that_a_line_writes_and_runs_are_unknown() {
     ] {
         assert!(read(line).is_err(), "{line}: {:?}", read(line));
     }
-    all_are_read(&[
+    none_deletes(&[
         "chmod +x run.sh && ./run.sh",
         "./run.sh; cp run.sh old.sh",
         "bash run.sh > run.log 2>&1; tail run.log",
@@ -325,7 +293,7 @@ fn files_of_descriptors_are_not_guessed() {
     }
     let socket = read("cat f 5</dev/tcp/example.org/80 >&5").unwrap();
     assert!(socket.contains(&vec!["<>".to_owned(), "/dev/tcp/example.org/80".to_owned()]));
-    all_are_read(&[
+    none_deletes(&[
         "echo x > /dev/stderr",
         "make 2>&1 | tee /dev/stderr | grep error",
         "exec 3< list; read -u 3 x; exec 3<&-",
@@ -404,7 +372,7 @@ fn options_that_come_from_expansions_are_unknown() {
                 .to_vec()
         )
     );
-    all_are_read(&[
+    none_deletes(&[
         "find \"$(git rev-parse --show-toplevel)\" -name '*.rs'",
         "d=$(mktemp -d); find \"$d\" -type f | wc -l",
         "for d in */; do find \"$d\" -name '*.c' | wc -l; done",
@@ -471,7 +439,7 @@ fn settings_of_git_are_followed_or_unknown() {
         "echo rm canary > s; export EDITOR=./s; git commit",
         "echo rm canary > s; SHELL=$PWD/s script",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "git config --global alias.lg 'log --oneline --graph'",
         "git config user.name \"$NAME\" && git commit -m x",
         "git config --get core.editor",
@@ -533,11 +501,11 @@ fn loops_and_functions_are_followed() {
     ] {
         let found = read(line);
         assert!(
-            found.as_ref().map_or(true, |found| is_listed(found)),
+            found.as_ref().map_or(true, |found| lists(found, "rm")),
             "{line}: {found:?}"
         );
     }
-    all_are_read(&[
+    none_deletes(&[
         "for h in web1 web2; do ssh \"$h\" 'uptime; df -h /'; done",
         "run() { echo \"+ $*\"; \"$@\"; }; run make test; run git status",
         "retry() { for i in 1 2 3; do \"$@\" && return 0; sleep 1; done; return 1; }; retry npm ci",
@@ -573,7 +541,7 @@ fn the_shell_of_a_user_is_any_program() {
         r#"SHELL=/usr/bin/python3 flock c -c $'1<<2\nimport shutil;shutil.rmtree("canary")\n2'"#,
         "export SHELL=/usr/bin/perl; script -qc 'unlink \"canary\"' /dev/null",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "su -s /bin/bash postgres -c 'psql -l'",
         "su - postgres -c 'createdb x'",
         "runuser -u app -- ./manage.py migrate",
@@ -613,7 +581,7 @@ fn values_in_recipes_are_not_followed() {
         r#"touch x.c; MAKEFLAGS="CC=rm\ -rf\ canary; $HOME" make x.o"#,
         "MAKEFLAGS=\"--eval=x:;rm -rf canary $HOME\" make x",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "MAKEFLAGS=-j8 make",
         "MAKEFLAGS=\"-j$(nproc) --output-sync=target\" make all",
         "CFLAGS='-O2 -g -DX=\"a b\"' make",
@@ -639,7 +607,7 @@ fn variables_that_hold_code_are_not_followed() {
         "_JAVA_OPTIONS=\"-XX:OnOutOfMemoryError=rm\\ -rf\\ canary $HOME\" java X",
         "SHELL=/usr/bin/fish flock lock -c 'rm -rf canary'",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "PERL5OPT=-Mstrict perl x.pl",
         "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
         "JAVA_TOOL_OPTIONS=\"-Xmx2g -Duser.dir=$PWD\" mvn -q test",
@@ -654,7 +622,7 @@ fn what_less_begins_with_is_known() {
         "export LESS='-R+|rm canary'; man ls",
         "LESS=\"$(cat f)\" less c",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "LESS=-R git log",
         "LESS='-FRX +G' less log",
         "export LESS=\"$LESS -R\"",

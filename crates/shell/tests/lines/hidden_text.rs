@@ -1,28 +1,9 @@
 //! Lines in which hidden, later or foreign text comes to run: what a shell keeps in its variables, options and traps, what another program
 //! gives to a shell, names of files within texts. Each table is followed by ordinary lines near its rule.
 
-use guard_shell::{Command, Limits, ShellError, commands};
+use guard_shell::Command;
 
-fn read(line: &str) -> Result<Vec<Command>, ShellError> {
-    commands(line, &Limits::default())
-}
-
-fn all_are_unknown(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(
-            matches!(found, Err(ShellError::Undetermined { .. })),
-            "{line}: {found:?}"
-        );
-    }
-}
-
-fn all_are_read(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_ok(), "{line}: {found:?}");
-    }
-}
+use crate::{all_are_read, all_are_unknown, read};
 
 #[test]
 fn variables_that_the_shell_sets_are_texts_of_the_line() {

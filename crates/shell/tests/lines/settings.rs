@@ -1,24 +1,8 @@
 //! Settings, variables and options whose value decides what a program runs.
 
-use guard_shell::{Command, Limits, ShellError, commands};
+use guard_shell::Command;
 
-fn read(line: &str) -> Result<Vec<Command>, ShellError> {
-    commands(line, &Limits::default())
-}
-
-fn all_are_unknown(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_err(), "{line}: {found:?}");
-    }
-}
-
-fn all_are_read(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_ok(), "{line}: {found:?}");
-    }
-}
+use crate::{all_are_read, all_are_unknown, read};
 
 fn pushes_are_listed(lines: &[&str]) {
     for line in lines {

@@ -2,24 +2,7 @@
 
 use guard_shell::{Command, Limits, ShellError, commands};
 
-fn read(line: &str) -> Result<Vec<Command>, ShellError> {
-    commands(line, &Limits::default())
-}
-
-fn all_are_unknown(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        let unknown = matches!(found, Err(ShellError::Undetermined { .. }));
-        assert!(unknown, "{line}: {found:?}");
-    }
-}
-
-fn all_are_read(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(found.is_ok(), "{line}: {found:?}");
-    }
-}
+use crate::{all_are_read, all_are_unknown, read};
 
 #[test]
 fn code_that_is_not_in_the_line_is_unknown() {

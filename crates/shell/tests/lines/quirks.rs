@@ -1,38 +1,6 @@
 //! Lines that Bash reads otherwise than they look, each of which deletes `d`: the deletion must be listed, or the line must be an error.
 
-use guard_shell::{Command, Limits, commands};
-
-fn read(line: &str) -> Result<Vec<Command>, guard_shell::ShellError> {
-    commands(line, &Limits::default())
-}
-
-/// Whether the deletion is listed.
-fn is_listed(found: &[Command]) -> bool {
-    let name = |word: &String| word.rsplit('/').next().map(str::to_owned);
-    found
-        .iter()
-        .any(|words| words.first().and_then(name).as_deref() == Some("rm"))
-}
-
-fn all_are_listed_or_errors(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(
-            found.as_ref().map_or(true, |found| is_listed(found)),
-            "{line}: {found:?}"
-        );
-    }
-}
-
-fn all_are_read(lines: &[&str]) {
-    for line in lines {
-        let found = read(line);
-        assert!(
-            found.as_ref().is_ok_and(|found| !is_listed(found)),
-            "{line}: {found:?}"
-        );
-    }
-}
+use crate::{all_are_listed_or_errors, none_deletes};
 
 #[test]
 fn quirks_of_bash_are_read_as_bash_does() {
@@ -85,7 +53,7 @@ fn quirks_of_bash_are_read_as_bash_does() {
         r"find . -maxdepth 0 ! -name {a}x,-exec,rm,-rf,d,\;}",
         "echo 'rm -rf d' > s03; sh s{03..3}",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "exec 3>&- 2>&1; echo x >&2 2>&-",
         "echo $(( $(wc -l < \"$f\") + 1 )); for ((i=0; i<3; i++)); do echo $i; done",
         "time CARGO_TERM_COLOR=never cargo build --release",
@@ -117,7 +85,7 @@ fn what_is_printed_is_read_once_and_only_if_it_is_printed() {
         "echo echo x x rm -rf d | xargs -n3 env",
         "//proc/self/exe <<< 'rm -rf d'",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "$(echo echo 2>/dev/null) hello",
         "x=$(echo a 2>&1); echo $x",
         "find . -name '*.py' -print0 | xargs -0 -n1 pylint",
@@ -139,7 +107,7 @@ fn names_mean_what_bash_makes_of_them() {
         "shopt -s expand_aliases\nalias 'if'='env -S\"rm -rf d\"; if'\nif :; then :; fi",
         "alias elif='elif rm -rf d;'\nif false; then :; elif :; then :; fi",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "cp {$a,$b}/x {c,d} && echo {$a,$b}",
         "echo \"${x:-\"`date`\"}\"",
         "alias ll='ls -l'; ls",
@@ -166,7 +134,7 @@ fn prompts_callbacks_and_values_of_find_are_followed() {
         "git merge-index rm -a",
         "git merge-index -o -q rm -- d/f",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         r"PS1='\[\e[01;32m\]\u@\h\[\033[00m\]:\w\$ '",
         r"PS1='\[\033[01;34m\]\w\$\[\033[00m\] '; PS2='> '",
         "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x; make",
@@ -194,7 +162,7 @@ fn clusters_abbreviations_and_patterns_hide_no_option() {
         "fc -l -s :=rm",
         "export TEXTDOMAIN=x TEXTDOMAINDIR=$PWD\n$\"ls\" -rf d",
     ]);
-    all_are_read(&[
+    none_deletes(&[
         "git rebase -i HEAD~3",
         "git config --global user.name x && git config --get remote.origin.url",
         "timeout 5 ls *.rs; nice -n 5 cat [a-c]*",
