@@ -48,7 +48,7 @@ fn a_clause_that_would_ask_again_denies_what_brings_it_up() {
          anyway?"
     );
     assert_eq!(act(&mut monitor, "list").ruling, Ruling::Allow);
-    // An outcome cannot be denied; the person is told.
+    // An outcome cannot be denied; its decision names the further question.
     let outcome = monitor.observe(event("result", "secret").as_bytes(), None);
     let refused = outcome.refused.as_ref().map(|refused| messages(refused));
     assert_eq!(refused, Some(vec!["a secret was read: mail anyway?"]));
@@ -265,5 +265,27 @@ fn both_traces_of_the_main_agent_ask() {
     assert!(
         reason.contains("you ran no tests") && reason.contains("push?"),
         "{reason}"
+    );
+}
+
+/// A person learns of a question that an outcome brings up about another call, also if the same clause asked about the call of the outcome.
+#[test]
+fn an_outcome_of_a_call_that_a_clause_asked_about_hides_no_question_of_it() {
+    let session = Session::new();
+    let text = r#"
+use std.agent
+predicate calls(t: string) = kind == "call" and tool == t
+enforce when calls("b") => ask "b?"
+enforce when calls("a") or calls("b") and once (kind == "result" and tool == "a") => ask "a, or b after a?"
+"#;
+    std::fs::write(&session.spec, text).unwrap();
+    let call = |id: &str, tool: &str| session.before(id, tool, json!({}));
+    assert_eq!(decision(&call("1", "b")).0, "ask");
+    assert_eq!(decision(&call("2", "a")).0, "ask");
+    let told = session.after("2", "a", json!({}), json!("done"));
+    let refused = told["systemMessage"].as_str().unwrap();
+    assert!(
+        refused.starts_with("refuse the call that you are being asked about: a, or b after a?"),
+        "{told}"
     );
 }

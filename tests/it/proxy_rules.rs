@@ -37,7 +37,7 @@ impl Peers {
         self.session.from_server(&mut self.judge, line.as_bytes())
     }
 
-    /// The number of a request that reaches the server, or what the client is told.
+    /// Returns the number of a request that reaches the server, or the answer to the client.
     fn asks(&mut self, method: &str, params: &str) -> Result<u64, String> {
         self.asked += 1;
         let id = self.asked;

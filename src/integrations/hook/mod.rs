@@ -640,6 +640,8 @@ fn allowed_by_person(asked: &[usize], decision: &Decision) -> bool {
     let mut fired = decision.clauses.iter();
     decision.ruling == Ruling::Ask
         && decision.errors.is_empty()
+        // it asks about another call
+        && decision.refused.is_none()
         && fired.all(|fired| asked.contains(&fired.clause))
 }
 

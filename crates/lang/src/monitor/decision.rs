@@ -217,6 +217,12 @@ impl Decision {
         }
     }
 
+    /// Denies, for a reason that no clause gives.
+    pub(super) fn deny(&mut self, why: String) {
+        self.ruling = self.ruling.max(Ruling::Block);
+        self.errors.push(why);
+    }
+
     /// Returns the numbers of the clauses that ask a person.
     pub fn asking(&self) -> impl Iterator<Item = usize> {
         let asks = |fired: &&Fired| fired.action == ActionKind::Ask;

@@ -1,7 +1,7 @@
 //! The monitor: many live traces, and requests about them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
@@ -77,8 +77,8 @@ pub struct Monitor {
     pub(super) names: Vec<SmolStr>,
     /// The fields that an expression of the spec reads, or that are required.
     used: Vec<bool>,
-    /// The names of members that the spec reads, by what readers compare that ignore case.
-    members: HashMap<String, Vec<SmolStr>>,
+    /// The names of members that the spec reads, by what readers compare that ignore case. Found at first use: a hook has none.
+    members: OnceLock<HashMap<String, Vec<SmolStr>>>,
     /// Positions of the fields that exist only after an action has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
@@ -215,7 +215,7 @@ impl Monitor {
             own: EnvelopeFields::of(&spec.schema),
             names,
             used: used_fields(&spec, &approvals),
-            members: members_by_fold(&spec),
+            members: OnceLock::new(),
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
@@ -290,7 +290,8 @@ impl Monitor {
 
     /// Returns a member that the spec reads and for which readers that ignore case take one with this name, which the spec does not read.
     pub fn taken_for(&self, member: &str) -> Option<&str> {
-        let read = self.members.get(&folded(member))?;
+        let members = || members_by_fold(self.program.spec());
+        let read = self.members.get_or_init(members).get(&folded(member))?;
         let is_other = read.iter().all(|name| name != member);
         read.first().filter(|_| is_other).map(SmolStr::as_str)
     }
@@ -320,8 +321,7 @@ impl Monitor {
             false => None,
         };
         if let Some(why) = why {
-            decision.ruling = Ruling::Block;
-            decision.errors.push(why);
+            decision.deny(why);
             return decision;
         }
         let mut copy = match self.traces.remove(&from) {
@@ -624,8 +624,7 @@ fn holds(value: &Value, wanted: &str, enums: &[Arc<EnumType>]) -> bool {
 /// Returns a denial of a statement that its sender is not allowed to make. Nothing was changed.
 pub(super) fn forbidden(why: &str) -> Decision {
     let mut decision = Decision::new(Cause::Forbidden);
-    decision.ruling = Ruling::Block;
-    decision.errors.push(why.to_owned());
+    decision.deny(why.to_owned());
     decision
 }
 

@@ -4,8 +4,8 @@
 //! ([`Monitor::set_hooked`]). Such a question may be answered after any number of later actions, in any order with other
 //! questions. So an action is denied while questions are open if an order of it and of some of them violates a clause in a way
 //! in which the same order without it does not, or if a clause would ask about one of them that asks neither about it nor about the
-//! action: nobody would be asked. What clauses ask about the action itself in any order is asked. An outcome cannot be denied: if an open question would be
-//! denied after it, or need a further question, its decision says so.
+//! action: nobody would be asked. What clauses ask about the action itself in any order is asked. An outcome cannot be denied: if an
+//! open question would be denied after it, or need a further question, its decision says so.
 //!
 //! A question may be answered at any time since it was asked, and windows of time depend on it. Orders are tried with the time at
 //! which it was asked, and with the time of the action.
@@ -59,8 +59,7 @@ impl Monitor {
         let others = others.cloned().unwrap_or_default();
         let n_asked = open.len() + usize::from(self.hooked && decision.ruling == Ruling::Ask);
         if let Some(why) = self.too_many_orders(read, &open, n_asked, &others) {
-            decision.ruling = Ruling::Block;
-            decision.errors.push(why);
+            decision.deny(why);
             return;
         }
         self.orders_work = 0;
@@ -68,12 +67,13 @@ impl Monitor {
             trace: self.fork_reserved(&read.trace, &[]),
             happened: Vec::new(),
         };
-        let now = self.time_of(&read.event).filter(|_| !open.is_empty());
+        let now = self.time_of(&read.event);
         let (mut joined, mut further) = (decision.clone(), Vec::new());
         'denied: for mut history in std::iter::once(recorded).chain(others.all) {
             let mut open = open.clone();
             open.retain(|number| !history.happened.contains(number));
-            for late in [None, now] {
+            let late = now.filter(|_| !open.is_empty());
+            for late in std::iter::once(None).chain(late.map(Some)) {
                 let mut orders = Orders {
                     trace: &read.trace,
                     action: &read.event,
@@ -85,9 +85,6 @@ impl Monitor {
                 if self.denies_in_order(&mut history.trace, None, &mut orders, &open) {
                     break 'denied;
                 }
-                if now.is_none() {
-                    break;
-                }
             }
         }
         // A person who is asked about the action by the same clause knows of it.
@@ -95,8 +92,7 @@ impl Monitor {
         let unasked = further.iter().find(|one| !one.asking().all(asks));
         if let Some(unasked) = unasked.filter(|_| !joined.ruling.denies()) {
             let why = unasked.reason();
-            joined.ruling = Ruling::Block;
-            joined.errors.push(format!(
+            joined.deny(format!(
                 "a person who is being asked about another call would have to be asked again after this one: {why}"
             ));
         }
@@ -106,8 +102,7 @@ impl Monitor {
         }
         if decision.ruling < Ruling::Ask && !open.is_empty() && self.has_too_many_with(read) {
             let (n_open, most) = (open.len(), self.options.histories);
-            decision.ruling = Ruling::Block;
-            decision.errors.push(format!(
+            decision.deny(format!(
                 "a person is being asked about {n_open} calls of this trace, and after this action they may have happened in more than {most} orders (limit: `max-histories`); answer them first"
             ));
         }
@@ -169,8 +164,7 @@ impl Monitor {
     ) -> bool {
         if self.orders_work > self.options.eval.step_work {
             let why = "a person is being asked about calls of this trace, and the conditions of all orders of them look at too many elements and characters (limit: `step_work`); answer them first";
-            orders.decision.ruling = orders.decision.ruling.max(Ruling::Block);
-            orders.decision.errors.push(why.to_owned());
+            orders.decision.deny(why.to_owned());
             return true;
         }
         if with.is_none() {

@@ -400,8 +400,7 @@ impl Monitor {
         let of_trace = of_trace.map_or(Usage::default(), |reserved| reserved.usage);
         let of_client = self.clients.get(self.client);
         if let Err(why) = usage::room(&self.options, (of_trace, of_client), bytes) {
-            decision.ruling = decision.ruling.max(Ruling::Block);
-            decision.errors.push(why);
+            decision.deny(why);
             return;
         }
         let acted = decision.clauses.iter();
