@@ -30,11 +30,12 @@ endfunction
 
 let s:item = '^\%(' . join(split(guard#items), '\|') . '\)\>\s*[^:[:space:]]'
 
-" The position of the innermost bracket that is open before a line; [0, 0] outside of brackets.
+" The position of the innermost bracket that is open before a line; [0, 0] outside of brackets. It is looked for back to the item in
+" column 0: back to the start of the file, `gg=G` of `stdlib` and `examples` took 130 s instead of 19 (Vim 9.0).
 function! s:Opener(lnum) abort
   let l:skip = 'synIDattr(synID(line("."), col("."), 1), "name") =~# "String\\|Message\\|Escape\\|Brace\\|Regex\\|Comment\\|Doc"'
   call cursor(a:lnum, 1)
-  return searchpairpos('[({\[]', '', '[)}\]]', 'bnW', l:skip)
+  return searchpairpos('[({\[]', '', '[)}\]]', 'bnW', l:skip, search(s:item, 'bnW'))
 endfunction
 
 " The columns by which a line is indented: an item in column 0, the contents of brackets by one more than the line that opens
