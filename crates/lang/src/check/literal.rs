@@ -80,7 +80,8 @@ impl<'a> Checker<'a> {
         None
     }
 
-    fn constant_of(&self, id: crate::ids::ExprId) -> Option<Value> {
+    /// Returns the value of a checked constant expression.
+    pub(super) fn constant_of(&self, id: crate::ids::ExprId) -> Option<Value> {
         match self.spec.exprs.get(id) {
             Expr::Const(value) => Some(value.clone()),
             Expr::List(items) => items

@@ -6,12 +6,13 @@ use super::expr::RANGE;
 use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::outline::LenientCast;
+use crate::hir::outline::{LenientCast, UntypedComparison};
 use crate::hir::{Arith, Compare, Expr};
 use crate::ids::ExprId;
 use crate::source::Span;
 use crate::syntax::ast::{self, BinaryOp, ExprKind};
 use crate::types::Type;
+use crate::value::Value;
 
 impl<'a> Checker<'a> {
     /// Joins conditions by one connective, from the left.
@@ -290,11 +291,42 @@ impl<'a> Checker<'a> {
                 .note("if that is not intended, exclude null first: `a != null and a == b`"),
             );
         }
+        self.note_untyped(&left, *lhs.span, &right);
+        self.note_untyped(&right, *rhs.span, &left);
         self.add(
             Expr::Compare(Compare::Eq, left.id, right.id),
             Type::Bool,
             span,
         )
+    }
+
+    /// Notes the comparison of a value of type `json` with a number, a truth value, or a list of them, for the linter.
+    fn note_untyped(&mut self, value: &Typed, span: Span, literal: &Typed) {
+        if *value.ty.non_null() != Type::Json {
+            return;
+        }
+        let Some(literal) = self.constant_of(literal.id) else {
+            return;
+        };
+        let items = match &literal {
+            Value::List(items) => items,
+            value => std::slice::from_ref(value),
+        };
+        let all = |is: fn(&Value) -> bool| items.iter().all(is);
+        let is_plain = all(|value| matches!(value, Value::Number(_)))
+            || all(|value| matches!(value, Value::Bool(_)));
+        if is_plain && !items.is_empty() {
+            let operand = self.snippet(span);
+            self.spec
+                .outline
+                .untyped_comparisons
+                .push(UntypedComparison {
+                    value: value.id,
+                    span,
+                    operand,
+                    literal,
+                });
+        }
     }
 
     fn order(
@@ -433,6 +465,7 @@ impl<'a> Checker<'a> {
                 .label("always false (`not in`: always true)"),
             );
         }
+        self.note_untyped(&left, *lhs.span, &right);
         self.add(Expr::In(left.id, right.id), Type::Bool, span)
     }
 

@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 
 use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::source::{FileId, Span};
+use crate::value::Value;
 
 /// Positions in the text of a spec, for findings about its parts. They have no effect on the meaning.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct Outline {
     /// Every cast that becomes null if it fails, and every such cast with a default. A definition with parameters has
     /// one entry for each use with different arguments.
     pub lenient_casts: Vec<LenientCast>,
+    /// Every comparison of a `json` value with a number or truth value.
+    pub untyped_comparisons: Vec<UntypedComparison>,
     /// Every predicate with its comment; sentences of requirements may refer to a predicate by its comment.
     pub predicates: Vec<(SmolStr, SmolStr)>,
     /// The predicates and definitions that have a value at each step: those without parameters that are not formulas. Those of
@@ -77,6 +80,19 @@ pub struct LenientCast {
     pub ty: SmolStr,
     /// The text of `d`.
     pub default: Option<SmolStr>,
+}
+
+/// `e == n` or `e in [n, …]`, where `e` has type `json` and `n` is a number or truth value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UntypedComparison {
+    /// The value of `e`.
+    pub value: ExprId,
+    /// The span of `e`.
+    pub span: Span,
+    /// The text of `e`.
+    pub operand: SmolStr,
+    /// What `e` is compared with: a number, a truth value, or a list of them.
+    pub literal: Value,
 }
 
 /// A condition with its span.

@@ -1,27 +1,30 @@
-//! Casts that are null if they fail (`e as T?`), in conditions of clauses that deny: a value of an unexpected type passes if
-//! null, or the default for it, makes the condition harmless.
+//! Values of unexpected types that a condition of a clause that denies lets pass: casts that are null if they fail (`e as T?`),
+//! and texts where a `json` value is compared with a number or truth value.
 //!
-//! A condition is split at its connectives into comparisons and similar parts. Each part is evaluated with the cast null and
-//! everything else unknown. If its truth is then known and does not lead to a denial, an unexpected value alone lets the action
-//! through. A cast that the spec compares with null somewhere is not reported, because its failure is handled.
+//! A condition is split at its connectives into comparisons and similar parts. Each part is evaluated with the cast null, or the
+//! compared value a text, and everything else unknown. If its truth is then known and does not lead to a denial, an unexpected
+//! value alone lets the action through. A cast that the spec compares with null somewhere is not reported, because its failure
+//! is handled.
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::polarity::{self, Polarity};
 use super::{compared_with_null, within};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::eval::{StateCode, StateLayout};
-use crate::hir::outline::LenientCast;
+use crate::hir::outline::{LenientCast, UntypedComparison};
 use crate::hir::{ArmTrigger, Enforce, Expr, Quantifier, Spec, Watched};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
-use crate::value::{Cell, Truth, Value};
+use crate::value::{Cell, Number, Truth, Value};
 
 pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
-    if spec.outline.lenient_casts.is_empty() || spec.enforces.is_empty() {
+    let outline = &spec.outline;
+    let nothing = outline.lenient_casts.is_empty() && outline.untyped_comparisons.is_empty();
+    if nothing || spec.enforces.is_empty() {
         return;
     }
     let mut conditions = Conditions::new(spec);
@@ -29,25 +32,34 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         conditions.of_clause(clause);
     }
     let mut reported: BTreeMap<Span, Diagnostic> = BTreeMap::new();
-    for (cast, place) in fail_open(spec, &conditions.parts) {
-        for written in written(spec, cast) {
+    for (value, place) in fail_open(spec, &conditions.parts) {
+        for written in written(spec, value) {
             reported
                 .entry(written.span)
-                .or_insert_with(|| diagnostic(written, place));
+                .or_insert_with(|| cast_diagnostic(written, place));
+        }
+        for compared in &outline.untyped_comparisons {
+            if compared.value == value && compared.span.file == outline.file {
+                reported
+                    .entry(compared.span)
+                    .or_insert_with(|| comparison_diagnostic(compared, place));
+            }
         }
     }
     found.extend(reported.into_values());
 }
 
-/// Returns the casts that keep a part of a condition from denying if they fail, with the span of the condition.
+/// Returns the casts and compared values that keep a part of a condition from denying, with the span of the condition.
 fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
-    let cells = parts.iter().flat_map(|part| part.casts.iter().copied());
-    let cells: IndexSet<ExprId> = cells.collect();
+    let cells = parts
+        .iter()
+        .flat_map(|part| part.unexpected.iter().cloned());
+    let cells: IndexMap<ExprId, Value> = cells.collect();
     let layout = StateLayout {
         values: cells
-            .iter()
+            .keys()
             .enumerate()
-            .map(|(cell, cast)| (*cast, cell))
+            .map(|(cell, value)| (*value, cell))
             .collect(),
         violated: FxHashMap::default(),
         len: cells.len(),
@@ -61,13 +73,13 @@ fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
     let mut state = vec![Cell::Unknown; cells.len()];
     let mut found = Vec::new();
     for (root, part) in parts.iter().enumerate() {
-        let mut passes = |casts: &[ExprId]| {
-            let places: Vec<usize> = casts
+        let mut passes = |unexpected: &[(ExprId, Value)]| {
+            let places = unexpected
                 .iter()
-                .filter_map(|cast| cells.get_index_of(cast))
-                .collect();
-            for place in &places {
-                state[*place] = Cell::Known(Value::Null);
+                .filter_map(|(id, _)| cells.get_index_of(id));
+            let places: Vec<usize> = places.collect();
+            for (place, (_, value)) in places.iter().zip(unexpected) {
+                state[*place] = Cell::Known(value.clone());
             }
             let truth = eval.truth(root, &state);
             for place in &places {
@@ -75,12 +87,12 @@ fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
             }
             truth == Truth::from(!part.denies)
         };
-        let mut deciding: Vec<ExprId> = part.casts.clone();
-        deciding.retain(|cast| passes(std::slice::from_ref(cast)));
-        if deciding.is_empty() && part.casts.len() > 1 && passes(&part.casts) {
-            deciding.clone_from(&part.casts);
+        let mut deciding = part.unexpected.clone();
+        deciding.retain(|one| passes(std::slice::from_ref(one)));
+        if deciding.is_empty() && part.unexpected.len() > 1 && passes(&part.unexpected) {
+            deciding.clone_from(&part.unexpected);
         }
-        found.extend(deciding.into_iter().map(|cast| (cast, part.place)));
+        found.extend(deciding.into_iter().map(|(id, _)| (id, part.place)));
     }
     found
 }
@@ -96,7 +108,7 @@ fn written(spec: &Spec, cast: ExprId) -> impl Iterator<Item = &LenientCast> {
     })
 }
 
-fn diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
+fn cast_diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
     let LenientCast {
         span, operand, ty, ..
     } = cast;
@@ -124,6 +136,54 @@ fn diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
     }
 }
 
+fn comparison_diagnostic(compared: &UntypedComparison, place: Span) -> Diagnostic {
+    let UntypedComparison {
+        span,
+        operand,
+        literal,
+        ..
+    } = compared;
+    let (ty, default) = cast_for(literal);
+    let what = if ty == "bool" {
+        "truth value"
+    } else {
+        "number"
+    };
+    let mut diagnostic = Diagnostic::new(
+        Code::G0928,
+        *span,
+        format!("a text instead of the {what} lets the action through"),
+    )
+    .label(format!("compared with a {what}, which no text equals"));
+    if !within(*span, place) {
+        diagnostic = diagnostic.also(place, "then never leads to a denial");
+    }
+    diagnostic.fix(
+        format!("a value of another type is then unknown, and an absent one `{default}`"),
+        *span,
+        format!("({operand} ?? {default}) as {ty}"),
+    )
+}
+
+/// Returns the type of what a value is compared with, and a value of this type that is not equal to it.
+fn cast_for(literal: &Value) -> (&'static str, String) {
+    let items = match literal {
+        Value::List(items) => items,
+        one => std::slice::from_ref(one),
+    };
+    if let Some(Value::Bool(truth)) = items.first() {
+        return ("bool", (!truth).to_string());
+    }
+    let is_whole = |value: &Value| matches!(value, Value::Number(Number::Int(_)));
+    let absent = (0..).find(|number| !items.contains(&Value::Number(Number::Int(*number))));
+    let absent = absent.unwrap_or_default();
+    if items.iter().all(is_whole) {
+        ("int", absent.to_string())
+    } else {
+        ("float", format!("{absent}.0"))
+    }
+}
+
 /// Whether a default for the type is also valid for `json`: the names of enum values are not, and `{}` is a record
 /// there.
 fn has_literal_default(ty: &str) -> bool {
@@ -136,8 +196,8 @@ struct Part {
     expr: ExprId,
     /// The truth value that leads to a denial.
     denies: bool,
-    /// The casts inside the part that may fail.
-    casts: Vec<ExprId>,
+    /// The casts and compared values inside the part, with the value that each may have unexpectedly.
+    unexpected: Vec<(ExprId, Value)>,
     /// The span of the condition.
     place: Span,
 }
@@ -145,8 +205,9 @@ struct Part {
 /// Collects the parts of conditions that lead to a denial.
 struct Conditions<'s> {
     spec: &'s Spec,
-    /// Casts that may fail, except those that the spec compares with null.
-    casts: FxHashSet<ExprId>,
+    /// Casts that may fail, except those that the spec compares with null, and compared values; with the value that each may
+    /// have unexpectedly.
+    unexpected: FxHashMap<ExprId, Value>,
     /// The visited expressions, with the truth value that leads to a denial.
     seen: FxHashSet<(ExprId, bool)>,
     parts: Vec<Part>,
@@ -156,9 +217,15 @@ impl<'s> Conditions<'s> {
     fn new(spec: &'s Spec) -> Conditions<'s> {
         let thought_of = compared_with_null(spec);
         let casts = spec.outline.lenient_casts.iter().map(|one| one.cast);
+        let casts = casts.filter(|cast| !thought_of.contains(cast));
+        let compared = spec.outline.untyped_comparisons.iter();
+        let text = Value::String("text".into());
         Conditions {
             spec,
-            casts: casts.filter(|cast| !thought_of.contains(cast)).collect(),
+            unexpected: casts
+                .map(|cast| (cast, Value::Null))
+                .chain(compared.map(|one| (one.value, text.clone())))
+                .collect(),
             seen: FxHashSet::default(),
             parts: Vec::new(),
         }
@@ -230,24 +297,24 @@ impl<'s> Conditions<'s> {
     }
 
     fn part(&mut self, expr: ExprId, denies: bool, place: Span) {
-        let mut casts = Vec::new();
+        let mut unexpected = Vec::new();
         let mut seen = FxHashSet::default();
         let mut todo = vec![expr];
         while let Some(id) = todo.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            if self.casts.contains(&id) {
-                casts.push(id);
+            if let Some(value) = self.unexpected.get(&id) {
+                unexpected.push((id, value.clone()));
             }
             todo.extend(self.spec.exprs.operands(id));
         }
-        if !casts.is_empty() {
-            casts.sort_unstable();
+        if !unexpected.is_empty() {
+            unexpected.sort_unstable();
             self.parts.push(Part {
                 expr,
                 denies,
-                casts,
+                unexpected,
                 place,
             });
         }

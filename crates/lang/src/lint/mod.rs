@@ -1,6 +1,7 @@
 //! Probable mistakes in a spec without errors: properties that no trace satisfies or violates, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, unreachable arms; `enforce` clauses that
-//! act too late or do too little (`G0940` to `G0942`); casts whose failure lets an action through (`G0924`).
+//! act too late or do too little (`G0940` to `G0942`); values of
+//! unexpected types that let an action through (`G0924`, `G0928`).
 //!
 //! Input: a [`Spec`] without errors; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an
 //! example trace. The findings are about meaning, not about syntax: languages of automata are compared, and conditions are
