@@ -91,7 +91,7 @@ pub struct UntypedComparison {
     pub span: Span,
     /// The text of `e`.
     pub operand: SmolStr,
-    /// What `e` is compared with: a number, a truth value, or a list of them.
+    /// The other side: a number, a truth value, or a list of them.
     pub literal: Value,
 }
 
