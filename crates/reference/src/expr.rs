@@ -2,17 +2,18 @@
 //!
 //! Every operator is evaluated from its definition by recursion, at the requested step; only the folds of tracks are
 //! stored. Operators are strict in unknown except `and or -> if cases any all in`, which have a value if the known
-//! operands decide it.
+//! operands decide it, and comparisons of counts.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use super::clock::Clock;
 use super::{builtin, ops};
-use guard_lang::hir::{Arith, Expr, Quantifier, Spec};
+use guard_lang::hir::{Arith, Compare, Expr, Quantifier, Spec};
 use guard_lang::ids::{ExprId, LocalId, TrackId};
 use guard_lang::types::Type;
-use guard_lang::value::{Cell, EnumValue, Truth, Value};
+use guard_lang::value::{Cell, EnumValue, Number, Truth, Value};
 
 /// The values that an expression may have; `None` for any value of an infinite type.
 pub(super) type Possible = Option<BTreeSet<Value>>;
@@ -206,11 +207,63 @@ impl<'a> Ctx<'a> {
                     .operands(id)
                     .into_iter()
                     .map(|operand| known(self.eval(env, operand, i)));
-                match operands.collect::<Option<Vec<Value>>>() {
-                    Some(operands) => self.apply(id, &operands, i),
-                    None => Cell::Unknown,
+                match (operands.collect::<Option<Vec<Value>>>(), exprs.get(id)) {
+                    (Some(operands), _) => self.apply(id, &operands, i),
+                    (None, Expr::Compare(op, a, b)) => self.compared(env, (*op, *a, *b), i),
+                    (None, _) => Cell::Unknown,
                 }
             }
+        }
+    }
+
+    /// Compares two integers of which counts with unknown steps or elements are part: all numbers that each side may have are
+    /// tried, and the value is known only if all results agree.
+    fn compared(&self, env: &Env<'_>, node: (Compare, ExprId, ExprId), i: usize) -> Cell {
+        let (op, a, b) = node;
+        let Some((a, b)) = self.numbers(env, a, i).zip(self.numbers(env, b, i)) else {
+            return Cell::Unknown;
+        };
+        let pairs = a.flat_map(|a| b.clone().map(move |b| (Value::int(a), Value::int(b))));
+        let mut results = pairs.map(|(a, b)| ops::compare(op, &a, &b).ok());
+        match results.next().flatten() {
+            Some(first) if results.all(|next| next.as_ref() == Some(&first)) => Cell::Known(first),
+            _ => Cell::Unknown,
+        }
+    }
+
+    /// Returns the integers that a known integer, a count, or a sum or difference of them may be.
+    fn numbers(&self, env: &Env<'_>, id: ExprId, i: usize) -> Option<RangeInclusive<i128>> {
+        match known(self.eval(env, id, i)) {
+            Some(Value::Number(Number::Int(number))) => return Some(number..=number),
+            Some(_) => return None,
+            None => {}
+        }
+        match self.spec.exprs.get(id) {
+            Expr::Count { of, window, since } => {
+                let (least, most) = self.counts(env, *of, *window, *since, i);
+                Some(least as i128..=most as i128)
+            }
+            Expr::Quantifier {
+                kind: Quantifier::Count,
+                local,
+                over,
+                body,
+            } => {
+                let truths = self.element_truths(env, (*local, *over, *body), i)?;
+                let least = truths.iter().filter(|truth| **truth == Truth::True);
+                let most = truths.iter().filter(|truth| **truth != Truth::False);
+                Some(least.count() as i128..=most.count() as i128)
+            }
+            Expr::Arith(op @ (Arith::Add | Arith::Sub), a, b) => {
+                let (a, b) = self.numbers(env, *a, i).zip(self.numbers(env, *b, i))?;
+                Some(match op {
+                    Arith::Add => {
+                        a.start().checked_add(*b.start())?..=a.end().checked_add(*b.end())?
+                    }
+                    _ => a.start().checked_sub(*b.end())?..=a.end().checked_sub(*b.start())?,
+                })
+            }
+            _ => None,
         }
     }
 
@@ -238,10 +291,10 @@ impl<'a> Ctx<'a> {
         i: usize,
     ) -> Cell {
         let (kind, local, over, body) = node;
-        let Some(items) = self.elements(env, over, i) else {
-            return Cell::Unknown;
-        };
         if kind == Quantifier::Map {
+            let Some(items) = self.elements(env, over, i) else {
+                return Cell::Unknown;
+            };
             // `elements` returns an empty list for null, but `map` of null is null.
             if self.eval(env, over, i) == Cell::Known(Value::Null) {
                 return Cell::Known(Value::Null);
@@ -254,14 +307,9 @@ impl<'a> Ctx<'a> {
             let made: Option<Vec<Value>> = each.collect();
             return made.map_or(Cell::Unknown, |items| Cell::Known(Value::list(items)));
         }
-        let truths: Vec<Truth> = items
-            .into_iter()
-            .map(|item| {
-                let mut env = env.clone();
-                env.locals.push((local, item));
-                self.truth(&env, body, i)
-            })
-            .collect();
+        let Some(truths) = self.element_truths(env, (local, over, body), i) else {
+            return Cell::Unknown;
+        };
         match kind {
             Quantifier::Any => from_truth(truths.into_iter().fold(Truth::False, Truth::or)),
             Quantifier::All => from_truth(truths.into_iter().fold(Truth::True, Truth::and)),
@@ -271,6 +319,22 @@ impl<'a> Ctx<'a> {
                 count(truths.iter().filter(|truth| **truth == Truth::True).count())
             }
         }
+    }
+
+    /// Returns the truth of a condition for each element of a list, or `None` if the elements are unknown.
+    fn element_truths(
+        &self,
+        env: &Env<'_>,
+        node: (LocalId, ExprId, ExprId),
+        i: usize,
+    ) -> Option<Vec<Truth>> {
+        let (local, over, body) = node;
+        let each = self.elements(env, over, i)?.into_iter().map(|item| {
+            let mut env = env.clone();
+            env.locals.push((local, item));
+            self.truth(&env, body, i)
+        });
+        Some(each.collect())
     }
 
     /// Applies a strict operator to known operands. A data error is recorded and gives unknown.

@@ -10,7 +10,10 @@ impl Ctx<'_> {
     pub(super) fn history(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         match self.spec.exprs.get(id) {
             Expr::Before(of) => self.before(env, *of, i),
-            Expr::Count { of, window, since } => self.count(env, *of, *window, *since, i),
+            Expr::Count { of, window, since } => match self.counts(env, *of, *window, *since, i) {
+                (least, most) if least == most => count(least),
+                _ => Cell::Unknown,
+            },
             Expr::Past(op, window, lhs, rhs) => {
                 let lhs = |j: usize| self.holds(env, *lhs, j);
                 let rhs = |j: usize| rhs.map_or(Truth::Unknown, |rhs| self.holds(env, rhs, j));
@@ -38,17 +41,16 @@ impl Ctx<'_> {
         }
     }
 
-    /// Returns the number of steps up to now at which `of` holds, within a window, and after the last step at which
-    /// `since` holds. If a condition or the window is unknown at a step, both possibilities are counted, and the value
-    /// is known only if all counts agree.
-    fn count(
+    /// Returns the least and the greatest number of steps up to now at which `of` holds, within a window, and after the last
+    /// step at which `since` holds. If a condition or the window is unknown at a step, both possibilities are counted.
+    pub(super) fn counts(
         &self,
         env: &Env<'_>,
         of: ExprId,
         window: Option<Window>,
         since: Option<ExprId>,
         i: usize,
-    ) -> Cell {
+    ) -> (usize, usize) {
         // The steps at which counting may begin: one after each step at which `since` may hold last.
         let mut begins = Vec::new();
         let mut begin = i + 1;
@@ -85,11 +87,7 @@ impl Ctx<'_> {
             .map(|begin| counts(Truth::Unknown, *begin))
             .max()
             .unwrap_or(0);
-        if least == most {
-            count(least)
-        } else {
-            Cell::Unknown
-        }
+        (least, most)
     }
 
     /// Evaluates past operators by their definition on finite traces: `Y` is false and `Z` true at position 0, `a B b`

@@ -51,33 +51,18 @@ impl Register {
                 .known()
                 .map_or(Cell::Unknown, |value| Cell::Known(Value::Bool(value)))
         };
-        let counted = |(least, most): (u64, u64)| {
-            if least == most {
+        if let Some((least, most)) = self.range(kind, &operands, clock) {
+            return if least == most {
                 Cell::Known(Value::int(i128::from(least)))
             } else {
                 Cell::Unknown
-            }
-        };
+            };
+        }
         match (self, kind, operands) {
             (Register::Before(value), ..) => value.clone().map_or(Cell::Unknown, Cell::Known),
             (Register::Truth(held), RegisterKind::Past(op, ..), Operands::Truths(a, b)) => {
                 known(past_value(*op, *held, a, b))
             }
-            (Register::Count(..), RegisterKind::Count { .. }, Operands::Truths(of, since)) => {
-                counted(self.counted(of, since))
-            }
-            (
-                Register::Window(seen),
-                RegisterKind::Count {
-                    window: Some(window),
-                    ..
-                },
-                Operands::Truths(of, since),
-            ) => match since {
-                Truth::True => counted((0, 0)),
-                Truth::False => counted(seen.count(of, *window, clock)),
-                Truth::Unknown => counted((0, seen.count(of, *window, clock).1)),
-            },
             (
                 Register::Window(seen),
                 RegisterKind::Past(op, Some(window), ..),
@@ -94,6 +79,28 @@ impl Register {
             }
             _ => Cell::Unknown,
         }
+    }
+
+    /// Returns the least and the greatest number that a count may have at this step; `None` for other registers.
+    pub(super) fn range(
+        &self,
+        kind: &RegisterKind,
+        operands: &Operands,
+        clock: &Clock,
+    ) -> Option<(u64, u64)> {
+        let (RegisterKind::Count { window, .. }, Operands::Truths(of, since)) = (kind, operands)
+        else {
+            return None;
+        };
+        Some(match (self, window, since) {
+            (Register::Count(..), ..) => self.counted(*of, *since),
+            (Register::Window(_), Some(_), Truth::True) => (0, 0),
+            (Register::Window(seen), Some(window), Truth::False) => seen.count(*of, *window, clock),
+            (Register::Window(seen), Some(window), Truth::Unknown) => {
+                (0, seen.count(*of, *window, clock).1)
+            }
+            _ => return None,
+        })
     }
 
     /// Updates the register with this step.

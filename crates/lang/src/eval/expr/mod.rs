@@ -3,6 +3,7 @@
 //! One [`Eval`] evaluates at one step in one world, for one instance or key. Values are borrowed from the data where
 //! possible. This module handles unknown operands; `ops` implements the operators on known ones.
 
+mod ranges;
 mod sets;
 mod truth;
 mod value;

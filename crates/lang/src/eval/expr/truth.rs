@@ -3,7 +3,7 @@
 use super::{Eval, Val};
 use crate::eval::code::{Node, NodeId, Reads};
 use crate::eval::ops::{self, Fault};
-use crate::hir::Quantifier;
+use crate::hir::{Compare, Quantifier};
 use crate::value::{Cell, Truth, Value};
 
 /// The number of bytes that a substring search counts as one unit of work, the cost of one list element.
@@ -66,13 +66,18 @@ impl<'a> Eval<'a> {
                 },
             },
             Node::Eq(a, b) => match (self.value(*a), self.value(*b)) {
-                (Val::Unknown, _) | (_, Val::Unknown) => Truth::Unknown,
+                (Val::Unknown, _) | (_, Val::Unknown) => self.compared_ranges(Compare::Eq, *a, *b),
                 (lhs, rhs) => match (lhs.known(), rhs.known()) {
                     (Some(lhs), Some(rhs)) => Truth::from(lhs == rhs),
                     _ => Truth::False,
                 },
             },
-            Node::Order(op, a, b) => self.test(id, *a, *b, |lhs, rhs| ops::compare(*op, lhs, rhs)),
+            Node::Order(op, a, b) => {
+                match self.test(id, *a, *b, |lhs, rhs| ops::compare(*op, lhs, rhs)) {
+                    Truth::Unknown => self.compared_ranges(*op, *a, *b),
+                    known => known,
+                }
+            }
             Node::Contains(a, b) => self.test(id, *a, *b, ops::contains),
             Node::StartsWith(a, b) => self.test(id, *a, *b, |lhs, rhs| {
                 ops::text_test("starts_with", lhs, rhs, |whole, part| {

@@ -8,7 +8,7 @@ use crate::eval::code::{Node, NodeId, RegisterKind};
 use crate::eval::eval_cache::Choice;
 use crate::eval::json;
 use crate::eval::ops::{self, Fault};
-use crate::eval::register::{Held, Operands};
+use crate::eval::register::{Held, Operands, Register};
 use crate::hir::Quantifier;
 use crate::texts;
 use crate::value::{Cell, Object, Truth, Value};
@@ -392,23 +392,23 @@ impl<'a> Eval<'a> {
     }
 
     fn register(&mut self, register: u32) -> Cell {
-        let code = self.code;
-        let of = &code.registers[register as usize];
-        let (registers, frame) = (self.registers, self.frame);
-        let state = match of.slot {
-            Some(slot) => registers.get(slot as usize),
-            None => frame
-                .ids
-                .iter()
-                .position(|id| *id == register)
-                .and_then(|at| frame.registers.get(at)),
+        let Some(state) = self.register_state(register) else {
+            return Cell::Unknown;
         };
-        match state {
-            Some(state) => {
-                let operands = self.operands(register, false);
-                state.value(&of.kind, operands, &self.clock)
+        let operands = self.operands(register, false);
+        let kind = &self.code.registers[register as usize].kind;
+        state.value(kind, operands, &self.clock)
+    }
+
+    /// Returns a register of the trace, the instance or the key, as it was before this step.
+    pub(super) fn register_state(&self, register: u32) -> Option<&'a Register> {
+        match self.code.registers[register as usize].slot {
+            Some(slot) => self.registers.get(slot as usize),
+            None => {
+                let ids = self.frame.ids.iter();
+                let at = ids.copied().position(|id| id == register)?;
+                self.frame.registers.get(at)
             }
-            None => Cell::Unknown,
         }
     }
 }
