@@ -172,10 +172,14 @@ impl StepView<'_> {
     /// after the action has happened; empty for events that happened.
     pub fn doubt(&self, clause: usize, awaited: &[usize]) -> Doubt {
         let depends = &self.program.clauses.depends[clause];
-        let why = self
-            .fault(depends)
-            .or_else(|| self.unknown_field(depends, awaited))
-            .or_else(|| self.earlier(clause, depends));
+        let why = self.fault(depends).or_else(|| {
+            let is_earlier = self.is_doubtful_before(clause, depends);
+            match (self.unknown_field(depends, awaited), is_earlier) {
+                (Some(field), true) => Some(format!("{field}, here or at an earlier step")),
+                (None, true) => Some("an earlier step could not be read or evaluated".to_owned()),
+                (field, false) => field,
+            }
+        });
         match why {
             Some(why) => Doubt::Error(why),
             None if awaited.is_empty() => Doubt::Error("depends on missing data".to_owned()),
@@ -216,10 +220,10 @@ impl StepView<'_> {
         Some(format!("`meta.{}` is unknown", field.name))
     }
 
-    /// Returns an explanation if the state of the trace was already uncertain before this step.
-    fn earlier(&self, clause: usize, depends: &Depends) -> Option<String> {
+    /// Whether the state of the trace was already uncertain before this step.
+    fn is_doubtful_before(&self, clause: usize, depends: &Depends) -> bool {
         let Some(Before::Run(run)) = self.before else {
-            return None;
+            return false;
         };
         let state_sets = &self.cache.state_sets;
         let watched = match self.program.clauses.watched[clause] {
@@ -246,7 +250,7 @@ impl StepView<'_> {
                                 .any(super::register::Register::is_doubtful))
                 })
         };
-        doubtful(run).then(|| "an earlier step could not be read or evaluated".to_owned())
+        doubtful(run)
     }
 
     /// Returns the values for which the property of a clause is violated at this step; if there are several, the least.

@@ -179,6 +179,7 @@ impl One<'_, '_> {
             action: ActionKind::Warn,
             message: format!("{what}, depending on the outcome of the action"),
             why: Some("depends on the outcome of the action".to_owned()),
+            doubtful: true,
             reasons: Vec::new(),
             instance: Vec::new(),
             invoke: None,
@@ -259,6 +260,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
+            doubtful: false,
             reasons: Vec::new(),
             instance: Vec::new(),
             invoke,
@@ -269,6 +271,8 @@ impl One<'_, '_> {
     fn act(&mut self, place: usize, memory: &Memory, why: Option<String>) {
         let row = &self.clause.arms[place];
         let name = self.clause.name.clone();
+        let on_condition = matches!(row.trigger, ArmTrigger::Violated | ArmTrigger::Holds);
+        let doubtful = on_condition && why.is_some();
         let (values, why) = match &row.trigger {
             ArmTrigger::Violated => (self.view.instance(self.number), why),
             ArmTrigger::PresumablyViolated(_) => {
@@ -316,6 +320,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
+            doubtful,
             reasons,
             instance,
             invoke,

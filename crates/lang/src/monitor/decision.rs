@@ -121,8 +121,10 @@ pub struct Fired {
     pub action: ActionKind,
     /// The message.
     pub message: String,
-    /// The reason, if known: the pending obligation and its deadline, or the unreadable part.
+    /// The reason, if known: the pending obligation and its deadline, or the unknown part.
     pub why: Option<String>,
+    /// Whether the arm acts because its condition could not be decided; `why` says what is unknown.
+    pub doubtful: bool,
     /// The conditions at this step that count against the clause, with the values that they read.
     pub reasons: Vec<Reason>,
     /// For a quantified property: the values of its variables.
@@ -283,13 +285,12 @@ impl Decision {
         // An error names the values of the event, too.
         let happened = self.cause == Cause::Event;
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
-        // If an event could not be judged, the message also states what is forbidden, not only that the call was
-        // unclear.
+        // If a condition could not be decided, the message of the spec alone would claim that it was.
         let tell = |fired: &Fired| {
             let message = inert::inert(&fired.message);
             let values = fired.values_that(|value| proposed && !value.remembered);
             match (&fired.why, values) {
-                (Some(why), _) if !self.errors.is_empty() => {
+                (Some(why), _) if fired.doubtful || !self.errors.is_empty() => {
                     let why = if happened { NOT_DECIDED } else { why };
                     format!("{message} ({why})")
                 }
