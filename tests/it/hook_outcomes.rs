@@ -16,6 +16,37 @@ fn a_megabyte_of_output_is_read() {
     );
 }
 
+/// A command in the background may fail later, so a limit on failures counts it. Calls are denied only when so many may have failed,
+/// and the agent reads that this is not known.
+#[test]
+fn commands_in_the_background_count_once_each() {
+    let session = Session::new();
+    let spec = "use std.agent\nproperty few = always (count(kind == \"result\" and tool == \"Bash\" and error == true) <= 2)\n\
+         enforce few { violated => block \"too many failed commands\" }\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    let mut input = bash("make");
+    input["run_in_background"] = json!(true);
+    let started = json!({"stdout": "", "stderr": "", "backgroundTaskId": "b"});
+    for call in ["a", "b"] {
+        assert_eq!(session.before(call, "Bash", input.clone()), Json::Null);
+        assert_eq!(
+            session.after(call, "Bash", input.clone(), started.clone()),
+            Json::Null
+        );
+    }
+    let read = json!({"file_path": "/work/a"});
+    assert_eq!(session.before("c", "Read", read.clone()), Json::Null);
+    assert_eq!(session.before("d", "Bash", input.clone()), Json::Null);
+    session.after("d", "Bash", input, started);
+    let answer = session.before("e", "Read", read);
+    let (ruling, reason) = decision(&answer);
+    assert_eq!(ruling, "deny");
+    assert!(
+        reason.starts_with("too many failed commands (data of an earlier step is unknown"),
+        "{reason}"
+    );
+}
+
 /// A call is a success only if the hook says so by its name, and its outcome that it has ended.
 #[test]
 fn what_is_no_success_fulfils_no_rule() {

@@ -338,7 +338,7 @@ fn an_error_is_not_forgotten_by_what_follows() {
             ),
             (
                 r#"{"phase":"before","event":{"k":"pay"}}"#,
-                "block | approved block: `approved` is violated: an earlier step could not be read or evaluated",
+                "block | approved block: `approved` is violated: data of an earlier step is unknown",
             ),
             (r#"{"phase":"before","event":{"k":"idle"}}"#, "allow"),
         ],

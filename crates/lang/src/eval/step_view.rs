@@ -16,6 +16,9 @@ use crate::value::{Cell, Truth, Value};
 use crate::verdict::{Reason, Verdict};
 use guard_automata::{Atom, Path, Traces, eval_partial, why_false, why_pending};
 
+/// The reason why a clause cannot be decided if nothing of the step itself is unknown.
+const EARLIER: &str = "data of an earlier step is unknown";
+
 /// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClauseStatus {
@@ -176,13 +179,13 @@ impl StepView<'_> {
             let is_earlier = self.is_doubtful_before(clause, depends);
             match (self.unknown_field(depends, awaited), is_earlier) {
                 (Some(field), true) => Some(format!("{field}, here or at an earlier step")),
-                (None, true) => Some("an earlier step could not be read or evaluated".to_owned()),
+                (None, true) => Some(EARLIER.to_owned()),
                 (field, false) => field,
             }
         });
         match why {
             Some(why) => Doubt::Error(why),
-            None if awaited.is_empty() => Doubt::Error("depends on missing data".to_owned()),
+            None if awaited.is_empty() => Doubt::Error(EARLIER.to_owned()),
             None => Doubt::Outcome,
         }
     }
