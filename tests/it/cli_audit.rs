@@ -687,3 +687,33 @@ fn a_record_that_takes_too_much_memory_is_refused() {
         assert_eq!((traces, limits), (Some(sound + 1), 0), "{file}");
     }
 }
+
+/// Numbers in milliseconds, read as seconds, make a window of 30 seconds one of 30 milliseconds: a note says so.
+#[test]
+fn times_in_another_unit_are_noted() {
+    let spec = |unit: &str| {
+        format!(
+            "event {{ kind: string  at: time{unit} }}\n\
+             property soon = always (kind == \"a\" -> eventually[0,30s] kind == \"b\")\n"
+        )
+    };
+    let trace =
+        r#"{"id":"x","events":[{"kind":"a","at":1760000000000},{"kind":"b","at":1760000005000}]}"#;
+    let folder = Folder::new(&[("s.guard", &spec("")), ("t.jsonl", trace)]);
+    let audit = || folder.guard(&["audit", "s.guard", "t.jsonl", "--format", "json"]);
+    let noted = lines(&audit());
+    let problems = of_type(&noted, "problem");
+    let [problem] = &problems[..] else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(problem["kind"], "odd");
+    let message = problem["message"].as_str().unwrap();
+    assert!(
+        message.contains("`at`") && message.contains("`in ms`"),
+        "{message}"
+    );
+    folder.write("s.guard", spec(" from \"/at\" in ms"));
+    let run = audit();
+    assert!(of_type(&lines(&run), "problem").is_empty());
+    assert_eq!(run.code, 0);
+}

@@ -18,8 +18,12 @@ use crate::hir::{self, print};
 use crate::ids::{ExprId, PropertyId};
 use crate::input::deferred::Deferred;
 use crate::problem::{Problem, ProblemKind};
-use crate::value::{Truth, Value};
+use crate::types::Type;
+use crate::value::{Instant, Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict, Why};
+
+/// The start of the year 5138: a later time is probably a number in another unit than seconds.
+const FAR: i128 = 100_000_000_000 * Instant::SECOND;
 
 /// Returns the report on a trace. Deferred `texts` of the history are decoded when it is read again.
 pub(super) fn report(
@@ -251,6 +255,21 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
             ProblemKind::Evaluation,
             format!("{n_unlisted} further evaluation errors were not listed (limit: `problems`)"),
         );
+    }
+    if let Some(clock) = state.program.clock
+        && let Some(field) = state.program.spec.schema.fields.get(clock)
+        && field.ty.non_null() == &Type::Time
+        && state
+            .run
+            .worlds
+            .iter()
+            .any(|world| world.clock.latest > Some(FAR))
+    {
+        let name = &field.name;
+        let message = format!(
+            "`{name}` has times after the year 5000: numbers are seconds, unless `in ms`, `in us` or `in ns` stands in its declaration"
+        );
+        last(ProblemKind::Odd, message);
     }
     if state.run.overflow {
         let message =

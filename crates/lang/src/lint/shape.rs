@@ -1,5 +1,6 @@
 //! Formulas that often do not have the intended meaning: a next step that may not exist, an approval in the step before instead
-//! of any approval since the last use, a confirmation afterwards instead of before, a window that counts from another step.
+//! of any approval since the last use, a confirmation afterwards instead of before, a window that counts from another step, an
+//! implication without `always`.
 
 use super::limits::Budget;
 use super::polarity::Polarity;
@@ -20,13 +21,53 @@ const THE_STEP_BEFORE: &[&str] = &[
     "preceding step",
 ];
 
+/// Phrases that refer to the first step.
+const THE_FIRST_STEP: &[&str] = &[
+    "first step",
+    "first event",
+    "first action",
+    "at the start",
+    "at the beginning",
+    "starts with",
+    "begins with",
+    "initial",
+];
+
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     for index in 0..subjects.all.len() {
         found.extend(strong_next(subjects, index, budget));
         found.extend(approval(subjects, index));
         found.extend(forgiven(subjects, index));
         found.extend(shifted(subjects, index));
+        found.extend(first_step(subjects, index));
     }
+}
+
+/// Reports `a -> eventually b`, which is about later steps, but whose condition is evaluated at the first step only.
+fn first_step(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
+    let property = subjects.all[index].property;
+    let formulas = &subjects.scratch;
+    let Formula::Implies(trigger, wanted) = *formulas.get(property.formula) else {
+        return None;
+    };
+    if !matches!(property.kind, PropertyKind::Ltl | PropertyKind::Requirement)
+        || !is_timeless(formulas, trigger)
+        || is_timeless(formulas, wanted)
+        || is_documented(property, THE_FIRST_STEP)
+    {
+        return None;
+    }
+    let text = print::formula(formulas, property.formula);
+    let trigger_text = print::formula(formulas, trigger);
+    Some(
+        Diagnostic::new(
+            Code::G0929,
+            subjects.place(trigger, property),
+            format!("`{trigger_text}` is evaluated at the first step only"),
+        )
+        .label("at later steps it has no effect")
+        .note(format!("if every step counts, write `always ({text})`")),
+    )
 }
 
 /// Reports `next always[0,4h] not a`, whose window counts from the time of the next step, and `previously once[0,4h] a`, whose

@@ -161,6 +161,7 @@ codes! {
     G0926 Hint "json-length" "key `length` of a value that may be a list";
     G0927 Hint "shifted-window" "window in time that counts from the next step, or the one before";
     G0928 Warning "text-for-number" "comparison with a number that a text passes";
+    G0929 Hint "first-step" "implication that is about the first step only";
     G0940 Warning "after-the-fact" "action that can only come after what it should prevent";
     G0941 Warning "mild-action" "action weaker than the severity of the property";
     G0942 Warning "only-the-end" "denial of a step that no step can trigger";
