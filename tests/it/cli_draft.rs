@@ -59,6 +59,41 @@ fn a_list_becomes_a_spec_that_checks() {
     assert!(first.contains("requirement R3"), "{first}");
 }
 
+/// The end forgives a deadline only if the run ends before it: at exactly 30 seconds, nothing is forgiven. So it is in the formula
+/// of plain temporal logic, too.
+#[test]
+fn a_deadline_that_the_end_cuts_off_is_drafted_exactly() {
+    let sentence = "Whenever `asks` holds, `answers` must hold within 30 seconds, unless the trace ends before that.";
+    let (spec, err, code) = guard(&["draft", "-", "--format", "guard"], sentence);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        spec.contains("formal asks leads to answers within 30s or end"),
+        "{spec}"
+    );
+    let (line, _, _) = guard(&["draft", "-", "--format", "json"], sentence);
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(
+        line["reading"]["formula"],
+        "G (asks -> F[0,30s] answers | F[0,29.999999999999999999s] !X true)"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.guard");
+    let spec = spec.replace("todo(\"asks\")", "kind == \"u\"");
+    let spec = spec.replace("todo(\"answers\")", "kind == \"a\"");
+    let cases = |at: &str, verdict: &str| {
+        format!(
+            "\ntest \"{at}\" {{\n  given [{{kind: \"u\", at: 0}}, {{kind: \"x\", at: {at}}}]\n  expect R1 {verdict}\n}}\n"
+        )
+    };
+    std::fs::write(
+        &file,
+        spec + &cases("30", "violated") + &cases("29.9", "satisfied"),
+    )
+    .unwrap();
+    let (out, err, code) = guard(&["test", file.to_str().unwrap()], "");
+    assert_eq!(code, 0, "{out}{err}");
+}
+
 #[test]
 fn lines_are_one_object_each() {
     let input = "{\"id\":\"a\",\"text\":\"Never do that.\"}\n{\"id\":\"b\",\"text\":\"`write` must be directly followed by `acknowledged`.\"}\n{\"id\":\"c\",\"text\":\"Be nice.\"}\n";

@@ -129,16 +129,36 @@ impl Writer<'_> {
                 }
                 None => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
             },
-            Logic::Unary(op, window, inner) => {
-                let inner = self.at(inner, Level::Unary);
-                let sign = format!("{}{}", op.letter(), bound(window));
-                (format!("{sign} {inner}"), Level::Unary)
-            }
+            Logic::Unary(op, window, inner) => match self.leads_to(logic) {
+                Some(text) => (text, Level::Implies),
+                None => {
+                    let inner = self.at(inner, Level::Unary);
+                    let sign = format!("{}{}", op.letter(), bound(window));
+                    (format!("{sign} {inner}"), Level::Unary)
+                }
+            },
         };
         if level < least {
             format!("({text})")
         } else {
             text
+        }
+    }
+
+    /// Writes `a leads to b within 30s or end` for `G (a -> F[0,30s] b | …)`: the window that the end may cut off is shorter by the
+    /// least time, an attosecond.
+    fn leads_to(&self, logic: &Logic) -> Option<String> {
+        let Logic::Implies(trigger, response) = logic.inside(Unary::Always)? else {
+            return None;
+        };
+        match response.unless_cut_off()? {
+            Logic::Unary(_, Some(window), wanted)
+                if self.rich && *window == Window::deadline(window.high, Unit::Seconds) =>
+            {
+                let text = self.pair(trigger, "leads to", wanted, Level::Unary);
+                Some(format!("{text} within {}s or end", window.high.decimal()))
+            }
+            _ => None,
         }
     }
 

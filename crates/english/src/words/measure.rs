@@ -1,5 +1,8 @@
 //! Exact numbers of steps and seconds.
 
+/// The digits after the point that are written at most: times are exact to the attosecond.
+const PLACES: usize = 18;
+
 /// An exact fraction: `0.1 %` is one thousandth, `half an hour` is 1800 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
@@ -58,9 +61,24 @@ impl Ratio {
         self.num as f64 / self.den as f64
     }
 
-    /// Renders the number in decimals: exactly if its fraction is finite.
+    /// Renders the number in decimals: exactly if its fraction has at most [`PLACES`] digits, otherwise as the nearest float.
     pub fn decimal(self) -> String {
-        self.to_f64().to_string()
+        let mut digits = String::new();
+        let (whole, mut rest) = (self.num / self.den, (self.num % self.den).abs());
+        while rest != 0 && digits.len() < PLACES {
+            let Some(tenfold) = rest.checked_mul(10) else {
+                break;
+            };
+            rest = tenfold;
+            digits.push_str(&(rest / self.den).to_string());
+            rest %= self.den;
+        }
+        match (rest, digits.is_empty()) {
+            (0, true) => whole.to_string(),
+            (0, false) if self.num < 0 && whole == 0 => format!("-0.{digits}"),
+            (0, false) => format!("{whole}.{digits}"),
+            _ => self.to_f64().to_string(),
+        }
     }
 }
 
