@@ -14,6 +14,54 @@ class Denied(Exception):
 # bytes of an event; the server reads 1 MiB unless `--max-body` says otherwise
 LIMIT = (1 << 20) - 64
 
+# no JSON, so the server takes a member with this value as unknown; one that is left out would be null
+UNKNOWN = float("nan")
+
+
+def text_of(value):
+    """All the text of a result or an exception: its strings, keys and numbers, joined by line ends and then again without, since a
+    phrase may be split over several; the members `text` of blocks once more by themselves. Base64 is not decoded. Of objects of
+    other classes, the text is unknown.
+    """
+    found, shown = [], []
+
+    def read(value, key=None):
+        if isinstance(value, str):
+            found.append(value)
+            if key == "text":
+                shown.append(value)
+        elif isinstance(value, dict):
+            for name, member in value.items():
+                read(name)
+                read(member, name)
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                read(item)
+        elif isinstance(value, BaseException):
+            # what Python shows of it, and its arguments as they are, since `repr` escapes line ends
+            more = [getattr(value, "__notes__", []), getattr(value, "exceptions", []), value.__cause__ or value.__context__]
+            read([repr(value), str(value), value.args, *more])
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found.append(json.dumps(value))
+        elif value is not None and not isinstance(value, bool):
+            raise TypeError(type(value))
+
+    try:
+        read(value)
+    except Exception:
+        return UNKNOWN
+    joined = ["\n".join(found)]
+    if len(found) > 1:
+        joined.append("".join(found))
+    if 1 < len(shown) < len(found):
+        joined.append("".join(shown))
+    return "\n".join(joined)
+
+
+def told(result):
+    """The members of the event that records a result."""
+    return {"result": result, "text": text_of(result), "error": False}
+
 
 class Guard:
     def __init__(self, trace, address="127.0.0.1:7437", token=None, ask=lambda reason: False):
@@ -27,7 +75,7 @@ class Guard:
         """Sends one line and returns its decision. Raises if anything goes wrong: an error is never an approval."""
         connection = http.client.HTTPConnection(self.address, timeout=10)
         try:
-            connection.request("POST", "/v1/decide", json.dumps(line, default=str), self.headers)
+            connection.request("POST", "/v1/decide", json.dumps(line), self.headers)
             answer = connection.getresponse()
             body = answer.read().decode()
         finally:
@@ -57,15 +105,17 @@ class Guard:
         return decision
 
     def readable(self, event):
-        """The event; without its result if that is too large or no JSON. `NaN` is no JSON either, so the server takes these members as
-        unknown, and records the event once: it also records what it can read of a body that is too large.
+        """The event; its result, and then its text, is unknown if it is no JSON or the event is too large. The server refuses a body
+        that is too large and records what it can read of it, so that reporting it again would count it twice.
         """
-        try:
-            if len(json.dumps(event, default=str)) <= LIMIT:
-                return event
-        except (TypeError, ValueError):
-            pass
-        return {**event, "result": float("nan"), "text": float("nan")}
+        for member in ("result", "text"):
+            try:
+                if len(json.dumps(event)) <= LIMIT:
+                    break
+            except Exception:
+                pass
+            event = {**event, member: UNKNOWN}
+        return event
 
     def act(self, event):
         """Judges an action and records it in one step, so that no other action comes between. Raises if it is denied.
@@ -89,22 +139,30 @@ class Guard:
         if decision["decision"] not in ("allow", "warn", "reflect"):
             raise Denied(self.reason(decision))
 
-    def call(self, tool, args, call_id, run):
-        """Makes a call if the spec lets it through, and records what came of it."""
+    def call(self, tool, args, call_id, run, outcome=told):
+        """Makes a call if the spec lets it through, and records what came of it. What a clause blocks is withheld: a result, and also
+        an exception, whose text a server may have chosen. Members that `outcome` leaves out are unknown.
+        """
         about = {"tool": tool, "args": args, "call": call_id}
         self.act(self.event("call", role="assistant", **about, text=None, result=None, error=None))
-        raised = None
+        members, raised, interrupted = {"result": UNKNOWN, "text": UNKNOWN, "error": UNKNOWN}, None, False
         try:
             result = run()
-            text = str(result)
         except BaseException as error:
-            result, text, raised = repr(error), repr(error), error
-        told = self.event("result", role="tool", **about, result=result, text=text, error=raised is not None)
-        decision = self.report(told)
+            # Ctrl-C is no answer of the tool, which may have done its work
+            raised, interrupted = error, not isinstance(error, Exception) and not hasattr(error, "exceptions")
+            members["result"] = members["text"] = text_of(error)
+            members["error"] = UNKNOWN if interrupted else True
+        else:
+            try:
+                members.update(outcome(result))
+            except Exception as error:
+                raised = error
+        decision = self.report({**members, **self.event("result", role="tool", **about)})
+        if decision["decision"] in ("block", "stop") and not interrupted:
+            raise Denied(self.reason(decision))
         if raised is not None:
             raise raised
-        if decision["decision"] in ("block", "stop"):
-            raise Denied(self.reason(decision))
         return result
 
     def end(self):

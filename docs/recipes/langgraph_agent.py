@@ -8,7 +8,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 
-from guard_client import Denied, Guard
+from guard_client import Denied, Guard, text_of
 
 
 class GuardMiddleware(AgentMiddleware):
@@ -18,23 +18,18 @@ class GuardMiddleware(AgentMiddleware):
 
     def wrap_tool_call(self, request, handler):
         call = request.tool_call
-        answer = {}
-
-        def run():
-            answer["message"] = handler(request)
-            if getattr(answer["message"], "status", "success") == "error":
-                raise RuntimeError(answer["message"].content)
-            return answer["message"].content
-
         try:
-            self.guard.call(call["name"], call["args"], call["id"], run)
-        # the call was denied, or its result is withheld
+            return self.guard.call(call["name"], call["args"], call["id"], lambda: handler(request), outcome)
+        # the call was denied, or its outcome is withheld
         except Denied as reason:
             return ToolMessage(content=str(reason), tool_call_id=call["id"], name=call["name"], status="error")
-        except Exception:
-            if "message" not in answer:
-                raise
-        return answer["message"]
+
+
+def outcome(answer):
+    """The members that record what a tool answered. Of a `Command` for the graph, nothing is known."""
+    if not isinstance(answer, ToolMessage):
+        return {}
+    return {"result": answer.content, "text": text_of(answer.content), "error": answer.status == "error"}
 
 
 @tool

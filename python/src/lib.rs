@@ -13,6 +13,7 @@ mod tables;
 
 use std::ffi::OsString;
 
+use guard_cli::integrations::mcp;
 use pyo3::prelude::*;
 
 #[global_allocator]
@@ -32,9 +33,26 @@ fn to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(String::from_utf8(json)?)
 }
 
+/// Returns all the text of a value as JSON; `None` if some of it is unknown. `of_server`: it is a result of an MCP server.
+#[pyfunction]
+fn text_of(py: Python<'_>, json: &str, of_server: bool) -> Option<String> {
+    py.detach(|| match of_server {
+        true => mcp::text_of_result(json),
+        false => mcp::text_of_value(json),
+    })
+}
+
+/// Returns whether a call of a tool of an MCP server failed, by its result as JSON; `None` if the result does not say it.
+#[pyfunction]
+fn is_failed_call(json: &str) -> Option<bool> {
+    mcp::is_failed_call(json)
+}
+
 /// The extension module.
 #[pymodule(gil_used = true)]
 mod _guard {
+    #[pymodule_export]
+    use super::is_failed_call;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
@@ -45,6 +63,8 @@ mod _guard {
     use super::run;
     #[pymodule_export]
     use super::spec::Spec;
+    #[pymodule_export]
+    use super::text_of;
     #[pymodule_export]
     use super::to_json;
 }

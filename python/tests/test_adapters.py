@@ -181,3 +181,189 @@ def test_mcp(live: guard.Monitor, side: str) -> None:
     with pytest.raises(BaseException):  # noqa: B017, PT011 - a group, or an error of the protocol
         asyncio.run(run(broken()))
     assert MADE == ["refund"]
+
+
+WITHHELD = """
+event { kind: string  tool: string?  args: json?  text: string?  error: bool? }
+property no_secret = never (kind == "result" and text contains "SECRET")
+property few = G (count(kind == "result" and tool == "refund" and error != true) <= 1)
+enforce no_secret { violated => block "withheld" }
+enforce few { violated => block "one refund" }
+"""
+
+#: A text in two blocks, in which no block holds the secret.
+SPLIT = [{"type": "text", "text": "SEC"}, {"type": "text", "text": "RET"}]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_langgraph_withholds(asynchronous: bool) -> None:
+    pytest.importorskip("langchain.agents")
+    from langchain_core.messages import ToolMessage
+    from langgraph.types import Command
+
+    from guard_lang.langgraph import GuardMiddleware
+
+    def run(answer: Any, live: guard.Monitor | None = None) -> Any:
+        middleware = GuardMiddleware((live or guard.Spec.from_source(WITHHELD).monitor()).session())
+        call = {"name": "refund", "args": {}, "id": "c0"}
+
+        class Request:
+            tool_call = call
+
+        def handler(_: Any) -> Any:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        async def later(request: Any) -> Any:
+            return handler(request)
+
+        if asynchronous:
+            return asyncio.run(middleware.awrap_tool_call(Request(), later))
+        return middleware.wrap_tool_call(Request(), handler)
+
+    def message(content: Any, **more: Any) -> Any:
+        return ToolMessage(content, tool_call_id="c0", **more)
+
+    answer: Any
+    file = {"type": "file", "base64": "YSBTRUNSRVQ=", "mime_type": "text/plain"}
+    for answer in (
+        message("a SECRET", status="error"),
+        message(SPLIT),
+        message(["SEC", {"type": "text", "text": "RET"}]),
+        message([{"type": "other", "said": {"SECRET": 1}}]),
+        message([file]),
+        ValueError("a SECRET"),
+        Command(update={"messages": [message("refunded")]}),
+        "SECRET",
+        None,
+    ):
+        told = run(answer)
+        assert told.status == "error"
+        assert told.content.startswith("withheld"), answer
+    for answer in (message("refunded"), message([{"type": "text", "text": "refunded"}])):
+        assert run(answer) is answer
+    with pytest.raises(ValueError, match="no such order"):
+        run(ValueError("no such order"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_openai_agents_withholds() -> None:
+    pytest.importorskip("agents")
+    from agents import ToolOutputFileContent, ToolOutputText, function_tool
+    from agents.tool_context import ToolContext
+
+    from guard_lang.openai_agents import guard_tools
+
+    class Shown:
+        def __str__(self) -> str:
+            return "a SECRET"
+
+    def run(answer: Any, **options: Any) -> Any:
+        def read() -> Any:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        (tool,) = guard_tools(guard.Spec.from_source(WITHHELD).monitor(), [function_tool(read, **options)])
+        context = ToolContext(context=None, tool_name="read", tool_call_id="c", tool_arguments="{}")
+        return asyncio.run(tool.on_invoke_tool(context, "{}"))  # type: ignore[arg-type]
+
+    for answer in (
+        "a SECRET",
+        SPLIT,
+        [ToolOutputText(text="SEC"), ToolOutputText(text="RET")],
+        ToolOutputFileContent(file_data="YSBTRUNSRVQ="),
+        {"k": "line\nSECRET"},
+        Shown(),
+    ):
+        assert run(answer).startswith("denied: withheld"), answer
+
+    def told(_: Any, error: Exception) -> str:
+        return str(error)
+
+    assert run(ValueError("a SECRET"), failure_error_function=told) == "denied: withheld"
+    assert run(ValueError("a SECRET"), failure_error_function=None) == "denied: withheld"
+    assert run([ToolOutputText(text="20 EUR")])[0].text == "20 EUR"
+
+
+MCP_ANSWERS: dict[str, Any] = {
+    "text": {"content": [{"type": "text", "text": "a SECRET"}]},
+    "split": {"content": SPLIT},
+    "resource": {"content": [{"type": "resource", "resource": {"uri": "x://y", "text": "a SECRET"}}]},
+    "blob": {"content": [{"type": "resource", "resource": {"uri": "x://y", "blob": "YSBTRUNSRVQ="}}]},
+    "link": {"content": [{"type": "resource_link", "name": "n", "uri": "x://y", "description": "a SECRET"}]},
+    "name": {"content": [{"type": "resource_link", "name": "SECRET", "uri": "x://y"}]},
+    "structured": {"content": [], "structuredContent": {"key": "a SECRET"}},
+    "key": {"content": [], "structuredContent": {"SECRET": None}},
+    "meta": {"content": [], "_meta": {"a/b": "a SECRET"}},
+    "image": {"content": [{"type": "image", "mimeType": "image/png", "data": "YSBTRUNSRVQ="}]},
+    "failed": {"content": [{"type": "text", "text": "a SECRET"}], "isError": True},
+}
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+@pytest.mark.parametrize("name", [*MCP_ANSWERS, "raises", "fine"])
+@pytest.mark.filterwarnings("ignore")
+def test_mcp_withholds(side: str, name: str) -> None:
+    pytest.importorskip("mcp.server.mcpserver")
+    from mcp.client.client import Client
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import CallToolResult
+
+    from guard_lang.mcp import guard_client, guard_server
+
+    live = guard.Spec.from_source(WITHHELD).monitor()
+    server = MCPServer("s", middleware=[guard_server(live)] if side == "server" else [])
+
+    def read():  # type: ignore[no-untyped-def]
+        if name == "raises":
+            raise ToolError("a SECRET")
+        if name == "fine":
+            return CallToolResult.model_validate({"content": [{"type": "text", "text": "20 EUR"}]})
+        return CallToolResult.model_validate(MCP_ANSWERS[name])
+
+    # The server evaluates annotations, and the class is not known to the module.
+    read.__annotations__ = {"return": CallToolResult}
+    server.tool()(read)
+
+    async def run() -> Any:
+        async with Client(server) as client:
+            if side == "client":
+                guard_client(live, client)
+            return await client.call_tool("read", {})
+
+    told = asyncio.run(run())
+    if name == "fine":
+        assert (told.is_error, told.content[0].text) == (False, "20 EUR")
+    else:
+        assert (told.is_error, told.content[0].text, told.structured_content) == (True, "withheld", None)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mcp_errors() -> None:
+    """An error of the protocol is withheld; what does not say that a call ended is no success."""
+    pytest.importorskip("mcp.server.mcpserver")
+    from mcp.shared.exceptions import MCPError
+
+    from guard_lang.mcp import _outcome, guard_client
+
+    class Client:
+        async def call_tool(self, name: str, arguments: Any = None) -> Any:
+            raise MCPError(code=-1, message="x", data={"more": "a SECRET"})
+
+    client = guard_client(guard.Spec.from_source(WITHHELD).monitor(), Client())
+    assert asyncio.run(client.call_tool("read", {})).content[0].text == "withheld"
+    told = {
+        "content": {"content": []},
+        "failed": {"content": [], "isError": True},
+        "question": {"resultType": "input_required", "inputRequests": {}},
+        "nothing": {},
+        "odd": {"content": [], "isError": "no"},
+        "case": {"content": [], "iserror": True},
+    }
+    errors = {name: _outcome(result)["error"] for name, result in told.items()}
+    assert (errors.pop("content"), errors.pop("failed")) == (False, True)
+    assert all(error != error for error in errors.values())  # noqa: PLR0124 - unknown is not a number

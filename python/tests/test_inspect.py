@@ -204,3 +204,45 @@ def test_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     references = [json.loads(text) for text in found["message_references"]]
     assert all(one["type"] == "message" and one["id"] for of_result in references for one in of_result)
     assert all(references)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_all_the_text_of_a_result_is_reviewed(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+    import asyncio
+
+    from inspect_ai.model import ChatMessageTool, ContentData, ContentReasoning, ContentText
+    from inspect_ai.tool import ToolCall, ToolCallError, ToolCallView
+
+    from guard_lang.inspect import events, guard_reviewer
+
+    spec = tmp_path / "secret.guard"
+    spec.write_text(
+        'event { kind: string  text: string? }\nproperty p = never (kind == "result" and text contains "SECRET")\n'
+        'enforce p { violated => block "withheld" }\n'
+    )
+    reviewer = guard_reviewer(str(spec))
+
+    def review(content: Any, **more: Any) -> str:
+        call = ToolCall(id="1", function="peek", arguments={})
+        result = ChatMessageTool(content=content, tool_call_id="1", function="peek", **more)
+        decided: str = asyncio.run(reviewer("", call, result, "", ToolCallView(), [])).decision
+        return decided
+
+    for content in (
+        "a SECRET",
+        [ContentText(text="SEC"), ContentText(text="RET")],
+        [ContentData(data={"k": ["a SECRET"]})],
+        [ContentData(data={"SECRET": None})],
+    ):
+        assert review(content) == "terminate", content
+    assert review("", error=ToolCallError("unknown", "a SECRET")) == "terminate"
+    assert review([ContentText(text="20 EUR")]) == "continue"
+    # What a model only thought is not said.
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+
+    thought = ChatMessageAssistant(content=[ContentReasoning(reasoning="hm"), ContentText(text="yes")])
+    asked = ChatMessageUser(content=[ContentText(text="a"), ContentData(data={"k": "b"})])
+    silent = ChatMessageAssistant(content=[ContentReasoning(reasoning="hm")])
+    told = [event["text"] for event in events([thought, asked, silent])]
+    assert told == ["yes", "a\ntype\ndata\ndata\nk\nb\natypedatadatakb"]

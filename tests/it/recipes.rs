@@ -60,6 +60,11 @@ fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
 
 /// Runs a script against a daemon with this spec.
 fn served(spec: &Path, program: &str, script: &Path) -> String {
+    served_with(spec, program, script, &[])
+}
+
+/// Runs a script with further arguments against a daemon with this spec.
+fn served_with(spec: &Path, program: &str, script: &Path, args: &[&Path]) -> String {
     let mut daemon = Command::new(env!("CARGO_BIN_EXE_guard"))
         .arg("serve")
         .arg(spec)
@@ -77,7 +82,8 @@ fn served(spec: &Path, program: &str, script: &Path) -> String {
         command
             .env("PYTHONPATH", recipes())
             .arg(script)
-            .arg(address),
+            .arg(address)
+            .args(args),
     );
     daemon.kill().unwrap();
     daemon.wait().unwrap();
@@ -299,6 +305,122 @@ await (first === "serve" ? serve() : race(first, spec));
     let mut command = Command::new(modules.join(".bin/tsx"));
     let command = command.arg(path).arg(env!("CARGO_BIN_EXE_guard")).arg(spec);
     assert_eq!(printed(command.current_dir(folder.path())), "0\n");
+}
+
+/// What a tool answers or raises is withheld if it holds a secret, or if whether it does is unknown.
+const SECRET: &str = r#"
+use std.agent
+property no_secret = never (kind == "result" and text contains "SECRET")
+property few = G (count(kind == "result" and tool == "refund" and error != true) <= 1)
+enforce no_secret { violated => block "withheld" }
+enforce few { violated => block "one refund" }
+"#;
+
+/// A folder with that spec and a script.
+fn secret(script: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (spec, path) = (
+        folder.path().join("secret.guard"),
+        folder.path().join("secret.py"),
+    );
+    std::fs::write(&spec, SECRET).unwrap();
+    std::fs::write(&path, script).unwrap();
+    (folder, spec, path)
+}
+
+#[test]
+fn outcomes_of_the_client_are_withheld() {
+    if !is_there("guard_client.py", "python3", &["--version"]) {
+        return;
+    }
+    let script = r#"
+import json, sys
+from guard_client import Denied, Guard, text_of
+for case in json.load(open(sys.argv[2])):
+    if "text" in case: assert text_of(case["value"]) == case["text"], case
+def raises(error):
+    def run(): raise error
+    return run
+def caused():
+    try: raises(OSError("a SECRET"))()
+    except OSError as error: raise ValueError("x") from error
+noted = ValueError("x")
+noted.__notes__ = ["a SECRET"]
+def broken(result): return result.content
+outcomes = [
+    lambda: "a SECRET", lambda: [{"type": "text", "text": "SEC"}, {"type": "text", "text": "RET"}], lambda: {"k": {"SECRET": None}},
+    lambda: "line\nSECRET", object, lambda: b"SECRET", raises(ValueError("a SECRET")), raises(ValueError(1, {"k": "line\nSECRET"})),
+    caused, raises(noted), raises(ValueError(object())),
+]
+def withheld(number, run, *more):
+    guard = Guard(f"t{number}", sys.argv[1])
+    try: return f"{number} passed: {guard.call('read', {}, 'c', run, *more)!r}"
+    except Denied as denied:
+        shown = denied.__cause__ or denied.__context__
+        return f"{number} shows {shown!r}" if shown or "SECRET" in str(denied) else None
+wrong = [withheld(number, run) for number, run in enumerate(outcomes)] + [withheld("broken", lambda: "x", broken), withheld("left out", lambda: "x", lambda x: {})]
+print([one for one in wrong if one])
+for error in (KeyError("order"), KeyboardInterrupt("SECRET")):
+    try: Guard("other", sys.argv[1]).call("read", {}, "c", raises(error))
+    except BaseException as raised: print(raised is error)
+try: Guard("bytes", sys.argv[1]).call("read", {"path": b"x"}, "c", lambda: print("ran"))
+except TypeError: print("not sent")
+"#;
+    let (_folder, spec, path) = secret(script);
+    let texts = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/npm/test/texts.json");
+    let told = served_with(&spec, "python3", &path, &[&texts]);
+    assert_eq!(told, "[]\nTrue\nTrue\nnot sent\n");
+}
+
+/// A tool that raises, answers with an error, with blocks, or with a command for the graph.
+#[test]
+fn outcomes_of_langgraph_are_withheld() {
+    let needs = ["-c", "import langchain, langgraph"];
+    if !is_there("langgraph_agent.py", "python3", &needs) {
+        return;
+    }
+    let script = r#"
+from typing import Annotated
+from langchain_core.tools import InjectedToolCallId
+from langgraph.types import Command
+from langgraph_agent import *
+made = []
+@tool
+def blocks():
+    "x"
+    return [{"type": "text", "text": "SEC"}, {"type": "text", "text": "RET"}]
+@tool
+def failed(id: Annotated[str, InjectedToolCallId]):
+    "x"
+    return ToolMessage("a SECRET", status="error", tool_call_id=id)
+@tool
+def raising():
+    "x"
+    raise ValueError("a SECRET")
+@tool("refund")
+def command(id: Annotated[str, InjectedToolCallId]):
+    "x"
+    made.append(1)
+    return Command(update={"messages": [ToolMessage("refunded", tool_call_id=id)]})
+def run(thread, *names):
+    calls = [AIMessage("", tool_calls=[{"name": name, "args": {}, "id": f"c{at}", "type": "tool_call"}]) for at, name in enumerate(names)]
+    model = Scripted(messages=iter([*calls, AIMessage("done")]))
+    middleware = [GuardMiddleware(Guard(thread, sys.argv[1]))]
+    final = create_agent(model, [blocks, failed, raising, command], middleware=middleware).invoke({"messages": [("user", "x")]})
+    print([message.content for message in final["messages"] if isinstance(message, ToolMessage)])
+for name in ("blocks", "failed", "raising"): run(name, name)
+run("command", "refund", "refund")
+print(len(made))
+"#;
+    let (_folder, spec, path) = secret(script);
+    let withheld = "['withheld']\n".repeat(3);
+    let told = served(&spec, "python3", &path);
+    // What a command says, and whether it is a refund, is unknown: it is withheld, and the next one is not made.
+    let (command, made) = (
+        format!("{withheld}['withheld; one refund"),
+        "'one refund']\n1\n",
+    );
+    assert!(told.starts_with(&command) && told.ends_with(made), "{told}");
 }
 
 #[test]

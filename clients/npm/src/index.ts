@@ -12,3 +12,4 @@ export {
   type Recorded,
 } from "./errors.js";
 export { Session, type Ask, type CallOptions, type Outcome, type SessionOptions } from "./session.js";
+export { textOf } from "./text.js";

@@ -41,7 +41,13 @@ export function encode(value: unknown, path = "", depth = 0): string {
     throw new EncodingError(`expected a JSON value, found ${value.constructor.name}`, path);
   }
   if (value instanceof Promise) throw new EncodingError("expected a JSON value, found a promise: await it", path);
-  const written = Object.entries(value)
+  const members = Object.entries(value);
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (value instanceof Error || (members.length === 0 && prototype !== null && Object.getPrototypeOf(prototype) !== null)) {
+    // What an error, a response or a stream holds is not in its members.
+    throw new EncodingError(`expected a JSON value, found ${value.constructor.name}`, path);
+  }
+  const written = members
     .filter(([, member]) => member !== undefined)
     .map(([name, member]) => `${JSON.stringify(name)}:${encode(member, `${path}.${name}`, depth + 1)}`);
   return `{${written.join(",")}}`;

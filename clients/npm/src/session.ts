@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { Event, GuardClient, RequestOptions } from "./client.js";
 import type { Decision } from "./decision.js";
 import { AbortError, Denied, type GuardError } from "./errors.js";
-import { encode } from "./json.js";
+import { textOf } from "./text.js";
 
-/** The members of the event that records a result; one that is left out is not in the event. */
+/** The members of the event that records a result. Those of these three that are left out are unknown. */
 export interface Outcome {
   readonly result?: unknown;
   readonly text?: unknown;
@@ -26,7 +26,7 @@ export interface CallOptions<Result> {
   readonly id?: string | undefined;
   /** Aborts the call until it runs; `run` receives it too. An outcome is recorded nevertheless. */
   readonly signal?: AbortSignal | undefined;
-  /** Gives the members that record the result; by default `result`, its text, and `error: false`. */
+  /** Gives the members that record the result; by default `result`, all its text, and `error: false`. */
   readonly outcome?: ((result: Result) => Outcome) | undefined;
 }
 
@@ -99,8 +99,8 @@ export class Session {
   /**
    * Runs a call if the spec lets it through, and returns its result.
    *
-   * @throws {Denied} if the call must not run or its result is withheld; what `run` throws; any {@link GuardError} if the call
-   * could not be judged, or its outcome not be recorded.
+   * @throws {Denied} if the call must not run or its outcome is withheld; what `run` throws, if no clause blocks that; any
+   * {@link GuardError} if the call could not be judged, or its outcome not be recorded.
    */
   async call<Result>(
     tool: string,
@@ -112,19 +112,27 @@ export class Session {
     const about = { tool, args, call: id };
     const before = this.event("call", { role: "assistant", ...about, text: null, result: null, error: null });
     await this.act(before, { signal });
-    const record = (members: Outcome) => this.report(this.event("result", { role: "tool", ...about, ...members }));
     let result: Result;
+    let ran = false;
     try {
       if (signal?.aborted) throw new AbortError("the call was aborted before it ran", "yes", signal.reason);
+      ran = true;
       result = await run(signal);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      // The error of the call is what the caller must see; an outcome that could not be recorded is recorded before the next call.
-      await record({ result: text, text, error: true }).catch(() => {});
+      const text = textOf(error);
+      // A call that was aborted may have been carried out.
+      await this.#record(about, { result: text, text, error: ran && signal?.aborted ? Number.NaN : true });
       throw error;
     }
-    const decision = await record(outcome(result));
-    if (decision.denied) throw new Denied(decision.reason, decision, "yes");
+    let members: Outcome;
+    try {
+      members = outcome(result);
+    } catch (error) {
+      // The error may quote the result, which was not read.
+      await this.#record(about, {});
+      throw error;
+    }
+    await this.#record(about, members);
     return result;
   }
 
@@ -140,6 +148,20 @@ export class Session {
   async end(options: Pick<RequestOptions, "signal"> = {}): Promise<Decision> {
     await this.report();
     return this.#client.end(this.trace, { ...options, approver: this.#client.approves });
+  }
+
+  /**
+   * Records an outcome. If that fails, it is recorded before the next call.
+   *
+   * @throws {Denied} if a clause blocks it: neither a result nor the error of a call, whose text a server may have chosen, is then
+   * for the caller; any {@link GuardError} if it could not be recorded.
+   */
+  async #record(about: Readonly<Record<string, unknown>>, members: Outcome): Promise<void> {
+    const given = Object.entries(members).filter(([, value]) => value !== undefined);
+    const unread = { result: Number.NaN, text: Number.NaN, error: Number.NaN };
+    const event = this.event("result", { role: "tool", ...about });
+    const decision = await this.report({ ...unread, ...Object.fromEntries(given), ...event });
+    if (decision.denied) throw new Denied(decision.reason, decision, "yes");
   }
 
   /** Asks the person. The proposal ends if the answer is not `true`, whatever else happens. */
@@ -173,14 +195,5 @@ async function unlessAborted<T>(answer: T | Promise<T>, signal: AbortSignal | un
 
 /** The members that record a result, if the caller says nothing else. */
 function told(result: unknown): Outcome {
-  if (result === undefined) return { result: null, text: "", error: false };
-  if (typeof result === "string") return { result, text: result, error: false };
-  let text: unknown;
-  try {
-    text = encode(result);
-  } catch {
-    // A member that has no JSON form is recorded as unknown.
-    text = result;
-  }
-  return { result, text, error: false };
+  return { result: result ?? null, text: textOf(result), error: false };
 }

@@ -38,10 +38,71 @@ test("parallel calls never exceed the limit", async (t) => {
 test("what a tool throws reaches the caller and is recorded", async (t) => {
   const { client } = await serve(t);
   const session = client.session("s");
-  const failure = new Error("no such order: SECRET");
+  const failure = new Error("no such order");
   await assert.rejects(session.call("read", {}, () => Promise.reject(failure)), (error) => error === failure);
   const { step, verdicts } = await session.report(session.event("look"));
-  assert.deepEqual([step, verdicts.no_secret], [2, "violated"]);
+  assert.deepEqual([step, verdicts.no_secret], [2, "presumably_satisfied"]);
+});
+
+test("what a tool throws is withheld as a result is", async (t) => {
+  const { client } = await serve(t);
+  class Odd {
+    text = "a SECRET";
+  }
+  const thrown = {
+    message: new Error("a SECRET"),
+    name: Object.assign(new Error("x"), { name: "SECRET" }),
+    cause: new Error("x", { cause: { body: "a SECRET" } }),
+    member: Object.assign(new Error("x"), { response: { data: ["SEC", "RET"] } }),
+    group: new AggregateError([new Error("a SECRET")], "x"),
+    text: "a SECRET",
+    object: { code: 7, SECRET: null },
+    unreadable: new Odd(),
+  };
+  for (const [name, failure] of Object.entries(thrown)) {
+    const session = client.session(name);
+    const withheld = (error) => error instanceof Denied && /secret/.test(error.message) && error.cause === undefined && error.recorded === "yes";
+    await assert.rejects(session.call("read", {}, () => Promise.reject(failure)), withheld, name);
+    const { step, verdicts } = await session.report(session.event("look"));
+    assert.deepEqual([step, verdicts.no_secret === "violated"], [2, name !== "unreadable"], name);
+  }
+});
+
+test("all the text of a result is judged", async (t) => {
+  const { client } = await serve(t);
+  const results = {
+    blocks: { content: [{ type: "text", text: "SEC" }, { type: "text", text: "RET" }] },
+    resource: { content: [{ type: "resource", resource: { uri: "u", text: "a SECRET" } }] },
+    structured: { content: [], structuredContent: { SECRET: null } },
+    bytes: Buffer.from("a SECRET"),
+    error: { failed: new Error("a SECRET") },
+    class: new (class {
+      text = "SECRET";
+    })(),
+    map: new Map([["text", "SECRET"]]),
+    promise: { later: Promise.resolve("SECRET") },
+    throws: {
+      get text() {
+        throw new Error("SECRET");
+      },
+    },
+  };
+  for (const [name, result] of Object.entries(results)) {
+    await assert.rejects(client.session(name).call("read", {}, () => result), Denied, name);
+  }
+  for (const result of ["a line\nand \"another\"", { a: [1, true, null, undefined] }, undefined, 7n]) {
+    assert.equal(await client.session("plain").call("read", {}, () => result), result);
+  }
+});
+
+test("an error that cannot be recorded reaches nobody", async (t) => {
+  let up = true;
+  const { client } = await fake(t, (response) => (up ? response.end(JSON.stringify({ ...ALLOW, phase: "act" })) : response.socket.destroy()));
+  const failure = () => {
+    up = false;
+    throw new Error("a SECRET");
+  };
+  await assert.rejects(client.session("s").call("read", {}, failure), (error) => error instanceof GuardError && !/SECRET/.test(error.message));
 });
 
 test("a person is asked", async (t) => {
@@ -100,18 +161,24 @@ test("an outcome that is too large or no JSON is recorded", async (t) => {
   await assert.rejects(session.call("read", {}, () => new Map()), /secret/);
   assert.equal((await session.report(session.event("look"))).step, 4);
   let ran = false;
-  await assert.rejects(session.call("read", { f: () => 1 }, () => void (ran = true)), EncodingError);
+  for (const odd of [() => 1, new Response("x"), new Error("x"), new Map()]) {
+    await assert.rejects(session.call("read", { odd }, () => void (ran = true)), EncodingError);
+  }
   assert.equal(ran, false);
 });
 
 test("what an outcome function leaves out or breaks", async (t) => {
   const { client } = await serve(t);
   const session = client.session("s");
+  for (const members of [{}, { text: undefined }]) {
+    await assert.rejects(client.session("left out").call("read", {}, () => "x", { outcome: () => members }), Denied);
+  }
   assert.equal(await session.call("read", {}, () => "a SECRET", { outcome: () => ({ text: "nothing" }) }), "a SECRET");
   const broken = () => {
     throw new RangeError("broken");
   };
-  await assert.rejects(session.call("read", {}, () => "x", { outcome: broken }), RangeError);
+  // Its text is unknown, so that it may be secret.
+  await assert.rejects(session.call("read", {}, () => "x", { outcome: broken }), Denied);
 });
 
 test("no call runs before the outcomes are recorded", async (t) => {

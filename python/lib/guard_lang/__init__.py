@@ -25,6 +25,7 @@ from ._guard import Decision
 from ._live import Monitor, Session
 from ._report import Problem, Report, Summary, Table, Trace, Verdict
 from ._spec import Answer, Model, Property, Spec
+from ._text import text_of
 
 __all__ = [
     "Answer",
@@ -49,4 +50,5 @@ __all__ = [
     "Table",
     "Trace",
     "Verdict",
+    "text_of",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import functools
 import inspect
@@ -12,8 +11,9 @@ import uuid
 from collections.abc import Awaitable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union, overload
 
-from ._errors import Denied, MonitorError
+from ._errors import Denied, GuardError
 from ._guard import to_json
+from ._text import UNKNOWN, text_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Asks a person about an action; in asynchronous sessions it may be awaited. Anything but `True` denies.
 Asking = Callable[["Decision"], Union[bool, Awaitable[bool]]]
 
-#: The members `result`, `text` and `error` for the event that records a result.
+#: The members `result`, `text` and `error` for the event that records a result; those that it leaves out are unknown.
 Outcome = Callable[[Any], "dict[str, Any]"]
 
 Event = Mapping[str, Any]
@@ -91,18 +91,21 @@ class Monitor:
         return Session(self, uuid.uuid4().hex if trace is None else trace, ask or self._ask)
 
     @overload
-    def guard(self, tool: Tool, *, name: str | None = None) -> Tool: ...
+    def guard(self, tool: Tool, *, name: str | None = None, outcome: Outcome | None = None) -> Tool: ...
     @overload
-    def guard(self, *, name: str | None = None) -> Callable[[Tool], Tool]: ...
-    def guard(self, tool: Tool | None = None, *, name: str | None = None) -> Tool | Callable[[Tool], Tool]:
+    def guard(self, *, name: str | None = None, outcome: Outcome | None = None) -> Callable[[Tool], Tool]: ...
+    def guard(
+        self, tool: Tool | None = None, *, name: str | None = None, outcome: Outcome | None = None
+    ) -> Tool | Callable[[Tool], Tool]:
         """Make a function a guarded tool: each call is judged before it runs, in the session of the `with` block.
 
         Outside of one, all calls belong to one trace of the monitor. The arguments of the event are those of the call,
-        by name. A denied call raises `Denied`. Coroutine functions work too; generators do not.
+        by name, and `outcome` is that of `Session.call`. A denied call raises `Denied`. Coroutine functions work too;
+        generators do not.
         """
         if tool is None:
-            return lambda tool: self.guard(tool, name=name)
-        return _guarded(self, tool, name or tool.__name__)
+            return lambda tool: self.guard(tool, name=name, outcome=outcome)
+        return _guarded(self, tool, name or tool.__name__, outcome)
 
     def current(self) -> Session:
         """Return the session of the `with` block around the caller, or the one of the monitor."""
@@ -183,7 +186,8 @@ class Session:
         """Run a call if the spec lets it through, and return its result.
 
         `call` is the id of the call, and `outcome` gives the members of the event that records a result; those that it leaves
-        out are unknown. Raises `Denied` if the call must not run or if its result is withheld, and what `run` raises.
+        out are unknown. By default they are the result, its text (`docs/python.md` says how it is read) and `error: False`.
+        Raises `Denied` if the call must not run or if its outcome is withheld, and what `run` raises if no clause blocks that.
         """
         about = self._about(tool, args, call)
         decision, event = self._act(about)
@@ -197,9 +201,12 @@ class Session:
         try:
             result = run()
         except BaseException as error:
-            self._failed(about, error)
-            raise
-        return self._done(about, result, outcome or _outcome)
+            withheld = self._failed(about, error)
+            if withheld is None:
+                raise
+        else:
+            return self._done(about, result, outcome or _outcome)
+        raise withheld
 
     async def acall(
         self,
@@ -224,9 +231,12 @@ class Session:
         try:
             result = await run()
         except BaseException as error:
-            self._failed(about, error)
-            raise
-        return self._done(about, result, outcome or _outcome)
+            withheld = self._failed(about, error)
+            if withheld is None:
+                raise
+        else:
+            return self._done(about, result, outcome or _outcome)
+        raise withheld
 
     def end(self) -> Decision:
         """End the trace. The decision tells what was still owed."""
@@ -278,40 +288,67 @@ class Session:
     def _abandon(self, decision: Decision) -> None:
         decision.abandon()
 
-    def _failed(self, about: dict[str, Any], error: BaseException) -> None:
-        text = repr(error)
-        told = self.event("result", role="tool", **about, result=text, text=text, error=True)
-        # The error of the call is raised; what could not be recorded is recorded before the next call.
-        with contextlib.suppress(MonitorError):
-            self.report(told)
+    def _failed(self, about: dict[str, Any], error: BaseException) -> GuardError | None:
+        """Record a call that failed. Return what to raise in place of its error, whose text a server may have chosen."""
+        # Ctrl-C or a cancellation: it stops the program rather than reach a model, and the action may have been carried out.
+        interrupted = not isinstance(error, Exception) and not hasattr(error, "exceptions")
+        text = text_of(error)
+        withheld = self._record(about, {"result": text, "text": text, "error": UNKNOWN if interrupted else True})
+        return None if interrupted else withheld
 
     def _done(self, about: dict[str, Any], result: Any, outcome: Outcome) -> Any:
-        told = self.event("result", role="tool", **about, **outcome(result))
-        decision = self.report(told)
+        try:
+            members = outcome(result)
+        except Exception:
+            # The error may quote the result, which was not read.
+            withheld = self._record(about, {})
+            if withheld is None:
+                raise
+        else:
+            withheld = self._record(about, members)
+            if withheld is None:
+                return result
+        raise withheld
+
+    def _record(self, about: dict[str, Any], members: dict[str, Any]) -> GuardError | None:
+        """Record an outcome. Return what to raise in place of it, if a clause blocks it or it could not be recorded.
+
+        In the latter case it is recorded before the next call.
+        """
+        unread = {"result": UNKNOWN, "text": UNKNOWN, "error": UNKNOWN}
+        try:
+            decision = self.report({**unread, **members, **self.event("result", role="tool", **about)})
+        except GuardError as error:
+            # Python has set it to the error of the call, and would show that.
+            error.__context__ = None
+            return error
         if decision is not None and decision.denied:
-            raise Denied(decision.reason or "the result is withheld by the spec", decision)
-        return result
+            return Denied(decision.reason or "the result is withheld by the spec", decision)
+        return None
 
 
 def observe(monitor: Monitor, event: Event) -> Decision:
     """Record an event that has happened. Members without a JSON form are unknown."""
     try:
         return monitor.observe(event)
-    except (TypeError, ValueError):
+    except GuardError:
+        raise
+    # Properties and serializers of other packages raise anything.
+    except Exception:
         return monitor.observe({key: known(value) for key, value in event.items()})
 
 
 def known(value: Any) -> Any:
-    """Return the value, or a number that no reader accepts in its place: so it is unknown, and not absent."""
+    """Return the value, or `UNKNOWN` if it has no JSON form."""
     try:
         to_json(value)
-    except (TypeError, ValueError):
-        return float("nan")
+    except Exception:
+        return UNKNOWN
     return value
 
 
 def _outcome(result: Any) -> dict[str, Any]:
-    return {"result": result, "text": result if isinstance(result, str) else str(result), "error": False}
+    return {"result": result, "text": text_of(result), "error": False}
 
 
 def _close(answer: Awaitable[bool]) -> None:
@@ -319,7 +356,7 @@ def _close(answer: Awaitable[bool]) -> None:
         answer.close()
 
 
-def _guarded(monitor: Monitor, tool: Tool, name: str) -> Tool:
+def _guarded(monitor: Monitor, tool: Tool, name: str, outcome: Outcome | None) -> Tool:
     if inspect.isgeneratorfunction(tool) or inspect.isasyncgenfunction(tool):
         raise TypeError(f"`{name}` is a generator: its outcome cannot be judged as a whole")
     signature = inspect.signature(tool)
@@ -333,13 +370,15 @@ def _guarded(monitor: Monitor, tool: Tool, name: str) -> Tool:
 
         @functools.wraps(tool)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            return await monitor.current().acall(name, arguments(args, kwargs), lambda: tool(*args, **kwargs))
+            session = monitor.current()
+            return await session.acall(name, arguments(args, kwargs), lambda: tool(*args, **kwargs), outcome=outcome)
 
         return asynchronous  # type: ignore[return-value]
 
     @functools.wraps(tool)
     def synchronous(*args: Any, **kwargs: Any) -> Any:
-        return monitor.current().call(name, arguments(args, kwargs), lambda: tool(*args, **kwargs))
+        session = monitor.current()
+        return session.call(name, arguments(args, kwargs), lambda: tool(*args, **kwargs), outcome=outcome)
 
     return synchronous  # type: ignore[return-value]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspect_ai.approval import Approval, Approver, approver
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ContentReasoning
 from inspect_ai.review import Review, Reviewer, reviewer
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
@@ -20,6 +20,7 @@ from inspect_ai.tool import ToolCall, ToolCallView, ToolResult
 
 from ._report import Verdict
 from ._spec import Spec
+from ._text import parts, text_of
 
 DECISIONS: dict[str, Any] = {
     "allow": "approve",
@@ -132,8 +133,9 @@ def events(messages: list[ChatMessage], before: str | None = None) -> list[dict[
                 about = calls.get(message.tool_call_id or "", {"tool": message.function, "call": message.tool_call_id})
                 found.append({**_result(message, about), "index": index})
             continue
-        if message.text or not isinstance(message, ChatMessageAssistant):
-            found.append({"kind": "message", "role": message.role, "index": index, "text": message.text})
+        text = text_of(_parts(message))
+        if text or not isinstance(message, ChatMessageAssistant):
+            found.append({"kind": "message", "role": message.role, "index": index, "text": text})
         for call in (message.tool_calls or []) if isinstance(message, ChatMessageAssistant) else []:
             if call.id == before:
                 return found
@@ -148,5 +150,15 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _result(message: ChatMessageTool, about: dict[str, Any]) -> dict[str, Any]:
-    answer = {"text": message.text, "result": message.text, "error": message.error is not None}
+    # What the model reads of a call that failed is the message of the error.
+    told = _parts(message) if message.error is None else [message.error.message, _parts(message)]
+    answer = {"text": text_of(told), "result": message.text, "error": message.error is not None}
     return {"kind": "result", "role": "tool", **about, **answer}
+
+
+def _parts(message: ChatMessage) -> Any:
+    """Return what a message says; what a model thought is not said."""
+    if isinstance(message.content, str):
+        return message.content
+    said = [part for part in message.content if not isinstance(part, ContentReasoning)]
+    return parts([part.model_dump(mode="json", exclude_none=True) for part in said])

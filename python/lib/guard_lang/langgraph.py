@@ -14,6 +14,7 @@ from langchain_core.messages import ToolMessage
 
 from ._errors import Denied
 from ._live import Monitor, Session
+from ._text import parts, text_of
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any]):
@@ -63,10 +64,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
 
 
 def _outcome(answer: Any) -> dict[str, Any]:
-    """Tell what a tool answered. Of a command for the graph, nothing is known."""
+    """Tell what a tool answered. Of a command for the graph, or anything else, nothing is known."""
     if not isinstance(answer, ToolMessage):
         return {}
-    return {"result": answer.content, "text": str(answer.text), "error": answer.status == "error"}
+    return {"result": answer.content, "text": text_of(parts(answer.content)), "error": answer.status == "error"}
 
 
 def _message(call: dict[str, Any], denied: Denied) -> ToolMessage:

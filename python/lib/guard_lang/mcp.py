@@ -14,7 +14,9 @@ from mcp.server.context import ServerMiddleware
 from mcp.types import CallToolResult, TextContent
 
 from ._errors import Denied
+from ._guard import is_failed_call, text_of, to_json
 from ._live import Monitor, Session
+from ._text import UNKNOWN
 
 Client = TypeVar("Client")
 
@@ -54,12 +56,15 @@ def guard_server(guard: Monitor | Session) -> ServerMiddleware[Any]:
 
 
 def _outcome(result: Any) -> dict[str, Any]:
-    """Tell what a tool answered; a server's own answer may be a dict of the wire."""
+    """Tell what a tool answered, as `guard proxy` does; a server's own answer may be a dict of the wire."""
     told = result if isinstance(result, dict) else result.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if "content" not in told:
-        return {}
-    texts = [part["text"] for part in told["content"] if part.get("type") == "text"]
-    return {"result": told, "text": "\n".join(texts), "error": bool(told.get("isError", False))}
+    written = to_json(told)
+    text, failed = text_of(written, of_server=True), is_failed_call(written)
+    return {
+        "result": told,
+        "text": UNKNOWN if text is None else text,
+        "error": UNKNOWN if failed is None else failed,
+    }
 
 
 def _result(denied: Denied) -> CallToolResult:

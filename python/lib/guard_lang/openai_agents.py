@@ -15,13 +15,15 @@ from agents.tool_context import ToolContext
 
 from ._errors import Denied
 from ._live import Monitor, Session
+from ._text import text_of
 
 
 def guard_tools(guard: Monitor | Session, tools: Iterable[Any]) -> list[FunctionTool]:
     """Return tools that ask the guard before they run. A denial is what the tool returns, so the model reads the reason.
 
     With a monitor, calls belong to the session of the `with` block around the run. The SDK turns an exception of a tool into
-    a text unless the tool was made with `failure_error_function=None`; so whether a result is an error is unknown.
+    a text unless the tool was made with `failure_error_function=None`, so that `error` of a result is null: a rule that asks
+    for a success (`error == false`) denies.
 
     Raises `TypeError` for tools that do not run in this process, such as a hosted web search: they cannot be judged before.
     """
@@ -48,4 +50,4 @@ def _guarded(guard: Monitor | Session, tool: Any) -> FunctionTool:
 
 
 def _outcome(result: Any) -> dict[str, Any]:
-    return {"result": result, "text": str(result)}
+    return {"result": result, "text": text_of(result), "error": None}

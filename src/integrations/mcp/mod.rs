@@ -48,8 +48,10 @@ use bounded::Bounded;
 pub use bounded::Limits;
 use message::{Malformed, Object, Outcome};
 use request::{About, Asked, Question, Task};
+pub use server::is_failed_call;
 use text::Text;
 pub(super) use text::write_text;
+pub use text::{text_of_result, text_of_value};
 
 /// From this protocol version on, every result states its type, and may request input.
 const TYPED_RESULTS: &str = "2026-07-28";

@@ -352,6 +352,11 @@ impl Session {
     }
 }
 
+/// Returns whether a `tools/call` failed, by its result; `None` as for any request.
+pub fn is_failed_call(result: &str) -> Option<bool> {
+    failed("tools/call", &Object::of(Some(result)), result)
+}
+
 /// Returns whether a request failed, by its result; `None` if the result does not say that the request is finished, or readers
 /// may differ on that or on its success.
 fn failed(method: &str, result: &Object<'_>, value: &str) -> Option<bool> {

@@ -4,6 +4,8 @@
 //! define, keys and numbers are text too, since clients show such values as JSON. The words of the protocol (`"type":"text"`)
 //! and encoded media are omitted, except for the text that the media contain. Text of several strings is written twice: see
 //! [`crate::monitor::joined`].
+//!
+//! A value of another origin has no words of the protocol: all its keys, numbers and words are text.
 
 use std::borrow::Cow;
 
@@ -68,6 +70,9 @@ const WORDS: [(&str, &[&str]); 3] = [
     ("role", &["assistant", "user"]),
 ];
 
+/// Members with base64 in values that are not of MCP: of content blocks of LangChain, and of files of OpenAI.
+const ENCODED: [&str; 2] = ["base64", "file_data"];
+
 /// The largest size of a word of the protocol or a defined key, in bytes and in any escaped notation.
 const LONGEST_WORD: usize = 128;
 
@@ -75,14 +80,43 @@ const LONGEST_WORD: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'j> {
     json: &'j str,
+    origin: Origin,
     found: joined::Text,
 }
 
+/// Whose value is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// An MCP peer's.
+    Peer,
+    /// Some program's: any key and number may hold content.
+    Program,
+}
+
 impl<'j> Text<'j> {
-    /// Finds all the text of a valid JSON value, in linear time and without recursion.
+    /// Finds all the text of a valid JSON value of an MCP peer, in linear time and without recursion.
     pub(super) fn of(json: &'j str) -> Text<'j> {
-        let found = joined::Text::of(json.len(), |all| read(json, all));
-        Text { json, found }
+        Text::from(json, Origin::Peer)
+    }
+
+    /// Finds all the text of a valid JSON value, as [`Text::of`] does.
+    pub(super) fn from(json: &'j str, origin: Origin) -> Text<'j> {
+        let found = joined::Text::of(json.len(), |all| read(json, origin, all));
+        Text {
+            json,
+            origin,
+            found,
+        }
+    }
+
+    /// Returns the text itself; `None` if it is unknown.
+    pub(super) fn known(&self) -> Option<String> {
+        if self.is_unknown(WHOLE) {
+            return None;
+        }
+        let mut line = String::with_capacity(self.estimate(WHOLE));
+        self.push_to(&mut line, WHOLE);
+        serde_json::from_str(&line).ok()
     }
 
     /// Returns whether there is no text.
@@ -103,12 +137,24 @@ impl<'j> Text<'j> {
     /// Appends the text to a line as a JSON string.
     pub(super) fn push_to(&self, line: &mut String, whole: usize) {
         let text = self.found;
-        text.push_to(line, whole, |all| read(self.json, all));
+        text.push_to(line, whole, |all| read(self.json, self.origin, all));
     }
+}
+
+/// Returns all the text of a result of an MCP server, which is valid JSON, as the proxy reads it; `None` if some of it is unknown.
+pub fn text_of_result(json: &str) -> Option<String> {
+    Text::of(json).known()
+}
+
+/// Returns all the text of a value of any program, which is valid JSON: strings, keys and numbers, the text in data that are
+/// encoded; `None` if some of it is unknown.
+pub fn text_of_value(json: &str) -> Option<String> {
+    Text::from(json, Origin::Program).known()
 }
 
 /// An array or object that is being read.
 struct Level {
+    origin: Origin,
     is_object: bool,
     /// Whether keys and numbers in it are text.
     data: bool,
@@ -147,7 +193,8 @@ pub(in crate::integrations) fn write_text(value: &str, line: &mut String) {
 }
 
 /// Finds the strings of a valid JSON value.
-fn read(json: &str, all: &mut Strings<'_>) {
+fn read(json: &str, origin: Origin, all: &mut Strings<'_>) {
+    let data_above = origin == Origin::Program;
     let mut levels: Vec<Level> = Vec::new();
     let bytes = json.as_bytes();
     let mut at = 0;
@@ -156,8 +203,9 @@ fn read(json: &str, all: &mut Strings<'_>) {
         at += 1;
         match byte {
             b'{' | b'[' => {
-                let data = levels.last().is_some_and(Level::is_data_below);
+                let data = levels.last().map_or(data_above, Level::is_data_below);
                 levels.push(Level {
+                    origin,
                     is_object: byte == b'{',
                     data,
                     at_key: byte == b'{',
@@ -183,7 +231,10 @@ fn read(json: &str, all: &mut Strings<'_>) {
                 let written = json.get(start + 1..at - 1).unwrap_or_default();
                 match levels.last_mut() {
                     Some(level) => level.take(written, all),
-                    None => drop(all.push(written)),
+                    None => {
+                        all.push(written);
+                        all.push_decoded(|sink| encoded::in_data_address(written, sink));
+                    }
                 }
             }
             b'-' | b'0'..=b'9' => {
@@ -197,7 +248,7 @@ fn read(json: &str, all: &mut Strings<'_>) {
                 if !is_finite(&json[start..at]) {
                     all.unclear();
                 }
-                if levels.last().is_some_and(Level::is_data_below) {
+                if levels.last().map_or(data_above, Level::is_data_below) {
                     all.push(&json[start..at]);
                     all.push_decoded(|sink| {
                         sink(&rounded(&json[start..at])?);
@@ -231,21 +282,29 @@ impl Level {
         if self.at_key {
             self.at_key = false;
             let named = NAMED.iter().find(|name| **name == word);
-            self.key = named.map_or(Key::Other, |name| Key::Named(name));
+            self.key = match named {
+                Some(name) => Key::Named(name),
+                None if self.origin == Origin::Program && ENCODED.contains(&&*word) => {
+                    Key::Named("blob")
+                }
+                None => Key::Other,
+            };
             if self.data || named.is_none() {
                 all.push(written);
             }
             return;
         }
         let key = match self.key {
-            Key::Named(key) if !self.data => key,
+            Key::Named(key) if !self.data || self.origin == Origin::Program => key,
             _ => "",
         };
         let is_word =
             |(name, words): &(&str, &[&str])| *name == key && words.contains(&word.as_ref());
         if WORDS.iter().any(is_word) {
             self.media |= matches!(word.as_ref(), "image" | "audio");
-            return;
+            if self.origin == Origin::Peer {
+                return;
+            }
         }
         match key {
             "text" => all.push_shown(written),
@@ -284,12 +343,31 @@ mod tests {
     }
 
     fn of(json: &str) -> String {
-        let text = Text::of(json);
+        check(Text::of(json))
+    }
+
+    fn check(text: Text<'_>) -> String {
         let mut line = String::new();
         text.push_to(&mut line, WHOLE);
         let decoded: String = serde_json::from_str(&line).unwrap_or(line);
         assert_eq!(text.is_empty(), decoded.is_empty());
         decoded
+    }
+
+    /// The other clients read the same values, and find the same text.
+    #[test]
+    fn of_values_of_programs_all_is_text() {
+        let cases = include_str!("../../../clients/npm/test/texts.json");
+        let cases: Vec<serde_json::Value> = serde_json::from_str(cases).unwrap();
+        for case in cases {
+            let found = super::text_of_value(&case["value"].to_string()).unwrap();
+            match case.get("text") {
+                Some(text) => assert_eq!(text, &found, "{case}"),
+                None => assert!(found.contains(case["holds"].as_str().unwrap()), "{case}"),
+            }
+        }
+        assert_eq!(super::text_of_value("[NaN]"), None);
+        assert_eq!(super::text_of_result("[NaN]"), None);
     }
 
     /// A client in JavaScript shows the second one.
