@@ -84,7 +84,7 @@ pub(super) struct Text<'j> {
     found: joined::Text,
 }
 
-/// Whose value is read.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// An MCP peer's.

@@ -179,7 +179,13 @@ impl<'a> Checker<'a> {
         candidates.extend(self.names.all(scope.module, Space::Value));
         candidates.extend(fields.iter().map(SmolStr::as_str));
         candidates.extend(values.iter().map(SmolStr::as_str));
-        if let Some(near) = did_you_mean(&name.text, candidates) {
+        if let Some(module) = self.names.imported_from(scope.module, &name.text) {
+            diagnostic = diagnostic.note(format!(
+                "only names of this module are imported: add `use {module}`, or write the name without `{name}.` and import it too"
+            ));
+        } else if let Some(known) = alias(&name.text) {
+            diagnostic = diagnostic.fix(format!("write `{known}`"), name.span, known);
+        } else if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         } else if self.join_named(scope, name).is_some() {
             diagnostic = diagnostic.note(format!("`{name}` is a join: write `{name}.FIELD`"));
@@ -484,4 +490,14 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
+}
+
+/// Returns the word for a constant of another language.
+fn alias(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        _ => return None,
+    })
 }

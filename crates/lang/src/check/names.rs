@@ -106,6 +106,18 @@ impl<'a> Names<'a> {
         names
     }
 
+    /// Returns the path of an imported module with this last name of which only some names are imported.
+    pub(super) fn imported_from(&self, module: ModuleIdx, last: &str) -> Option<String> {
+        let items = self.trees[module].items.iter();
+        let mut imports = items.filter_map(|item| match &item.kind {
+            ast::ItemKind::Use(import) if import.members.is_some() => Some(&import.path),
+            _ => None,
+        });
+        let path = imports.find(|path| path.last().is_some_and(|name| name.as_str() == last))?;
+        let names: Vec<&str> = path.iter().map(ast::Name::as_str).collect();
+        Some(names.join("."))
+    }
+
     fn import(
         &mut self,
         module: ModuleIdx,

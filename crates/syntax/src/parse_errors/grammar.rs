@@ -154,6 +154,17 @@ fn elsewhere(
                 "!=",
             )
         }
+        (Some(Token::Plus | Token::Minus), Token::Assign) if expected.is_value() => {
+            let pair = pair?;
+            let operator = b.slice(pair.start, pair.end);
+            Diagnostic::new(Code::G0110, pair, format!("`{operator}` is not an operator"))
+                .note("an update gives the new value: `track n: int = 0 when p then n + 1`")
+        }
+        (Some(before), Token::Less) if expected.is_value() && before.takes_bound() => {
+            Diagnostic::new(Code::G0110, span, "a bound includes its end")
+                .label("expected `<=`")
+                .fix("write `<=`", span, "<=")
+        }
         (Some(Token::Star), Token::Star) if expected.is_value() => {
             Diagnostic::new(Code::G0110, pair?, "`**` is not an operator")
                 .note("there are no powers: write the product, as in `n * n`")
@@ -316,6 +327,13 @@ fn with_notes(
             .fix(format!("write `{unit}` after the number"), gap, unit);
     }
     if !expected.is_operator() {
+        if text == "within" && before.is_some_and(|t| t.token.takes_bound()) {
+            return diagnostic
+                .note("a bound follows its operator: `F[0,5] b`, `eventually[0,60s] b`");
+        }
+        if text == "if" && expected.has("when") {
+            return diagnostic.fix("write `when`", span, "when");
+        }
         return match expected.near(text) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
             None => diagnostic,
@@ -338,6 +356,12 @@ fn with_notes(
             .note(
                 "in a formula the bound follows the operator: `F[0,60s] b`, `eventually[0,60s] b`",
             ),
+        "per" => diagnostic.note(
+            "to judge each value, quantify over it: `forall t: always (count(tool == t) <= 3)`",
+        ),
+        "{" if expected.has("then") => {
+            diagnostic.note("`if` has no braces: write `if condition then a else b`")
+        }
         "from" if expected.has("then") => diagnostic
             .note(
                 "a track has an initial value and an update: `track xs: list<string> = [] then …`",

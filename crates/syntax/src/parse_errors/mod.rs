@@ -42,6 +42,7 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
                 "□" => diagnostic.fix("write `G`", span, "G "),
                 "◇" => diagnostic.fix("write `F`", span, "F "),
                 "#" => diagnostic.note("comments begin with `//`"),
+                "~" => diagnostic.note("to match a regular expression, write `text matches /…/`"),
                 _ => diagnostic,
             }
         }
@@ -214,6 +215,9 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
         format!("expected an item, found `{shown}`"),
     )
     .label("not the beginning of an item");
+    if matches!(word, "def" | "fn" | "func" | "function") {
+        return Some(diagnostic.note("a definition is written `let double(n: int) = n + n`"));
+    }
     Some(
         match alias(word).or_else(|| did_you_mean(word, ITEM_WORDS.iter().copied())) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
@@ -228,7 +232,6 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
 fn alias(word: &str) -> Option<&'static str> {
     Some(match word {
         "import" | "include" | "from" => "use",
-        "def" | "fn" | "func" | "function" => "let",
         "pred" => "predicate",
         "formula" | "ltl" | "ltlspec" | "LTLSPEC" | "invariant" | "assert" => "property",
         "struct" | "type" => "record",
