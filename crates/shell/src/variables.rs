@@ -171,6 +171,7 @@ const NUMBERS: &[&str] = &[
     "READLINE_POINT",
     "OPTIND",
     "COPROC",
+    "COPROC_PID",
     "UID",
     "EUID",
     "PPID",
