@@ -122,9 +122,15 @@ impl Walk<'_> {
                 self.writes(path);
             }
         }
-        if matches!(program, "cd" | "pushd" | "popd") {
-            let oddly = self.assigned.contains("CDPATH");
-            scope.folder = moved(&scope.folder, operands().next(), oddly);
+        let oddly = self.assigned.contains("CDPATH");
+        match program {
+            "cd" => scope.folder = moved(&scope.folder, operands().next(), oddly),
+            // options, and places in the stack
+            "pushd" if !rest.iter().any(|field| field.text.starts_with(['-', '+'])) => {
+                scope.folder = moved(&scope.folder, rest.first(), oddly);
+            }
+            "pushd" | "popd" => scope.folder = Folder::Unknown,
+            _ => {}
         }
         Ok(())
     }
@@ -168,8 +174,8 @@ fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
     };
     match from {
         _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
-        // the variables of `cd`, and the stack of `pushd`
-        _ if oddly || to.starts_with('+') => Folder::Unknown,
+        // the variables of `cd`
+        _ if oddly => Folder::Unknown,
         Folder::Here if !to.contains("..") => Folder::Here,
         Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
         Folder::Here | Folder::Unknown => Folder::Unknown,
