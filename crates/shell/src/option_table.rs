@@ -168,6 +168,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
     },
 ];
 
+/// Programs, and their options whose value is a file of settings, of which some are lines for a shell.
+pub(super) const SETTINGS_FILES: &[(&str, &str)] = &[
+    ("apt apt-get apt-cache aptitude", "-c --config-file"),
+    ("ssh slogin autossh scp sftp", "-F"),
+];
+
 /// Tests and actions of `find` that have a value.
 pub(super) const FIND_VALUES: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname \
     -newer -anewer -cnewer -newermt -newerct -newerat -user -group -uid -gid -perm -size -type -xtype -maxdepth -mindepth \

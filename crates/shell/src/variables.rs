@@ -159,8 +159,19 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "OPTARG",
     "FUNCNAME",
     "DIRSTACK",
-    // the parameters in zsh
+    // in zsh: the parameters, what a pattern has matched, names and texts of what runs
     "argv",
+    "MATCH",
+    "match",
+    "historywords",
+    "dirstack",
+    "funcstack",
+    "functrace",
+    "funcfiletrace",
+    "funcsourcetrace",
+    "ZSH_ARGZERO",
+    "ZSH_EXECUTION_STRING",
+    "ZSH_SCRIPT",
 ];
 /// Variables that the shell itself sets to numbers, or to names of the machine.
 const NUMBERS: &[&str] = &[

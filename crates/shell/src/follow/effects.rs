@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::listed;
-use super::options::Sorted;
+use super::options::{Sorted, split_value};
 use crate::files::only_names;
 use crate::table::{ASSIGNS, WRITERS, Writes};
 use crate::variables::loads_code;
@@ -11,14 +11,16 @@ use crate::words::Field;
 use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
-    /// Records the files that a wrapper writes.
-    pub(super) fn record_files(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
-        for (_, file) in sorted
-            .values
-            .iter()
-            .filter(|(name, _)| listed(wrapper.writes, name))
-        {
-            self.writes_to(file);
+    /// Records the files that a wrapper writes, and the variables that it sets.
+    pub(super) fn record_options(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
+        for (name, value) in &sorted.values {
+            if listed(wrapper.writes, name) {
+                self.writes_to(value);
+            }
+            if listed(wrapper.sets, name) {
+                let (variable, _) = split_value(&value.text);
+                self.assigned.insert(variable.to_owned());
+            }
         }
     }
 
