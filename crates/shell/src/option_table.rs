@@ -45,8 +45,9 @@ pub(super) const PRINTS_WORD: &[&str] = &[
     "git rev-parse --short HEAD",
 ];
 
-/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks.
+/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any plain word.
 pub(super) const PRINTS_PATH: &[&str] = &[
+    "which *",
     "pwd",
     "pwd -P",
     "mktemp",

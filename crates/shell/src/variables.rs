@@ -33,6 +33,7 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "VISUAL",
     "PAGER",
     "MANPAGER",
+    "MANOPT",
     "BROWSER",
     "LESSOPEN",
     "LESSCLOSE",
@@ -329,7 +330,13 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let calls = ["$(shell", "${shell", "$$("];
     let makes = flags || evaluates || calls.iter().any(|one| given.value.contains(one));
     // files of settings, of which some are lines
-    let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
+    let configures = [
+        "GIT_CONFIG",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_SYSTEM",
+        "APT_CONFIG",
+    ]
+    .contains(&name)
         && !matches!(value, Some("" | "/dev/null"))
         || name == "GIT_CONFIG_PARAMETERS" && value != Some("")
         || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);

@@ -271,9 +271,11 @@ impl Walk<'_> {
         // without quotes a path with blanks is several words
         let is_path = quoted || !self.moves && !self.assigned.contains("TMPDIR");
         let known = |one: &str| {
-            PRINTS_WORD.contains(&one.trim()) || is_path && PRINTS_PATH.contains(&one.trim())
+            PRINTS_WORD.contains(&one.trim())
+                || is_path && PRINTS_PATH.iter().any(|path| is_listed(path, one.trim()))
         };
-        inner.is_some_and(known) && !program.is_some_and(|name| self.redefines(name))
+        let is_own = |name: &str| self.redefines(name) || self.assigned.contains("PATH");
+        inner.is_some_and(known) && !program.is_some_and(is_own)
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -422,6 +424,17 @@ impl Walk<'_> {
         }
         self.charge(atoms.len() - counted)?;
         Ok(atoms)
+    }
+}
+
+/// Whether a command is the listed one, of which a last word `*` is any plain word.
+fn is_listed(one: &str, command: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
+    match one.strip_suffix('*') {
+        Some(begin) => command.strip_prefix(begin).is_some_and(|word| {
+            word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
+        }),
+        None => one == command,
     }
 }
 

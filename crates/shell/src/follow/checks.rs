@@ -357,22 +357,6 @@ impl Walk<'_> {
         };
         matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
             && self.prints_no_option(&partial.written, !field.splits)
-            && !self.assigned.contains("PATH")
-    }
-
-    /// Whether a part of a path may lead to another folder than the parts before it: one that is written so, or a variable of which the
-    /// line does not determine a single value.
-    pub(super) fn climbs(&self, field: &Field, scope: &Scope<'_>) -> bool {
-        let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
-        let mut names = field.text.split('$').skip(1).map(|rest| {
-            let name = rest.strip_prefix('{').unwrap_or(rest);
-            name.split(part).next().unwrap_or_default()
-        });
-        let is_open = |name: &str| {
-            let is_parameter = scope.calls > 0 && name.starts_with(|c: char| c.is_ascii_digit());
-            is_parameter || self.assigned.contains(name) && !scope.partial.contains_key(name)
-        };
-        field.text.contains("..") || field.determined().contains("..") || names.any(is_open)
     }
 
     /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.

@@ -375,6 +375,7 @@ impl Walk<'_> {
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
             return self.shell(plain, rest, feed);
         }
+        self.check_settings_files(program, rest)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return Ok(Run::Nothing);

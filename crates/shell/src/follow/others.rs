@@ -339,7 +339,8 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             None => take(words, &mut at, word)?.clone(),
         };
         // a value of which the kind is not known
-        if value.hole != Hole::None && !value.environment && value.text.starts_with(['$', '`']) {
+        let is_open = value.silent || value.text.starts_with(['$', '`']);
+        if value.hole != Hole::None && !value.environment && is_open {
             return refuse("the value of an option", &value);
         }
         let line = match program {

@@ -160,9 +160,21 @@ impl Walk<'_> {
         if sorted.rest.is_empty() {
             return Ok(Run::Nothing);
         }
+        let limits = ["n", "max-args", "L", "l", "max-lines"];
+        let limit = sorted
+            .values
+            .iter()
+            .rev()
+            .find(|(name, _)| limits.contains(&name.as_str()));
+        let is_one = limit
+            .is_some_and(|(name, value)| matches!(&**name, "n" | "max-args") && value.text == "1");
         let appended = || {
             let mut words = sorted.rest.to_vec();
-            words.extend(items.clone().unwrap_or_else(|| vec![Field::unseen()]));
+            let unseen = Field {
+                splits: !is_one,
+                ..Field::unseen()
+            };
+            words.extend(items.clone().unwrap_or_else(|| vec![unseen]));
             Run::Words(words)
         };
         let Some(mark) = mark_of(&sorted)? else {
