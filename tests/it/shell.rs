@@ -515,8 +515,8 @@ fn plain_text_is_followed_into_shells() {
         ("bash <<< 'rm x'", &["bash", "rm x"][..]),
         ("cat <<E | sh\nrm x\nE", &["cat", "sh", "rm x"]),
         (
-            "echo rm x | tee log | sudo sh",
-            &["echo rm x", "tee log", "sudo sh", "sh", "rm x"],
+            "echo rm x | tee /dev/null | sudo sh",
+            &["echo rm x", "tee /dev/null", "sudo sh", "sh", "rm x"],
         ),
         (
             "printf '%s %s\\n' rm x | bash -s",

@@ -14,6 +14,7 @@
 //! [`syntax::NESTING`] deep. The crate does not depend on the language of specs.
 
 mod braces;
+mod components;
 mod feed;
 mod files;
 mod follow;

@@ -45,8 +45,9 @@ pub(super) const PRINTS_WORD: &[&str] = &[
     "git rev-parse --short HEAD",
 ];
 
-/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks.
+/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any plain word.
 pub(super) const PRINTS_PATH: &[&str] = &[
+    "which *",
     "pwd",
     "pwd -P",
     "mktemp",
@@ -166,6 +167,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
         long_values: "",
         printed: false,
     },
+];
+
+/// Programs, and their options whose value is a file of settings, of which some are lines for a shell.
+pub(super) const SETTINGS_FILES: &[(&str, &str)] = &[
+    ("apt apt-get apt-cache aptitude", "-c --config-file"),
+    ("ssh slogin autossh scp sftp", "-F"),
 ];
 
 /// Tests and actions of `find` that have a value.

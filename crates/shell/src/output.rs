@@ -138,9 +138,8 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
             _ => None,
         },
         "tee" => match feed {
-            Feed::Text(text) if !words.iter().any(|word| word.starts_with('-')) => {
-                Some(text.clone())
-            }
+            // another operand may be a second way to the output
+            Feed::Text(text) if words.iter().all(|word| word == "/dev/null") => Some(text.clone()),
             _ => None,
         },
         _ => None,

@@ -43,6 +43,11 @@ impl Walk<'_> {
                     written,
                     determined: texts.collect::<Vec<_>>().join(" "),
                     leading,
+                    climb: fields
+                        .iter()
+                        .map(|field| field.climb)
+                        .max()
+                        .unwrap_or_default(),
                     always: false,
                 };
                 scope.partial.insert(name.to_owned(), partial);

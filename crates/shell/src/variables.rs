@@ -33,6 +33,7 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "VISUAL",
     "PAGER",
     "MANPAGER",
+    "MANOPT",
     "BROWSER",
     "LESSOPEN",
     "LESSCLOSE",
@@ -159,8 +160,19 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "OPTARG",
     "FUNCNAME",
     "DIRSTACK",
-    // the parameters in zsh
+    // in zsh: the parameters, what a pattern has matched, names and texts of what runs
     "argv",
+    "MATCH",
+    "match",
+    "historywords",
+    "dirstack",
+    "funcstack",
+    "functrace",
+    "funcfiletrace",
+    "funcsourcetrace",
+    "ZSH_ARGZERO",
+    "ZSH_EXECUTION_STRING",
+    "ZSH_SCRIPT",
 ];
 /// Variables that the shell itself sets to numbers, or to names of the machine.
 const NUMBERS: &[&str] = &[
@@ -171,6 +183,7 @@ const NUMBERS: &[&str] = &[
     "READLINE_POINT",
     "OPTIND",
     "COPROC",
+    "COPROC_PID",
     "UID",
     "EUID",
     "PPID",
@@ -317,7 +330,13 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let calls = ["$(shell", "${shell", "$$("];
     let makes = flags || evaluates || calls.iter().any(|one| given.value.contains(one));
     // files of settings, of which some are lines
-    let configures = ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].contains(&name)
+    let configures = [
+        "GIT_CONFIG",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_SYSTEM",
+        "APT_CONFIG",
+    ]
+    .contains(&name)
         && !matches!(value, Some("" | "/dev/null"))
         || name == "GIT_CONFIG_PARAMETERS" && value != Some("")
         || name.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(decides);

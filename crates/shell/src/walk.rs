@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::components::Climb;
 use super::feed::{Feed, is_exec, script_is_read};
 use super::follow::is_descriptor;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, loads_code, runs_values_of};
-use super::words::{Leading, Partial, begins_as_environment, with_substitutions};
+use super::words::{
+    Leading, Partial, begins_as_environment, has_plain_default, with_substitutions,
+};
 use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -461,6 +464,9 @@ impl<'l> Walk<'l> {
                 if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
                 {
                     partial.leading = Leading::Determined;
+                    if has_plain_default(&partial.written) {
+                        partial.climb = Climb::No;
+                    }
                 }
                 if once && assign.plain {
                     scope.partial.insert(assign.name.clone(), partial);

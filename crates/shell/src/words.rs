@@ -1,6 +1,7 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
 use super::ShellError;
+use super::components::{Climb, Components};
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
 use super::syntax::{Part, Word, plants};
 use super::variables::SET_BY_SHELL;
@@ -35,6 +36,8 @@ pub(super) struct Partial {
     /// Its value without the parts that are not determined.
     pub(super) determined: String,
     pub(super) leading: Leading,
+    /// How far it leads as a part of a path.
+    pub(super) climb: Climb,
     /// Whether the statement that assigns it always runs.
     pub(super) always: bool,
 }
@@ -61,6 +64,8 @@ pub(super) struct Field {
     pub(super) silent: bool,
     /// Whether it may be an option. A pattern may be one as well.
     pub(super) leading: Leading,
+    /// How far it leads as a path.
+    pub(super) climb: Climb,
 }
 
 impl Field {
@@ -77,6 +82,7 @@ impl Field {
             process: None,
             silent: false,
             leading: Leading::Determined,
+            climb: Climb::No,
         }
     }
 
@@ -89,6 +95,7 @@ impl Field {
             tail: false,
             silent: true,
             leading: Leading::Open,
+            climb: Climb::Open,
             ..Field::known("")
         }
     }
@@ -138,6 +145,7 @@ pub(super) enum Atom {
         quoted: bool,
         environment: bool,
         leading: Leading,
+        climb: Climb,
     },
     Process {
         written: String,
@@ -172,9 +180,10 @@ impl Walk<'_> {
         }
         for field in &fields {
             self.charge(field.text.len() + 1)?;
-            let text = field.text.as_str();
-            self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
-            self.texts.planted |= plants(&field.text, false);
+            for text in [field.text.as_str(), field.determined()] {
+                self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
+                self.texts.planted |= plants(text, false);
+            }
         }
         Ok(fields)
     }
@@ -198,9 +207,11 @@ impl Walk<'_> {
         let mut written = String::new();
         let mut known = true;
         let mut leading = Leading::Determined;
+        let mut components = Components::default();
         for atom in atoms {
             let part = match atom {
                 Atom::Char(c, _) => {
+                    components.push(c, true);
                     text.push(c);
                     determined.push(c);
                     written.push(c);
@@ -212,8 +223,10 @@ impl Walk<'_> {
                     written,
                     determined: of_hole,
                     leading: begins,
+                    climb,
                     ..
                 } => {
+                    components.push_value(climb);
                     if text.is_empty() {
                         leading = leading.max(begins);
                     }
@@ -222,6 +235,7 @@ impl Walk<'_> {
                     written
                 }
                 Atom::Process { written, .. } => {
+                    components.push_value(Climb::Open);
                     known = false;
                     written
                 }
@@ -237,6 +251,7 @@ impl Walk<'_> {
                 written,
                 determined,
                 leading,
+                climb: components.end(),
                 always: false,
             }),
         })
@@ -256,9 +271,11 @@ impl Walk<'_> {
         // without quotes a path with blanks is several words
         let is_path = quoted || !self.moves && !self.assigned.contains("TMPDIR");
         let known = |one: &str| {
-            PRINTS_WORD.contains(&one.trim()) || is_path && PRINTS_PATH.contains(&one.trim())
+            PRINTS_WORD.contains(&one.trim())
+                || is_path && PRINTS_PATH.iter().any(|path| is_listed(path, one.trim()))
         };
-        inner.is_some_and(known) && !program.is_some_and(|name| self.redefines(name))
+        let is_own = |name: &str| self.redefines(name) || self.assigned.contains("PATH");
+        inner.is_some_and(known) && !program.is_some_and(is_own)
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -285,25 +302,33 @@ impl Walk<'_> {
                         for (nth, word) in words.iter().enumerate() {
                             match nth > 0 {
                                 // between them is the first character of IFS
-                                true if joins => value(" ", !scope.splits_oddly, scope, &mut atoms),
+                                true if joins => {
+                                    value(" ", written, !scope.splits_oddly, scope, &mut atoms);
+                                }
                                 true => atoms.push(Atom::Break),
                                 false => {}
                             }
                             self.charge(word.len() * ATOM)?;
-                            value(word, *quoted, scope, &mut atoms);
+                            value(word, written, *quoted, scope, &mut atoms);
                         }
                         continue;
                     }
                     match parameter(name, scope, self) {
                         Value::Known(text) => {
                             self.charge(text.len() * ATOM)?;
-                            value(&text, *quoted, scope, &mut atoms);
+                            value(&text, written, *quoted, scope, &mut atoms);
                         }
                         found => {
                             let partial = scope.partial.get(name);
                             self.charge(partial.map_or(0, |partial| partial.determined.len()))?;
                             let environment = matches!(found, Value::Environment);
+                            let climb = match partial {
+                                Some(partial) => partial.climb,
+                                None if environment => Climb::No,
+                                None => Climb::Open,
+                            };
                             atoms.push(Atom::Hole {
+                                climb,
                                 written: written.clone(),
                                 determined: partial
                                     .map(|partial| partial.determined.clone())
@@ -339,19 +364,24 @@ impl Walk<'_> {
                 } => match self.output(script, scope, &super::feed::Feed::Nothing)? {
                     Some(text) => {
                         self.charge(text.len() * ATOM)?;
-                        value(text.trim_end_matches('\n'), *quoted, scope, &mut atoms);
+                        let text = text.trim_end_matches('\n');
+                        value(text, written, *quoted, scope, &mut atoms);
                     }
-                    None => atoms.push(Atom::Hole {
-                        written: written.clone(),
-                        determined: String::new(),
-                        quoted: *quoted,
-                        environment: false,
-                        leading: match self.prints_no_option(written, *quoted) {
-                            true => Leading::Determined,
-                            false if *quoted => Leading::Printed,
-                            false => Leading::Open,
-                        },
-                    }),
+                    None => {
+                        let (leading, climb) = match self.prints_no_option(written, *quoted) {
+                            true => (Leading::Determined, Climb::No),
+                            false if *quoted => (Leading::Printed, Climb::Open),
+                            false => (Leading::Open, Climb::Open),
+                        };
+                        atoms.push(Atom::Hole {
+                            written: written.clone(),
+                            determined: String::new(),
+                            quoted: *quoted,
+                            environment: false,
+                            leading,
+                            climb,
+                        });
+                    }
                 },
                 Part::Process { script, written } => atoms.push(Atom::Process {
                     written: written.clone(),
@@ -367,25 +397,44 @@ impl Walk<'_> {
                         quoted: *quoted,
                         environment: true,
                         leading: Leading::Open,
+                        climb: Climb::No,
                     });
                 }
                 Part::Opaque {
                     quoted, written, ..
-                } => atoms.push(Atom::Hole {
-                    written: written.clone(),
-                    // `${x:-TEXT}` may be the text, which is not told from the rest
-                    determined: written.clone(),
-                    quoted: *quoted && !written.contains('@'),
-                    environment: false,
-                    leading: match begins_as_environment(written, None, scope, self) {
-                        true if *quoted || is_one_word(written, scope) => Leading::Determined,
-                        _ => Leading::Open,
-                    },
-                }),
+                } => {
+                    let begins = begins_as_environment(written, None, scope, self);
+                    atoms.push(Atom::Hole {
+                        written: written.clone(),
+                        // `${x:-TEXT}` may be the text, which is not told from the rest
+                        determined: written.clone(),
+                        quoted: *quoted && !written.contains('@'),
+                        environment: false,
+                        leading: match begins {
+                            true if *quoted || is_one_word(written, scope) => Leading::Determined,
+                            _ => Leading::Open,
+                        },
+                        climb: match begins && has_plain_default(written) {
+                            true => Climb::No,
+                            false => Climb::Open,
+                        },
+                    });
+                }
             }
         }
         self.charge(atoms.len() - counted)?;
         Ok(atoms)
+    }
+}
+
+/// Whether a command is the listed one, of which a last word `*` is any plain word.
+fn is_listed(one: &str, command: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
+    match one.strip_suffix('*') {
+        Some(begin) => command.strip_prefix(begin).is_some_and(|word| {
+            word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
+        }),
+        None => one == command,
     }
 }
 
@@ -436,16 +485,18 @@ fn quoted(text: &str, atoms: &mut Vec<Atom>) {
     atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Quoted)));
 }
 
-fn value(text: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) {
+/// Adds the value of an expansion. If it is split at characters that the text does not determine, it stays as it is `written`.
+fn value(text: &str, written: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) {
     if is_quoted {
         quoted(text, atoms);
     } else if scope.splits_oddly {
         atoms.push(Atom::Hole {
-            written: text.to_owned(),
+            written: written.to_owned(),
             determined: text.to_owned(),
             quoted: false,
             environment: false,
             leading: Leading::Open,
+            climb: Climb::Open,
         });
     } else {
         atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Expanded)));
@@ -483,6 +534,16 @@ fn is_one_word(written: &str, scope: &Scope<'_>) -> bool {
     !scope.splits_oddly && !written.contains([' ', '\t', '\n', '`']) && !written.contains("$(")
 }
 
+/// Returns the parts of an expansion such as `${x:-y}`: the variable, the operator and the text behind it.
+fn parts_of(written: &str) -> Option<(&str, &str, &str)> {
+    let inner = written.strip_prefix("${")?.strip_suffix('}')?;
+    let is_operator = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+    let (name, rest) = inner.split_at_checked(inner.find(is_operator)?)?;
+    let length = if rest.starts_with(':') { 2 } else { 1 };
+    let (operator, other) = rest.split_at_checked(length)?;
+    (!name.is_empty()).then_some((name, operator, other))
+}
+
 /// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
 /// with the text after the operator.
 pub(super) fn begins_as_environment(
@@ -491,36 +552,43 @@ pub(super) fn begins_as_environment(
     scope: &Scope<'_>,
     walk: &Walk<'_>,
 ) -> bool {
-    let inner = written
-        .strip_prefix("${")
-        .and_then(|one| one.strip_suffix('}'));
-    let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
-    let Some((name, rest)) = inner.and_then(|one| one.split_at_checked(one.find(part)?)) else {
+    let Some((name, operator, other)) = parts_of(written) else {
         return false;
     };
-    let operator = rest.trim_start_matches(':');
-    let other = operator.get(1..).unwrap_or_default();
     // in its own and only assignment it has the value of the environment
     let is_own = itself == Some(name);
     (is_own || matches!(parameter(name, scope, walk), Value::Environment))
-        && !name.is_empty()
-        && match operator.chars().next() {
-            Some('%') => !rest.starts_with(':'),
-            Some('?') => true,
-            Some('-') => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
+        && match operator {
+            "%" | "?" | ":?" => true,
+            "-" | ":-" => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
             _ => false,
         }
+}
+
+/// Whether the text after the operator of `${x:-y}` is no part of the value, or a plain path.
+pub(super) fn has_plain_default(written: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    parts_of(written).is_some_and(|(_, operator, other)| {
+        !operator.ends_with('-')
+            || other.chars().all(is_plain) && !other.starts_with('.') && !other.contains("..")
+    })
 }
 
 /// Splits a word at the blanks of its expansions.
 fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     let mut field: Option<Field> = None;
+    let mut components = Components::default();
+    let mut end = |components: &mut Components, field: Option<Field>| {
+        let climb = components.end();
+        fields.extend(field.map(|field| Field { climb, ..field }));
+    };
     for atom in atoms {
         match atom {
             Atom::Char(' ' | '\t' | '\n', Class::Expanded) | Atom::Break => {
-                fields.extend(field.take());
+                end(&mut components, field.take());
             }
             Atom::Char(c, class) => {
+                components.push(*c, *class != Class::Quoted);
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
@@ -545,7 +613,9 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 quoted,
                 environment,
                 leading,
+                climb,
             } => {
+                components.push_value(*climb);
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if field.hole == Hole::None {
                     field.determined.clone_from(&field.text);
@@ -566,6 +636,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 field.determined.push_str(determined);
             }
             Atom::Process { written, content } => {
+                components.push_value(Climb::Open);
                 let field = field.get_or_insert_with(|| Field::known(""));
                 field.process = Some(content.clone());
                 field.tail = false;
@@ -573,5 +644,5 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
             }
         }
     }
-    fields.extend(field);
+    end(&mut components, field);
 }

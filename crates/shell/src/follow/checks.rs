@@ -2,9 +2,12 @@
 
 use super::listed;
 use super::options::split_value;
-use super::{Result, joined, refuse};
+use super::others::{letters_with_values, option_of};
+use super::programs::FOUND;
+use super::{Result, base, has_mark, joined, refuse};
 use crate::ShellError;
-use crate::option_table::OPTIONED;
+use crate::components::{Climb, Components};
+use crate::option_table::{OPTIONED, SETTINGS_FILES};
 use crate::table::{ASSIGNS, SHELL_OPTIONS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
@@ -221,7 +224,6 @@ pub(super) fn check_deletion(
     long: &str,
     folder: &Folder,
     temporary: impl Fn(&Field) -> bool,
-    climbs: impl Fn(&Field) -> bool,
 ) -> Result<()> {
     let rest = fields.get_mut(1..).unwrap_or_default();
     let is_long = |text: &str| {
@@ -262,7 +264,13 @@ pub(super) fn check_deletion(
     }
     let mut others = Vec::new();
     for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
-        if field.tilde || field.hole == Hole::Within && climbs(field) {
+        let may_climb = match field.hole {
+            Hole::None => field.climb == Climb::Open,
+            Hole::Within => field.climb > Climb::No,
+            // what `mktemp` has printed
+            Hole::Start => false,
+        };
+        if field.tilde || may_climb || holds_found_file(&field.text) {
             return refuse("what is deleted", field);
         }
         if field.text.starts_with('/') || field.hole == Hole::Start {
@@ -286,7 +294,42 @@ pub(super) fn check_deletion(
     Ok(())
 }
 
+/// Whether a component of a path is more than the name of a file that is found, as in `{}.` and `{//}`, so that it may become `..`.
+fn holds_found_file(path: &str) -> bool {
+    let others = path.split('/').filter(|part| *part != FOUND);
+    has_mark(&others.collect::<Vec<_>>().join("/"))
+}
+
 impl Walk<'_> {
+    /// Refuses a file of settings that run, if the line writes it or the file is an input.
+    pub(super) fn check_settings_files(&self, program: &str, words: &[Field]) -> Result<()> {
+        let table = SETTINGS_FILES
+            .iter()
+            .find(|(names, _)| listed(names, program));
+        let Some((_, options)) = table else {
+            return Ok(());
+        };
+        for (word, next) in words
+            .iter()
+            .zip(words.iter().skip(1).map(Some).chain([None]))
+        {
+            let Some((_, inside, _)) = option_of(options, letters_with_values(program), &word.text)
+            else {
+                continue;
+            };
+            let (text, file) = match (inside, next) {
+                (Some(text), _) => (text, word),
+                (None, Some(next)) => (next.text.as_str(), next),
+                (None, None) => continue,
+            };
+            let is_input = is_descriptor(text) && text != "/dev/null" || file.process.is_some();
+            if is_input || self.any_file || self.writes_file(base(text)) {
+                return refuse("the settings in a file that the line writes", file);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a word begins with a tilde that stands for another folder than the user's, or for what a variable of the line holds:
     /// `~`, `~+`, `~1`.
     pub(super) fn is_open_tilde(&self, field: &Field) -> bool {
@@ -314,22 +357,6 @@ impl Walk<'_> {
         };
         matches!(partial.written.as_str(), "$(mktemp)" | "$(mktemp -d)")
             && self.prints_no_option(&partial.written, !field.splits)
-            && !self.assigned.contains("PATH")
-    }
-
-    /// Whether a part of a path may lead to another folder than the parts before it: one that is written so, or a variable of which the
-    /// line does not determine a single value.
-    pub(super) fn climbs(&self, field: &Field, scope: &Scope<'_>) -> bool {
-        let part = |c: char| c != '_' && !c.is_ascii_alphanumeric();
-        let mut names = field.text.split('$').skip(1).map(|rest| {
-            let name = rest.strip_prefix('{').unwrap_or(rest);
-            name.split(part).next().unwrap_or_default()
-        });
-        let is_open = |name: &str| {
-            let is_parameter = scope.calls > 0 && name.starts_with(|c: char| c.is_ascii_digit());
-            is_parameter || self.assigned.contains(name) && !scope.partial.contains_key(name)
-        };
-        field.text.contains("..") || field.determined().contains("..") || names.any(is_open)
     }
 
     /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
@@ -340,6 +367,7 @@ impl Walk<'_> {
             .map(|path| format!("./{path}"));
         let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
         if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
+            field.climb = Components::of(&path, field.pattern);
             field.text = path;
             field.hole = Hole::None;
             field.splits = false;

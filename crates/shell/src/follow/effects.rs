@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::listed;
-use super::options::Sorted;
+use super::options::{Sorted, split_value};
 use crate::files::only_names;
 use crate::table::{ASSIGNS, WRITERS, Writes};
 use crate::variables::loads_code;
@@ -11,14 +11,16 @@ use crate::words::Field;
 use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
-    /// Records the files that a wrapper writes.
-    pub(super) fn record_files(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
-        for (_, file) in sorted
-            .values
-            .iter()
-            .filter(|(name, _)| listed(wrapper.writes, name))
-        {
-            self.writes_to(file);
+    /// Records the files that a wrapper writes, and the variables that it sets.
+    pub(super) fn record_options(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
+        for (name, value) in &sorted.values {
+            if listed(wrapper.writes, name) {
+                self.writes_to(value);
+            }
+            if listed(wrapper.sets, name) {
+                let (variable, _) = split_value(&value.text);
+                self.assigned.insert(variable.to_owned());
+            }
         }
     }
 
@@ -122,9 +124,15 @@ impl Walk<'_> {
                 self.writes(path);
             }
         }
-        if matches!(program, "cd" | "pushd" | "popd") {
-            let oddly = self.assigned.contains("CDPATH");
-            scope.folder = moved(&scope.folder, operands().next(), oddly);
+        let oddly = self.assigned.contains("CDPATH");
+        match program {
+            "cd" => scope.folder = moved(&scope.folder, operands().next(), oddly),
+            // options, and places in the stack
+            "pushd" if !rest.iter().any(|field| field.text.starts_with(['-', '+'])) => {
+                scope.folder = moved(&scope.folder, rest.first(), oddly);
+            }
+            "pushd" | "popd" => scope.folder = Folder::Unknown,
+            _ => {}
         }
         Ok(())
     }
@@ -168,8 +176,8 @@ fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
     };
     match from {
         _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
-        // the variables of `cd`, and the stack of `pushd`
-        _ if oddly || to.starts_with('+') => Folder::Unknown,
+        // the variables of `cd`
+        _ if oddly => Folder::Unknown,
         Folder::Here if !to.contains("..") => Folder::Here,
         Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
         Folder::Here | Folder::Unknown => Folder::Unknown,

@@ -366,8 +366,7 @@ impl Walk<'_> {
             self.relative(field, scope);
         }
         let temporary = |field: &Field| self.is_temporary(field, scope);
-        let climbs = |field: &Field| self.climbs(field, scope);
-        check_deletion(fields, letters, long, &scope.folder, temporary, climbs)
+        check_deletion(fields, letters, long, &scope.folder, temporary)
     }
 
     fn next(&mut self, program: &str, fields: &[Field], feed: &Feed) -> Result<Run> {
@@ -376,6 +375,7 @@ impl Walk<'_> {
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
             return self.shell(plain, rest, feed);
         }
+        self.check_settings_files(program, rest)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return Ok(Run::Nothing);
@@ -418,7 +418,7 @@ impl Walk<'_> {
             "watch" => return watch(rest),
             "ssh" | "slogin" | "autossh" | "rsh" => {
                 let sorted = sort(&SSH, rest)?;
-                self.record_files(&SSH, &sorted);
+                self.record_options(&SSH, &sorted);
                 let command = sort(&SSH_AFTER_HOST, sorted.rest)?.rest;
                 let remote = match (sorted.operands, command) {
                     // without a host `ssh` only prints its usage
@@ -510,7 +510,7 @@ impl Walk<'_> {
             (Some(_), _) => return unlisted(program, words, feed),
         };
         let sorted = sort(wrapper, words)?;
-        self.record_files(wrapper, &sorted);
+        self.record_options(wrapper, &sorted);
         let given = |options: &str| sorted.seen.iter().any(|option| listed(options, option));
         if given(wrapper.idle) {
             return Ok(Run::Nothing);

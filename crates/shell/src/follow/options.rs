@@ -31,7 +31,7 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
     let Some(value) = rest.get(*at) else {
         return refuse("the value of an option", option);
     };
-    if value.may_split() || value.pattern {
+    if value.may_split() || value.pattern || value.silent {
         return refuse("the value of an option", value);
     }
     *at += 1;

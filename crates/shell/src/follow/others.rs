@@ -3,8 +3,9 @@
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{given_line, line_of, split_value, take};
-use super::programs::with_found;
+use super::programs::{FOUND, found_below, is_outside, with_found};
 use super::{Result, Run, base, has_mark, listed, refuse};
+use crate::components::Components;
 use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
@@ -75,9 +76,14 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         if let Some(command) = mark.and_then(|mark| words.get(mark + 1 + operands..)) {
             let mut command = with_found(command);
             // `fd -x` appends what it has found
-            if listed("fd fdfind", program) && !command.iter().any(|word| has_mark(&word.text)) {
-                command.push(Field::known("{}"));
+            let finds = listed("fd fdfind", program);
+            if finds && !command.iter().any(|word| has_mark(&word.text)) {
+                command.push(Field::known(FOUND));
             }
+            let starts = words.iter().take_while(|word| !listed(marks, &word.text));
+            let outside = starts.filter(|word| finds && is_outside(word));
+            let below = outside.map(|start| Run::Words(found_below(start, &command)));
+            runs.extend(below.collect::<Vec<_>>());
             runs.push(Run::Words(command));
         }
     }
@@ -237,6 +243,7 @@ fn within(words: &[Field]) -> impl Iterator<Item = Vec<Field>> {
                     false => Hole::None,
                 },
                 environment: false,
+                climb: Components::of(word, true),
                 ..Field::known(word)
             }));
             (command.len() > 1).then_some(command)
@@ -332,7 +339,8 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             None => take(words, &mut at, word)?.clone(),
         };
         // a value of which the kind is not known
-        if value.hole != Hole::None && !value.environment && value.text.starts_with(['$', '`']) {
+        let is_open = value.silent || value.text.starts_with(['$', '`']);
+        if value.hole != Hole::None && !value.environment && is_open {
             return refuse("the value of an option", &value);
         }
         let line = match program {
@@ -408,7 +416,7 @@ fn setting_of_ssh(text: &str) -> (&str, &str) {
 }
 
 /// Returns the short options of a program that have a value.
-fn letters_with_values(program: &str) -> &'static str {
+pub(super) fn letters_with_values(program: &str) -> &'static str {
     if listed(SSH.names, program) {
         return SSH.values;
     }

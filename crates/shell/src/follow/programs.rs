@@ -6,6 +6,7 @@ use super::options::{
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
+use crate::components::{Climb, Components};
 use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
@@ -47,11 +48,11 @@ impl Walk<'_> {
         if let Some(list) = words.iter().find(|word| word.text == "-files0-from") {
             return refuse("the starting points of `find`", list);
         }
-        let is_outside = |start: &&Field| {
-            let climbs = start.text.split('/').any(|part| part == "..");
-            start.hole != Hole::None || start.tilde || climbs || start.text.starts_with('/')
-        };
-        let outside: Vec<&Field> = starts.iter().copied().filter(is_outside).collect();
+        let outside: Vec<&Field> = starts
+            .iter()
+            .copied()
+            .filter(|start| is_outside(start))
+            .collect();
         let mut runs = Vec::new();
         let mut open = None;
         let mut value_follows = false;
@@ -117,11 +118,7 @@ impl Walk<'_> {
                 of_this.push(Run::Words(command.to_vec()));
             }
             for start in outside.iter().filter(|_| !is_script) {
-                let words = command.iter().map(|word| match word.text.as_str() {
-                    "{}" => (*start).clone(),
-                    _ => word.clone(),
-                });
-                of_this.push(Run::Words(words.collect()));
+                of_this.push(Run::Words(found_below(start, command)));
             }
             // below a folder that is given
             match word.text.ends_with("dir") && !outside.is_empty() {
@@ -163,9 +160,21 @@ impl Walk<'_> {
         if sorted.rest.is_empty() {
             return Ok(Run::Nothing);
         }
+        let limits = ["n", "max-args", "L", "l", "max-lines"];
+        let limit = sorted
+            .values
+            .iter()
+            .rev()
+            .find(|(name, _)| limits.contains(&name.as_str()));
+        let is_one = limit
+            .is_some_and(|(name, value)| matches!(&**name, "n" | "max-args") && value.text == "1");
         let appended = || {
             let mut words = sorted.rest.to_vec();
-            words.extend(items.clone().unwrap_or_else(|| vec![Field::unseen()]));
+            let unseen = Field {
+                splits: !is_one,
+                ..Field::unseen()
+            };
+            words.extend(items.clone().unwrap_or_else(|| vec![unseen]));
             Run::Words(words)
         };
         let Some(mark) = mark_of(&sorted)? else {
@@ -203,7 +212,7 @@ impl Walk<'_> {
     /// standard input.
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
-        self.record_files(&PARALLEL, &sorted);
+        self.record_options(&PARALLEL, &sorted);
         let moving = PARALLEL.moves.unwrap_or_default();
         if sorted.seen.iter().any(|option| listed(moving, option)) {
             let rest = self.parallel(sorted.rest, feed)?;
@@ -217,15 +226,17 @@ impl Walk<'_> {
             .position(|word| is_list(&word))
             .unwrap_or(sorted.rest.len());
         let (command, lists) = sorted.rest.split_at(end);
+        let of_file = |option: &String| matches!(option.as_str(), "a" | "arg-file");
+        let reads_file = sorted.seen.iter().any(of_file);
         if command.is_empty() && lists.is_empty() {
-            let of_file = |option: &String| matches!(option.as_str(), "a" | "arg-file");
-            return match sorted.seen.iter().any(of_file) {
+            return match reads_file {
                 true => Err(ShellError::undetermined("the lines of", "parallel -a")),
                 false => Ok(Run::Input),
             };
         }
         let given: Vec<Field> = if lists.is_empty() {
-            items(feed).unwrap_or_else(|| vec![Field::unseen()])
+            let items = items(feed).filter(|_| !reads_file);
+            items.unwrap_or_else(|| vec![Field::unseen()])
         } else if lists.iter().any(|word| word.text.starts_with("::::")) {
             vec![Field::unseen()]
         } else {
@@ -272,6 +283,40 @@ fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
         Some((_, value)) if value.text.is_empty() => Ok(Some("{}".to_owned())),
         Some((_, value)) => Ok(Some(value.text.clone())),
     }
+}
+
+/// Whether a starting point may be outside of the folder in which the command runs.
+pub(super) fn is_outside(start: &Field) -> bool {
+    let climbs = start.climb > Climb::No;
+    start.hole != Hole::None || start.tilde || climbs || start.text.starts_with('/')
+}
+
+/// Stands for a file that is found.
+pub(super) const FOUND: &str = "{}";
+
+/// Returns words in which a starting point stands for a file that is found. A word with more parts names a file at or below it.
+pub(super) fn found_below(start: &Field, words: &[Field]) -> Vec<Field> {
+    let path = format!("{}/{FOUND}", start.text.trim_end_matches('/'));
+    let replaced = words.iter().map(|word| match word.text.as_str() {
+        FOUND => start.clone(),
+        text if text.contains(FOUND) => {
+            let text = text.replace(FOUND, &path);
+            let begins = word.text.starts_with(FOUND);
+            let hole = if begins { start.hole } else { Hole::None };
+            Field {
+                determined: text.clone(),
+                text,
+                hole: hole.max(word.hole).max(Hole::Within),
+                environment: false,
+                tail: false,
+                tilde: word.tilde || begins && start.tilde,
+                climb: word.climb.max(start.climb),
+                ..word.clone()
+            }
+        }
+        _ => word.clone(),
+    });
+    replaced.collect()
 }
 
 /// Returns words in which `{}` stands for a file that is found: in a text for a shell, its name is a part of that text.
@@ -544,8 +589,14 @@ fn replace(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
             return word.clone();
         }
         let whole = word.text == mark;
+        let text = word.text.replace(mark, &by.text);
+        let climb = match by.hole {
+            Hole::None => Components::of(&text, word.pattern),
+            _ => Climb::Open,
+        };
         Field {
-            text: word.text.replace(mark, &by.text),
+            climb: word.climb.max(climb),
+            text,
             hole: match by.hole {
                 Hole::None => word.hole,
                 _ if word.text.starts_with(mark) => Hole::Start,

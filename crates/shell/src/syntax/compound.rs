@@ -1,9 +1,9 @@
 //! Compound commands: groups, loops, conditions, functions.
 
-use super::cursor::{Parser, Result};
+use super::cursor::{Parser, Result, is_reserved};
 use super::parts::{End, arithmetic_end, scripts_of};
 use super::simple::beginning;
-use super::{Kind, Part, Script, Statement, Word};
+use super::{Kind, Part, Script, Statement, Word, literal};
 use crate::ShellError;
 
 /// Whether the end of an arithmetic text may be another one for Bash: quotes within it may be paired otherwise.
@@ -156,11 +156,22 @@ impl Parser<'_> {
                     let opens = self.peek() == Some('(') || self.reserved().is_some();
                     if opens {
                         self.names.assign(&name);
+                        self.names.assign(&format!("{name}_PID"));
                     } else {
                         self.pos = start;
                     }
                 }
                 let node = self.nested(Self::command)?;
+                // `coproc $x [[ … ]]`: the first word is the name
+                if let Kind::Simple { words, .. } = &node.kind
+                    && words
+                        .get(1)
+                        .and_then(literal)
+                        .is_some_and(|word| is_reserved(&word))
+                {
+                    let what = "the variable that is assigned";
+                    return Err(ShellError::undetermined(what, &self.since(start)));
+                }
                 let statement = Statement {
                     pipelines: vec![vec![node]],
                     background: true,

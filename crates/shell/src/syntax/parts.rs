@@ -434,6 +434,18 @@ impl Parser<'_> {
             self.names.arithmetic = true;
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             let (name, operator) = rest.split_at(end.unwrap_or(rest.len()));
+            // `${!x:=TEXT}`, `${!#=TEXT}`, `${!x[i]:=TEXT}`
+            let behind = if name.is_empty() {
+                operator.get(1..)
+            } else {
+                Some(operator)
+            };
+            let behind = behind.unwrap_or_default();
+            let is_element = behind.starts_with('[') && behind.contains('=');
+            if is_element || behind.starts_with('=') || behind.starts_with(":=") {
+                let what = "the variable that is assigned";
+                return Err(ShellError::undetermined(what, &written));
+            }
             // others are the names of variables, or the keys of an array
             if !operator.starts_with(['*', '@', '[']) {
                 self.names.texts.names_variable(name);

@@ -29,6 +29,17 @@ const TAKING: &[&str] = &["read", "mapfile", "readarray"];
 const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly", "unset"];
 /// The builtins in [`ASSIGNING`] that name a variable only by an option: `printf -v x`.
 const ASSIGNING_BY_OPTION: &[&str] = &["printf", "wait"];
+/// Builtins of other shells that assign variables, or make one stand for another.
+const ASSIGNING_ELSEWHERE: &[&str] = &[
+    "nameref",
+    "integer",
+    "float",
+    "vared",
+    "print",
+    "getln",
+    "zparseopts",
+    "zstat",
+];
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 /// Builtins that change the folder.
@@ -375,21 +386,22 @@ impl Parser<'_> {
         let may_fail =
             evaluates || DECLARING.contains(&name) || self.names.functions.contains(name);
         self.names.may_fail += usize::from(may_fail);
-        self.names.dynamic |= EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
-        // a pattern in place of a name
-        let is_pattern = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?']) || text.starts_with('['));
-        self.names.dynamic |= ASSIGNING.contains(&name) && words.iter().flatten().any(is_pattern);
         let is_callback = |word: &Word| {
             let text = beginning(word);
             text.starts_with('-') && text.contains('C')
         };
-        self.names.dynamic |=
-            matches!(name, "mapfile" | "readarray") && words.iter().any(is_callback);
+        let calls_back = matches!(name, "mapfile" | "readarray") && words.iter().any(is_callback);
+        // a text that runs in this shell may assign any variable, and change the parameters
+        let runs_text =
+            calls_back || EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
+        self.names.dynamic |= runs_text || ASSIGNING_ELSEWHERE.contains(&name);
+        self.names.shifts |= runs_text || matches!(name, "set" | "shift");
+        // a pattern in place of a name
+        let is_pattern = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?']) || text.starts_with('['));
+        self.names.dynamic |= ASSIGNING.contains(&name) && words.iter().flatten().any(is_pattern);
         // a trap runs later: it changes the folder only if its text does
         self.names.moves |=
             CHANGING_FOLDER.contains(&name) || EVALUATING.contains(&name) && name != "trap";
-        // evaluated text may also shift the parameters
-        self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
         // the first word is the text; at the end of the shell it has no effect on what was read or printed before
         let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
@@ -446,6 +458,8 @@ impl Parser<'_> {
         let is_associative = declaring && has_letter('A');
         let read_only = builtin == "readonly" || declaring && has_letter('r');
         let is_integer = declaring && has_letter('i');
+        self.names.dynamic |=
+            builtin == "printf" && words.iter().any(|word| counts(&beginning(word)));
         for word in words {
             let text = beginning(word);
             // `declare -n`: the value is the name of another variable
@@ -454,6 +468,8 @@ impl Parser<'_> {
             let named = match option.and_then(|letters| letters.split_once(['a', 'v', 'p'])) {
                 Some((_, "")) => {
                     names_follow = true;
+                    // `printf "-v$x"`
+                    self.names.dynamic |= literal(word).is_none();
                     continue;
                 }
                 Some((_, named)) => named,
@@ -507,6 +523,15 @@ pub(super) fn beginning(word: &Word) -> String {
         _ => None,
     });
     texts.collect()
+}
+
+/// Whether a format of `printf` assigns the number of characters to the variable that a word names: `%n`.
+fn counts(format: &str) -> bool {
+    let is_flag = |c: char| c.is_ascii_digit() || "-+ #.*'lhjztL".contains(c);
+    format
+        .split('%')
+        .skip(1)
+        .any(|rest| rest.trim_start_matches(is_flag).starts_with('n'))
 }
 
 /// Whether braces may make several words of one.

@@ -3,7 +3,7 @@
 
 use guard_shell::Command;
 
-use crate::{all_are_unknown, read};
+use crate::{all_are_read, all_are_unknown, read};
 
 fn all_list(lines: &[&str], words: &[&str]) {
     for line in lines {
@@ -94,4 +94,23 @@ fn what_xargs_replaces_is_followed_however_it_is_named() {
         &["echo a | xargs -I{} cp {} /b", "echo a | xargs -i cp {} /b"],
         &["cp", "a", "/b"],
     );
+}
+
+#[test]
+fn settings_that_run_are_in_a_file_that_the_line_does_not_write() {
+    all_are_unknown(&[
+        "echo 'APT::Update::Pre-Invoke {\"rm a\";};' > c; apt-get -c c update",
+        "echo x > c; apt-get --config-file=c update",
+        "apt-get -c <(echo x) update",
+        "APT_CONFIG=c apt-get update",
+        "echo 'ProxyCommand rm a' > c; ssh -F c h",
+        "scp -F /dev/stdin h:x . <<< 'ProxyCommand rm a'",
+        "MANOPT='-P \"rm a\"' man ls",
+    ]);
+    all_are_read(&[
+        "apt-get -c /etc/apt/own.conf update",
+        "ssh -F ~/.ssh/other h",
+        "ssh -F /dev/null h uptime",
+        "MANOPT=-a man ls",
+    ]);
 }

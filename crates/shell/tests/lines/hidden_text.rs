@@ -165,7 +165,7 @@ fn what_runs_later_sees_what_the_whole_line_does() {
         "eval 'x=1'; echo $x",
         "while read -r l; do bash build.sh; done < list",
         "bash -c 'x=1; echo $x'; ls",
-        r#"v=$(cat VERSION); rm -rf "dist/app-$v""#,
+        r#"v=${V:-1.0}; rm -rf "dist/app-$v""#,
         r#"for d in a b; do rm -rf "build/$d"; done"#,
         r#"clean() { rm -rf "build/$1"; }; clean x"#,
     ]);

@@ -9,6 +9,7 @@
 use guard_shell::{Command, Limits, ShellError, commands};
 
 mod arithmetic;
+mod deletions;
 mod found_files;
 mod hidden_text;
 mod interpreters;

@@ -3,7 +3,7 @@
 
 use guard_shell::{Limits, commands};
 
-use crate::{all_are_unknown, lists, none_deletes, read};
+use crate::{all_are_read, all_are_unknown, lists, none_deletes, read};
 
 fn deletions_are_listed(lines: &[&str]) {
     for line in lines {
@@ -335,5 +335,33 @@ fn files_that_a_shell_reads_when_it_starts_may_be_written_by_any_program() {
         "cat ~/.profile | head; bash x.sh",
         "aws --profile x s3 ls; bash -c 'echo ok'",
         "git add .bashrc && bash -c 'echo ok'",
+    ]);
+}
+
+#[test]
+fn one_word_of_an_input_is_one_value() {
+    all_are_read(&[
+        "ls *.tar.gz | xargs -n1 tar xzf",
+        "ls | xargs --max-args=1 tar -xf",
+    ]);
+    all_are_unknown(&[
+        "ls *.tar.gz | xargs tar xzf",
+        "ls *.tar.gz | xargs -n1 -L2 tar xzf",
+        "ls | xargs -n1 tar xzf a",
+        "ls | xargs -n1 tar -I",
+        "ls | xargs -n1 ssh h -o",
+        "ls | xargs -n1 env -S",
+        "ls | xargs -n1 sudo -u",
+    ]);
+}
+
+#[test]
+fn the_path_of_a_program_is_no_option() {
+    all_are_read(&["file $(which python3)", "file \"$(which g++)\""]);
+    all_are_unknown(&[
+        "file $(which -a x)",
+        "file $(which $x)",
+        "PATH=b:$PATH; file $(which x)",
+        "which() { echo -C; }; file $(which x)",
     ]);
 }

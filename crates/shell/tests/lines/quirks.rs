@@ -1,6 +1,6 @@
 //! Lines that Bash reads otherwise than they look, each of which deletes `d`: the deletion must be listed, or the line must be an error.
 
-use crate::{all_are_listed_or_errors, none_deletes};
+use crate::{all_are_listed_or_errors, none_deletes, read};
 
 #[test]
 fn quirks_of_bash_are_read_as_bash_does() {
@@ -169,4 +169,17 @@ fn clusters_abbreviations_and_patterns_hide_no_option() {
         "fc -l; fc -ln",
         "ls -la && tar -czf x.tgz src && grep -rn foo .",
     ]);
+}
+
+#[test]
+fn values_that_are_split_elsewhere_are_shown_as_written() {
+    for (line, word) in [
+        ("IFS=,; git clean $(echo -q,-fd)", "$(echo -q,-fd)"),
+        ("IFS=,; x=-q,-fd; echo $x", "$x"),
+        ("eval 'IFS=,'; echo a$(echo b,c)", "a$(echo b,c)"),
+    ] {
+        let found = read(line).unwrap();
+        let shows = |words: &Vec<String>| words.last().is_some_and(|last| last == word);
+        assert!(found.iter().any(shows), "{line}: {found:?}");
+    }
 }

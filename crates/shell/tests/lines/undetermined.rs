@@ -1,7 +1,7 @@
 //! Lines in which a shell may run `rm canary` although the line does not contain it. The deletion must be listed, or the line
 //! must be an error. Most were run by Bash 5.2, or by dash where a text is given to `sh`, and deleted the file.
 
-use crate::{all_are_listed_or_errors, lists, none_deletes, read};
+use crate::{all_are_listed_or_errors, all_are_unknown, lists, none_deletes, read};
 
 #[test]
 fn escapes_are_those_of_bash() {
@@ -627,5 +627,62 @@ fn what_less_begins_with_is_known() {
         "LESS='-FRX +G' less log",
         "export LESS=\"$LESS -R\"",
         "LESS=+F less log",
+    ]);
+}
+
+#[test]
+fn names_that_are_chosen_at_run_time_are_not_known() {
+    all_are_unknown(&[
+        "x=ls; y=x; : ${!y:=rm}; $x -rf a",
+        "x=ls; y=x; z=${!y=rm}; $x -rf a",
+        "x=ls; set x; : \"${!1:=rm}\" ${!#=rm}; $x -rf a",
+        "x=ls; y=(x); : ${!y[0]:=rm}; $x -rf a",
+        "set PS4; : ${!1:='$(rm a)'}; set -x; :",
+        "x=ls; y=x; printf \"-v$y\" rm; $x -rf a",
+        "x=ls; y=x; read -r\"a$y\" <<< rm; $x -rf a",
+        "x=ls; y=x; printf '%n' $y; $x -rf a",
+        "x=ls; y=x; coproc $y [[ a ]]; $x -rf a",
+        "x_PID=ls; coproc x { :; }; $x_PID -rf a",
+        "ksh -c 'x=ls; nameref y=x; y=rm; $x -rf a'",
+    ]);
+    none_deletes(&[
+        "x=ls; printf '%s\\n' -n; $x",
+        "x=ls; echo ${!PATH@} ${!y%=}; $x",
+    ]);
+}
+
+#[test]
+fn texts_that_run_in_a_shell_change_its_parameters() {
+    all_are_unknown(&[
+        "bash -c 'trap shift ERR; false; \"$@\"' _ echo rm a",
+        "bash -c 'trap \"set -- rm a\" DEBUG; \"$@\"' _ ls",
+        "bash -c 'mapfile -c1 -C \"shift;:\" x <<< y; \"$@\"' _ echo rm a",
+        "sh -c 'trap shift USR1; kill -USR1 $$; \"$@\"' _ echo rm a",
+        "f() { trap 'set rm' ERR; false; $1 a; }; f ls",
+        "bash -s echo rm a <<< 'trap shift ERR; false; \"$@\"'",
+    ]);
+    none_deletes(&[
+        "bash -c 'trap \"echo failed\" ERR; \"$@\"' _ make",
+        "bash -c 'mapfile -t x < f; \"$@\"' _ ls",
+    ]);
+}
+
+#[test]
+fn another_operand_of_tee_may_be_its_output() {
+    let text = "printf '%s' 'echo rm a; b='";
+    for path in [
+        "/dev/stdout",
+        "/dev/fd/1",
+        "../dev/stdout",
+        "-a o",
+        "o /dev/null",
+    ] {
+        all_are_unknown(&[&format!("{text} | tee {path} | sh")]);
+    }
+    all_are_unknown(&["ln -s /dev/stdout o; echo 'rm a' | tee o | bash"]);
+    none_deletes(&[
+        "echo ls | tee | bash",
+        "echo ls | tee /dev/null | sh",
+        "echo x | tee log",
     ]);
 }
