@@ -259,11 +259,17 @@ pub(super) fn check_deletion(
     if !folders {
         return Ok(());
     }
-    for field in rest.iter_mut().filter(|field| is_long(&field.text)) {
+    let dashes = rest.iter().position(|field| field.text == "--");
+    let end = dashes.unwrap_or(rest.len());
+    let options = rest.iter_mut().take(end);
+    for field in options.filter(|field| is_long(&field.text)) {
         field.text = format!("--{long}");
     }
     let mut others = Vec::new();
-    for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
+    for (nth, field) in rest.iter_mut().enumerate() {
+        if nth <= end && field.text.starts_with('-') {
+            continue;
+        }
         let may_climb = match field.hole {
             Hole::None => field.climb == Climb::Open,
             Hole::Within => field.climb > Climb::No,

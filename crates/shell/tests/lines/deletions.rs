@@ -24,6 +24,7 @@ fn what_is_not_known_may_lead_out_of_a_folder() {
         "for x in $(ls); do rm -rf \"build/$x\"; done",
         "basename .. | xargs -I% rm -rf /srv/%/x",
         "x=${y:-$(cat f)}; rm -rf \"/srv/$x\"",
+        "rm -rf -- \"-a$(cat f)\"",
         "PATH=bin:$PATH; rm -rf \"/srv/$(whoami)\"",
         // values that are cut
         "rm -rf \"/srv/${HOME/#*/.}./x\"",
@@ -78,6 +79,7 @@ fn a_file_that_is_found_is_below_a_starting_point() {
         ("find /a -exec rm -rf {}/out \\;", "/a/{}/out"),
         ("find / -exec rm -rf -- {}/out \\;", "/{}/out"),
         ("fd out /a -x rm -rf {}", "/a"),
+        ("cd /a && rm -rf -- -x", "/a/-x"),
     ] {
         let found = read(line).unwrap();
         let deletes = |words: &Vec<String>| words[0] == "rm" && words.last().unwrap() == expected;
