@@ -136,7 +136,7 @@ fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// What a user would write: no recursive deletion of an absolute path outside of `/srv`.
+/// What a user would write: no recursive deletion of an absolute path outside of `/srv`, or of one with `..`.
 fn deletes(command: &Command) -> bool {
     let recursive = |word: &String| {
         let letters = word.strip_prefix('-').unwrap_or_default();
@@ -147,9 +147,10 @@ fn deletes(command: &Command) -> bool {
         .first()
         .is_some_and(|name| name.rsplit('/').next() == Some("rm"))
         && command.iter().any(recursive)
-        && command
-            .iter()
-            .any(|word| word.starts_with('/') && !word.starts_with("/srv/"))
+        && command.iter().any(|word| {
+            let is_outside = word.starts_with('/') && !word.starts_with("/srv/");
+            is_outside || word.split('/').any(|part| part == "..")
+        })
 }
 
 /// Whether a line is denied: by the rule, or because it does not say what runs.
@@ -169,10 +170,10 @@ const RULES: &str = r#"
 use std.agent
 use std.tools
 predicate shell = kind == "call" and tool == "Bash"
-/// As a user would write it: no recursive deletion of an absolute path outside of `/srv`.
+/// As a user would write it: no recursive deletion of an absolute path outside of `/srv`, or of one with `..`.
 unsafe natural = shell and any c in commands(args.command as string):
   c[0] matches /(^|\/)rm$/ and (any w in c: w matches /^-[a-zA-Z]*[rR]|^--recursive/)
-  and (any w in c: w starts_with "/" and not w starts_with "/srv/")
+  and (any w in c: w starts_with "/" and not w starts_with "/srv/" or w matches /(^|\/)\.\.(\/|$)/)
 unsafe destroys = shell and tools.destroys_line(args.command as string)
 property listed = always (shell -> tools.only_reads_line(args.command as string))
 enforce natural { violated => block "natural" }
@@ -198,7 +199,9 @@ fn denying(monitor: &mut guard_lang::Monitor, line: &str) -> Vec<String> {
 fn lines_that_deleted_a_folder_are_denied() {
     let spec = guard_lang::Spec::from_source("rules.guard", RULES).unwrap();
     let mut monitor = spec.monitor().unwrap();
-    for file in ["lines", "second", "third", "fourth", "fifth", "kept"] {
+    for file in [
+        "lines", "second", "third", "fourth", "fifth", "sixth", "kept",
+    ] {
         let mut by_programs = 0;
         for attack in suite(&format!("shell_attacks/{file}.jsonl")) {
             let line = attack["line"].as_str().unwrap();

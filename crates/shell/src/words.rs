@@ -36,7 +36,7 @@ pub(super) struct Partial {
     /// Its value without the parts that are not determined.
     pub(super) determined: String,
     pub(super) leading: Leading,
-    /// How far it leads as a part of a path.
+    /// Whether it may lead out of the folder before it, as a part of a path.
     pub(super) climb: Climb,
     /// Whether the statement that assigns it always runs.
     pub(super) always: bool,
@@ -64,7 +64,7 @@ pub(super) struct Field {
     pub(super) silent: bool,
     /// Whether it may be an option. A pattern may be one as well.
     pub(super) leading: Leading,
-    /// How far it leads as a path.
+    /// Whether it may lead out of the folder that its beginning names.
     pub(super) climb: Climb,
 }
 
