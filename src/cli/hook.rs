@@ -30,7 +30,7 @@ use super::lines;
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use crate::inert::push_json;
-use crate::integrations::hook::{self, Call, Memory, Scope};
+use crate::integrations::hook::{self, Call, Memory, Scope, Sessions};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
 
@@ -546,6 +546,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     if monitor.has_more() {
         let after = Kept {
             memory,
+            sessions: Sessions::default(),
             log: length(),
             clock: monitor.witness(),
         };

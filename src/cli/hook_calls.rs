@@ -10,7 +10,7 @@ use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_endi
 use super::durable_monitor::DurableMonitor;
 use super::durable_state::Sync;
 use super::failure::Failure;
-use crate::integrations::hook::Memory;
+use crate::integrations::hook::{Memory, Sessions};
 
 /// The bytes by which the list may grow with one call.
 const ROOM: usize = 16 * 1024;
@@ -20,6 +20,9 @@ const ROOM: usize = 16 * 1024;
 pub(super) struct Kept {
     #[serde(flatten)]
     pub(super) memory: Memory,
+    /// The same of each session of a server.
+    #[serde(default, skip_serializing_if = "Sessions::is_empty")]
+    pub(super) sessions: Sessions,
     /// The length of the log before the lines that came with it, in bytes: a log that is shorter was cut.
     #[serde(default)]
     pub(super) log: u64,

@@ -26,7 +26,8 @@ use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use super::signals;
 use crate::inert::inert;
-use crate::integrations::hook::{self, Answer, Call, Memory, Scope};
+use crate::integrations::Judge as _;
+use crate::integrations::hook::{self, Answer, Call, Scope, Sessions};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
@@ -196,12 +197,16 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let (jobs, from) = mpsc::sync_channel(clients);
     let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
     let own = monitor.monitor.envelope_fields();
+    let mut sessions = calls
+        .as_ref()
+        .map(|list| list.kept.sessions.clone())
+        .unwrap_or_default();
+    if sessions.is_empty() && monitor.monitor.n_traces() > 0 {
+        sessions.forget();
+    }
     let judge = Judging {
         monitor,
-        memory: calls
-            .as_ref()
-            .map(|list| list.kept.memory.clone())
-            .unwrap_or_default(),
+        sessions,
         calls,
         sync: args.files.sync,
         traces: Arc::clone(&traces),
@@ -354,8 +359,8 @@ impl Hosts {
 /// The monitor, on the thread that judges.
 struct Judging {
     monitor: DurableMonitor,
-    memory: Memory,
-    /// The list in which it is kept for a later process, if there is a journal.
+    sessions: Sessions,
+    /// The list in which they are kept for a later process, if there is a journal.
     calls: Option<CallList>,
     sync: Sync,
     traces: Arc<AtomicUsize>,
@@ -447,14 +452,16 @@ impl Judging {
         self.monitor.set_hooked(true);
         self.monitor.wait(self.calls.is_some());
         let next = self.calls.as_ref().map(CallList::make_room).transpose()?;
-        let judged = call.judge(&mut self.monitor, &mut self.memory);
+        let is_live = self.monitor.has_trace(call.trace());
+        let memory = self.sessions.next_call(call.session(), is_live);
+        let judged = call.judge(&mut self.monitor, memory);
         self.monitor.wait(false);
         self.monitor.set_hooked(false);
         let Some(next) = next.filter(|_| self.monitor.has_more()) else {
             return Ok(judged);
         };
         let kept = Kept {
-            memory: self.memory.clone(),
+            sessions: self.sessions.clone(),
             ..Kept::default()
         };
         let monitor = &mut self.monitor;

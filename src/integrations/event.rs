@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use crate::monitor::lenient::UNREAD;
+
 /// A canonical event under construction: one line of JSON, written only once, since its texts may be large.
 #[derive(Clone, Debug)]
 pub struct Event {
@@ -16,14 +18,24 @@ impl Event {
     /// Returns an event of this kind for a trace. Absent members are set to null, unknown ones are omitted. `size` is the
     /// approximate number of bytes of its members.
     pub fn new(trace: &str, kind: &str, role: &str, size: usize) -> Event {
+        let mut event = Event::begin(trace, kind, size);
+        event.text("role", role);
+        event
+    }
+
+    /// Returns an event as [`Event::new`], of an unknown speaker.
+    pub fn of_unknown(trace: &str, kind: &str, size: usize) -> Event {
+        let mut event = Event::begin(trace, kind, size);
+        event.raw("role", UNREAD);
+        event
+    }
+
+    fn begin(trace: &str, kind: &str, size: usize) -> Event {
         let mut event = Event {
             line: String::with_capacity(size),
             keys: Vec::new(),
         };
-        event
-            .text("trace", trace)
-            .text("kind", kind)
-            .text("role", role);
+        event.text("trace", trace).text("kind", kind);
         event
     }
 

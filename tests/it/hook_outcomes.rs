@@ -400,6 +400,58 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     assert_eq!(told["reason"], format!("{otherwise}: fetch http://b?"));
 }
 
+/// The program adds the user's answer to the arguments of its question: that is the call that was judged.
+#[test]
+fn what_the_user_fills_in_is_no_other_call() {
+    let question = json!({"questions": [{"question": "A or B?", "options": [{"label": "A"}]}]});
+    let with = |member: &str, value: Json| {
+        let mut input = question.clone();
+        input[member] = value;
+        input
+    };
+    let once = "use std.agent\nproperty few = always (count(kind == \"call\") <= 1)\nenforce few { violated => block \"one call\" }\n";
+    let after = |id: &str, tool: &str, ran: Json| {
+        let session = Session::new();
+        std::fs::write(&session.spec, once).unwrap();
+        let input = |hook: &str, input: &Json| {
+            let mut all = json!({"session_id": "s1", "hook_event_name": hook, "tool_name": tool, "tool_input": input,
+                "tool_response": {"answers": {"A or B?": "A"}}});
+            if !id.is_empty() {
+                all["tool_use_id"] = json!(id);
+            }
+            session.raw(all.to_string().as_bytes()).1
+        };
+        assert_eq!(input("PreToolUse", &question), "");
+        input("PostToolUse", &ran)
+    };
+    let answered = [
+        with("answers", json!({"A or B?": "A"})),
+        with("annotations", json!({"A or B?": {"notes": "n"}})),
+    ];
+    for ran in answered {
+        for id in ["q", ""] {
+            assert_eq!(after(id, "AskUserQuestion", ran.clone()), "", "{id} {ran}");
+        }
+        // the same names are others in other tools
+        let told = after("q", "mcp__x__y", ran);
+        assert!(
+            told.contains("ran otherwise than it was judged: one call"),
+            "{told}"
+        );
+    }
+    for (member, value) in [
+        ("questions", json!([])),
+        ("metadata", json!({})),
+        ("Answers", json!({})),
+    ] {
+        let told = after("q", "AskUserQuestion", with(member, value));
+        assert!(
+            told.contains("ran otherwise than it was judged: one call"),
+            "{member} {told}"
+        );
+    }
+}
+
 /// Gives a session an outcome whose hook is ended before it has judged it.
 fn unjudged(session: &Session, outcome: &[u8]) {
     let held = std::fs::File::open(session.file("lock")).unwrap();

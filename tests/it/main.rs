@@ -60,6 +60,7 @@ mod hook_ends;
 mod hook_files;
 mod hook_model;
 mod hook_outcomes;
+mod hook_prompts;
 mod inert_output;
 mod input_accounting;
 mod input_corpora;

@@ -208,6 +208,38 @@ fn a_denied_act_changes_nothing() {
     assert_eq!(monitor.snapshot().unwrap(), before);
 }
 
+/// What was wrong with an action that was denied is said once: no later decision without an event of its own says it.
+#[test]
+fn a_denied_act_leaves_no_data_error() {
+    const SPEC: &str = "event { kind: string  args: json?  at: time? }\n\
+        property few = always (count(kind == \"call\") <= 0)\nenforce few { violated => block \"no calls\" }\n\
+        property told = always (kind == \"message\" -> F[0,1s] kind == \"end\")\nenforce told { violated => log \"late\" }\n\
+        enforce when kind == \"call\" and args.amount > 100 => ask \"Refund?\"\n";
+    let checked = front("t.guard", SPEC, &NoFiles, check::Limits::default());
+    let mut monitor = Monitor::new(&checked.spec.unwrap(), Options::default()).unwrap();
+    let at = |seconds: i128| Some(Instant(seconds * Instant::SECOND));
+    let call =
+        |trace: &str| format!(r#"{{"trace":"{trace}","kind":"call","args":{{"amount":"lots"}}}}"#);
+    let deny = |monitor: &mut Monitor, trace: &str| {
+        let denied = monitor.act(call(trace).as_bytes(), at(1));
+        assert!(denied.ruling.denies() && !denied.errors.is_empty());
+    };
+    let mut n_late = 0;
+    for trace in ["t", "u"] {
+        monitor.observe(br#"{"trace":"t","kind":"message"}"#, at(0));
+        deny(&mut monitor, trace);
+        assert_eq!(monitor.propose_end("t").errors, [""; 0]);
+        deny(&mut monitor, trace);
+        for late in monitor.tick(Instant(20 * Instant::SECOND)) {
+            assert_eq!(late.errors, [""; 0]);
+            n_late += 1;
+        }
+        deny(&mut monitor, trace);
+    }
+    assert_eq!(monitor.end("t", at(30)).errors, [""; 0]);
+    assert!(n_late > 0);
+}
+
 #[test]
 fn proposals_beyond_the_limits_are_denied_and_age() {
     let mut monitor = monitor(Options {

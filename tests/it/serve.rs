@@ -509,6 +509,131 @@ fn sub_agents_are_judged_without_an_approver() {
     assert!(mailed.contains("no mail after a secret"), "{mailed}");
 }
 
+/// A main agent's own trace holds the approvals of its session. It is made for hooks, and nobody else who reports spends them again.
+#[test]
+fn approvals_are_not_spent_in_a_copy_for_hooks() {
+    let spec = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property covered = always (count(pays) <= count(kind == \"approval\"))\n\
+        enforce covered { violated => block \"not approved\" }\n";
+    let args = ["--listen", "127.0.0.1:0", "--token-file", "DIR/token"];
+    let files = [
+        "--approver-token-file",
+        "DIR/approver",
+        "--snapshot",
+        "DIR/state",
+    ];
+    let all = [&args[..], &files].concat();
+    let mut daemon = daemon_of(spec, &all);
+    let say = |daemon: &Daemon, token: &str, path: &str, body: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", path, &header, body).1
+    };
+    let pay = |daemon: &Daemon, phase: &str, trace: &str| {
+        let body =
+            format!(r#"{{{phase},"event":{{"trace":"{trace}","kind":"call","tool":"pay"}}}}"#);
+        say(daemon, TOKEN, "/v1/decide", &body)
+    };
+    let hook = |daemon: &Daemon, agent: Option<&str>, tool: &str| {
+        let body = serde_json::json!({"session_id": "t1", "agent_id": agent, "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": {}, "tool_use_id": tool});
+        say(daemon, TOKEN, "/v1/hook", &body.to_string())
+    };
+    let approval = r#"{"trace":"t1","kind":"approval"}"#;
+    say(&daemon, APPROVER, "/v1/decide", approval);
+    let early = pay(&daemon, r#""phase":"before""#, "t1/");
+    assert!(early.contains("not approved"), "{early}");
+    assert_eq!(hook(&daemon, Some("a"), "Read"), "{}");
+    let unreachable = |daemon: &Daemon| {
+        let phases = [
+            r#""phase":"act""#,
+            r#""phase":"before""#,
+            r#""phase":"commit","proposal":1"#,
+            r#""phase":"after""#,
+        ];
+        for phase in phases {
+            let answer = pay(daemon, phase, "t1/");
+            assert!(
+                answer.contains("only hooks or an approver"),
+                "{phase} {answer}"
+            );
+        }
+    };
+    unreachable(&daemon);
+    // Also after a restart.
+    kill_process(Pid::from_child(&daemon.child), Signal::TERM).unwrap();
+    daemon.child.wait().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(daemon.folder.path().join("pay.guard"))
+        .args(
+            all.iter()
+                .map(|arg| arg.replace("DIR", daemon.folder.path().to_str().unwrap())),
+        )
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let mut from = BufReader::new(child.stderr.take().unwrap());
+    from.read_line(&mut said).unwrap();
+    daemon.at = said.trim().rsplit('/').next().unwrap().to_owned();
+    daemon.child = child;
+    unreachable(&daemon);
+    // The main agent spends the approval in both traces, once.
+    assert_eq!(hook(&daemon, None, "pay"), "{}");
+    assert!(pay(&daemon, r#""phase":"act""#, "t1").contains("not approved"));
+    let again = say(
+        &daemon,
+        APPROVER,
+        "/v1/decide",
+        &approval.replace("t1", "t1/"),
+    );
+    assert!(again.contains("\"decision\":\"allow\""), "{again}");
+}
+
+/// The outcomes of one session's calls are known as theirs however many calls other sessions make.
+#[test]
+fn no_session_makes_another_forget_its_calls() {
+    let spec = "use std.agent\nproperty few = always (count(kind == \"call\" and tool == \"pay\") <= 1)\n\
+        enforce few { violated => block \"one payment\" }\n";
+    let daemon = daemon_of(spec, &["--listen", "127.0.0.1:0"]);
+    let mut stream = TcpStream::connect(&daemon.at).unwrap();
+    let mut from = BufReader::new(stream.try_clone().unwrap());
+    let mut hook = |session: &str, hook: &str, tool: &str, id: &str| {
+        let body = serde_json::json!({"session_id": session, "hook_event_name": hook, "tool_name": tool,
+            "tool_input": {}, "tool_use_id": id, "tool_response": "done"});
+        let body = body.to_string();
+        let head = format!(
+            "POST /v1/hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((head + &body).as_bytes()).unwrap();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            from.read_line(&mut line).unwrap();
+            if let Some(value) = line.strip_prefix("Content-Length: ") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut answer = vec![0; length];
+        from.read_exact(&mut answer).unwrap();
+        String::from_utf8(answer).unwrap()
+    };
+    assert_eq!(hook("a", "PreToolUse", "pay", "p1"), "{}");
+    for n in 0..1001 {
+        assert_eq!(hook("b", "PreToolUse", "Read", &n.to_string()), "{}");
+    }
+    assert_eq!(hook("a", "PostToolUse", "pay", "p1"), "{}");
+    // The limit is that of a session.
+    let first = hook("b", "PostToolUse", "Read", "0");
+    assert!(first.contains("not judged before it ran"), "{first}");
+    assert_eq!(hook("b", "PostToolUse", "Read", "1"), "{}");
+}
+
 #[test]
 fn a_file_that_is_no_socket_is_not_removed() {
     let (folder, spec) = spec();
@@ -1010,6 +1135,93 @@ fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
     refused("journal.calls` is missing, which the end of");
     std::fs::write(path("journal.calls"), calls).unwrap();
     end(start().0);
+}
+
+/// What the spec takes for an approval, only approvers report, in whatever way it reads the field.
+#[test]
+fn an_approval_is_one_however_the_spec_reads_it() {
+    let args = ["--listen", "127.0.0.1:0", "--token-file", "DIR/token"];
+    let approver = ["--approver-token-file", "DIR/approver"];
+    let args = [&args[..], &approver].concat();
+    let cases: [(&str, &[&str], &[&str]); 12] = [
+        // the condition, values that it takes for approvals, values that it does not
+        (
+            "lower(kind) == \"approval\"",
+            &["Approval", "APPROVAL"],
+            &["message", "approve"],
+        ),
+        (
+            "kind matches /(?i)^approval$/",
+            &["aPProval"],
+            &["approval2", "message"],
+        ),
+        (
+            "kind matches /approv/",
+            &["approved", "not approved"],
+            &["message"],
+        ),
+        (
+            "trim(kind) == \"approval\"",
+            &[" approval", "approval\\u00a0"],
+            &["message"],
+        ),
+        (
+            "kind starts_with \"appr\"",
+            &["approve", "appr"],
+            &["message", "x appr"],
+        ),
+        ("kind ends_with \"val\"", &["removal"], &["message"]),
+        ("kind contains \"prov\"", &["provider"], &["message"]),
+        (
+            "normalize(kind) == \"approval\"",
+            &["ａpproval", "appro\\u200bval"],
+            &["message"],
+        ),
+        (
+            "any w in words(kind): lower(w) == \"approval\"",
+            &["an Approval"],
+            &["an Approver"],
+        ),
+        ("slice(kind, 0, 3) == \"app\"", &["apple"], &["message"]),
+        (
+            "lower(kind ?? \"\") in [\"approval\"]",
+            &["Approval"],
+            &["message"],
+        ),
+        // Other values of a list are for whoever writes it.
+        (
+            "kind in [\"approval\", \"note\"]",
+            &["approval"],
+            &["note", "message"],
+        ),
+    ];
+    for (condition, approvals, others) in cases {
+        let spec = format!(
+            "event {{ kind: string?  tool: string? = null }}\nproperty ok = always (kind == \"call\" and tool == \"pay\" -> once ({condition}))\nenforce ok {{ violated => block \"no approval\" }}\n"
+        );
+        let daemon = daemon_of(&spec, &args);
+        let say = |body: &str| {
+            let header = format!("Authorization: Bearer {TOKEN}\r\n");
+            let stream = TcpStream::connect(&daemon.at).unwrap();
+            ask(stream, "POST", "/v1/decide", &header, body).1
+        };
+        for value in approvals {
+            let answer = say(&format!(r#"{{"trace":"t","kind":"{value}"}}"#));
+            assert!(
+                answer.contains("only an approver may"),
+                "{condition} {value} {answer}"
+            );
+        }
+        let pay = r#"{"phase":"act","event":{"trace":"t","kind":"call","tool":"pay"}}"#;
+        assert!(say(pay).contains("no approval"), "{condition}");
+        for value in others {
+            let answer = say(&format!(r#"{{"trace":"u","kind":"{value}"}}"#));
+            assert!(
+                answer.contains("\"decision\":\"allow\""),
+                "{condition} {value} {answer}"
+            );
+        }
+    }
 }
 
 /// The value of an approval is that of the language, however its sender writes it.

@@ -45,6 +45,9 @@ const OF_KNOWN_FORM: [&str; 17] = [
     "Write",
 ];
 
+/// The tools whose outcomes say only that they have begun.
+const BEGUN: [&str; 2] = ["Monitor", "Workflow"];
+
 /// The beginning of the names of tools of MCP servers.
 const SERVER_TOOL: &str = "mcp__";
 
@@ -92,6 +95,46 @@ impl Call {
             event.null(&["error"]);
         }
         self.beside(judge, event, whole).line()
+    }
+
+    /// Returns the event of a prompt, by the user or by nobody who is known.
+    pub(super) fn message<J: Judge>(&self, judge: &J, trace: &str, by_user: bool) -> String {
+        let prompt = self.known("prompt");
+        let size = prompt.len() + 256;
+        let mut event = match by_user {
+            true => Event::new(trace, "message", "user", size),
+            false => Event::of_unknown(trace, "message", size),
+        };
+        event
+            .raw("text", prompt)
+            .null(&["tool", "args", "call", "result", "error"]);
+        self.beside(judge, event, true).line()
+    }
+
+    /// Returns the event of a text that the program wrote for the agent: the result of a call, of which a tool and an id may be known.
+    pub(super) fn report<J: Judge>(
+        &self,
+        judge: &J,
+        trace: &str,
+        (tool, call): (&str, &str),
+        whole: bool,
+    ) -> String {
+        let prompt = self.known("prompt");
+        let mut event = Event::new(trace, "result", "tool", 2 * prompt.len() + 256);
+        event
+            .raw("tool", tool)
+            .raw("args", UNREAD)
+            .raw("call", call)
+            .raw("result", if whole { prompt } else { UNREAD })
+            .with("text", |line| mcp::write_text(prompt, line))
+            .raw("error", UNREAD);
+        self.beside(judge, event, whole).line()
+    }
+
+    /// Returns whether the call of an outcome may go on: what becomes of it arrives later.
+    pub(super) fn may_go_on(&self) -> bool {
+        let tool = self.outline.text("tool_name").unwrap_or_default();
+        self.error() == UNREAD || BEGUN.contains(&&*tool)
     }
 
     /// Whether the call of an outcome failed, as JSON: unknown unless the hook says it by its exact name, and the outcome was

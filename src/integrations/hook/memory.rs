@@ -1,6 +1,10 @@
 //! State of hooks about calls that is kept from one call to the next.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use super::authors::GivenTexts;
 
 /// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as
 /// never judged.
@@ -9,7 +13,17 @@ const MOST_CALLS: usize = 1000;
 /// The largest number of remembered calls whose outcome arrived, and of those that were denied.
 const MOST_ENDED: usize = 64;
 
-/// The state of a hook between calls, besides that of the monitor.
+/// The largest number of calls whose tools are remembered after their outcomes.
+const MOST_TOOLS: usize = 320;
+
+/// The longest name of a tool that is remembered, in bytes.
+const MOST_NAME: usize = 256;
+
+/// The largest number of remembered sessions of a server, and of their calls and texts together.
+const MOST_SESSIONS: usize = 1000;
+const MOST_ENTRIES: usize = 100_000;
+
+/// The state of the hooks of one session between calls, besides that of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The calls without an outcome that were allowed or that a person is asked about, oldest first.
@@ -18,6 +32,22 @@ pub struct Memory {
     ended: Vec<PastCall>,
     /// The latest denied calls.
     denied: Vec<PastCall>,
+    /// The tools of the latest calls that had an outcome; of those that may go on in the background, more.
+    #[serde(default)]
+    tools: Vec<PastTool>,
+    /// The texts that may come back as prompts.
+    #[serde(default)]
+    pub(super) given: GivenTexts,
+}
+
+/// The tool of a call that had an outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct PastTool {
+    /// The identity of the call.
+    key: String,
+    tool: String,
+    /// Whether the call may go on in the background.
+    goes_on: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +146,33 @@ impl Memory {
         (known, owner)
     }
 
+    /// Remembers the tool of a call that had an outcome. `goes_on` says whether the call may go on in the background.
+    pub(super) fn add_past(&mut self, key: String, tool: String, goes_on: bool) {
+        if tool.len() > MOST_NAME {
+            return;
+        }
+        self.tools.retain(|past| past.key != key);
+        let n_ended = self.tools.iter().filter(|past| !past.goes_on).count();
+        if n_ended >= MOST_ENDED || self.tools.len() >= MOST_TOOLS {
+            let oldest = self.tools.iter().position(|past| !past.goes_on);
+            self.tools.remove(oldest.unwrap_or(0));
+        }
+        self.tools.push(PastTool { key, tool, goes_on });
+    }
+
+    /// Returns the tool of a call that had an outcome; `None` if it is not known.
+    pub(super) fn past_tool(&self, key: &str) -> Option<&str> {
+        let mut tools = self.tools.iter();
+        let past = tools.find(|past| past.key == key)?;
+        Some(&past.tool)
+    }
+
+    /// Returns the number of calls and texts remembered.
+    fn len(&self) -> usize {
+        let calls = self.calls.len() + self.ended.len() + self.denied.len();
+        calls + self.tools.len() + self.given.len()
+    }
+
     /// Forgets the calls of this owner that a person was asked about; returns their proposals.
     pub(super) fn refused(&mut self, owner: &str) -> Vec<u64> {
         let of_owner = |call: &OpenCall| call.asked.is_some() && call.owner == owner;
@@ -131,6 +188,76 @@ impl Memory {
         for asked in self.calls.iter_mut().filter_map(|call| call.asked.as_mut()) {
             let copy = copied.iter().find(|(number, _)| *number == asked.session);
             asked.own = copy.map(|(_, copy)| *copy).or(asked.own);
+        }
+    }
+}
+
+/// The state of the hooks of many sessions: no session makes another one forget its calls, unless there are too many sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sessions {
+    /// By a hash of the id, which may be long.
+    sessions: BTreeMap<String, Session>,
+    /// The number of calls so far.
+    n_calls: u64,
+    /// Whether a session was forgotten.
+    has_forgotten: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Session {
+    /// The number of the latest call.
+    latest: u64,
+    #[serde(flatten)]
+    memory: Memory,
+}
+
+impl Sessions {
+    /// Returns whether no session is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// Notes that there were sessions of which nothing is known.
+    pub fn forget(&mut self) {
+        self.has_forgotten = true;
+    }
+
+    /// Returns the state of a session for its next call. `is_live` says whether calls of it were judged before: then the texts of a
+    /// session that was forgotten may come back.
+    pub fn next_call(&mut self, id: &str, is_live: bool) -> &mut Memory {
+        self.n_calls += 1;
+        self.make_room();
+        let key = blake3::hash(id.as_bytes()).to_hex();
+        let key: String = key.chars().take(32).collect();
+        let is_forgotten = self.has_forgotten && is_live;
+        let session = self.sessions.entry(key).or_insert_with(|| {
+            let mut session = Session::default();
+            if is_forgotten {
+                session.memory.given.forget();
+            }
+            session
+        });
+        session.latest = self.n_calls;
+        &mut session.memory
+    }
+
+    /// Forgets the session with the oldest latest call if there are too many, and the largest one if they remember too much.
+    fn make_room(&mut self) {
+        let all = || self.sessions.iter();
+        let forgotten = if self.sessions.len() >= MOST_SESSIONS {
+            all().min_by_key(|(_, session)| session.latest)
+        } else if all()
+            .map(|(_, session)| session.memory.len())
+            .sum::<usize>()
+            > MOST_ENTRIES
+        {
+            all().max_by_key(|(_, session)| session.memory.len())
+        } else {
+            None
+        };
+        if let Some(key) = forgotten.map(|(key, _)| key.clone()) {
+            self.sessions.remove(&key);
+            self.has_forgotten = true;
         }
     }
 }
@@ -152,4 +279,55 @@ pub(super) enum Known {
     Denied,
     /// It was never judged, or is no longer remembered.
     Not,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::authors::Author;
+    use super::*;
+
+    fn call(key: usize) -> OpenCall {
+        OpenCall {
+            key: key.to_string(),
+            owner: String::new(),
+            asked: None,
+            content: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_session_is_forgotten_for_its_own_calls_alone() {
+        let mut sessions = Sessions::default();
+        sessions.next_call("quiet", false).add(call(0));
+        for number in 0..2 * MOST_CALLS {
+            sessions.next_call("busy", true).add(call(number));
+        }
+        assert_eq!(sessions.next_call("quiet", true).calls.len(), 1);
+        assert_eq!(sessions.next_call("busy", true).calls.len(), MOST_CALLS);
+        // the largest of too much
+        for session in 0..MOST_ENTRIES / MOST_CALLS {
+            for number in 0..MOST_CALLS - 1 {
+                sessions
+                    .next_call(&session.to_string(), true)
+                    .add(call(number));
+            }
+        }
+        assert_eq!(sessions.next_call("quiet", true).calls.len(), 1);
+        assert_eq!(sessions.next_call("busy", true).calls.len(), 0);
+        // and its prompts are no longer known to be the user's
+        let author = |sessions: &mut Sessions, id: &str| {
+            sessions.next_call(id, true).given.author(Some("yes"))
+        };
+        assert_eq!(author(&mut sessions, "busy"), Author::Given);
+        assert_eq!(author(&mut sessions, "quiet"), Author::User);
+        for session in 0..MOST_SESSIONS {
+            sessions.next_call(&format!("new {session}"), false);
+        }
+        assert!(sessions.sessions.len() <= MOST_SESSIONS);
+        assert_eq!(author(&mut sessions, "quiet"), Author::Given);
+        assert_eq!(
+            sessions.next_call("newer", false).given.author(Some("yes")),
+            Author::User
+        );
+    }
 }

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `PreToolUse` | a `call` | `permissionDecision: "deny"`; `ask` asks |
 //! | `PostToolUse`, `PostToolUseFailure` | a `result` | `decision: "block"`: the reason goes to the agent |
-//! | `UserPromptSubmit` | a `message` of the user | `decision: "block"`: the prompt is dropped |
+//! | `UserPromptSubmit` | a `message` of the user, if it is one (`authors`) | `decision: "block"`: the prompt is dropped |
 //! | `Stop`, `SubagentStop` | none; judges whether the trace may end here | `decision: "block"` with the pending obligations |
 //! | `SessionEnd` | none; only reports the same decision | — |
 //!
@@ -20,20 +20,21 @@
 //!
 //! Source: the types of the Claude Agent SDK for Python. A permission decision must be inside `hookSpecificOutput`.
 
+mod authors;
 mod events;
 mod memory;
 mod names;
+mod prompts;
 
 use serde_json::{Value as Json, json};
 
-use super::event::Event;
 use super::{Judge, reason_of};
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Cause, Decision, Ruling};
-pub use memory::Memory;
 use memory::{Asked, Known, OpenCall, PastCall};
+pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
-use names::{hook_name, matters, reports};
+use names::{hook_name, is_filled_in, matters, reports};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -233,7 +234,7 @@ impl Call {
         let json = match self.hook.as_str() {
             "PreToolUse" => self.before(judge, memory, &mut decisions)?,
             "PostToolUse" | "PostToolUseFailure" => self.after(judge, memory, &mut decisions)?,
-            "UserPromptSubmit" => self.prompt(judge, &mut decisions)?,
+            "UserPromptSubmit" => self.prompt(judge, memory, &mut decisions)?,
             "Stop" | "SubagentStop" => self.stop(judge, memory, &mut decisions)?,
             "SessionEnd" => {
                 decisions.extend(self.ends(judge)?);
@@ -264,6 +265,7 @@ impl Call {
                 asked,
                 content: self.content(),
             });
+            self.remember_texts(memory);
         } else if ruling.denies() {
             memory.deny(PastCall {
                 key: self.key(),
@@ -324,19 +326,30 @@ impl Call {
         // The call that ran was not recorded: its hook judged another call, denied it, failed, or was not invoked.
         if matches!(known, Known::Otherwise | Known::Denied | Known::Not) {
             self.happened(judge, Call::call, decisions)?;
+            self.remember_texts(memory);
+        }
+        if let Some(tool) = self.outline.text("tool_name") {
+            memory.add_past(self.key(), tool, self.may_go_on());
         }
         self.happened(judge, Call::result, decisions)?;
         let is_allowed = |decision: &Decision| match &known {
             Known::Asked(asked) => allowed_by_person(&asked.clauses, decision),
             _ => false,
         };
-        let Some(worst) = decisions
+        Ok(self.after_answer(decisions, is_allowed, notice))
+    }
+
+    /// Returns the answer about something that has happened. `is_allowed` are the decisions that a person has already made.
+    fn after_answer(
+        &self,
+        decisions: &[Decision],
+        is_allowed: impl Fn(&Decision) -> bool,
+        notice: Option<&str>,
+    ) -> Option<Json> {
+        let worst = decisions
             .iter()
             .filter(|decision| !is_allowed(decision))
-            .max_by_key(|decision| decision.ruling)
-        else {
-            return Ok(None);
-        };
+            .max_by_key(|decision| decision.ruling)?;
         let mut reason = reason_of(worst);
         if let Some(notice) = notice {
             reason = match worst.ruling {
@@ -352,43 +365,13 @@ impl Call {
             block["systemMessage"] =
                 format!("refuse the call that you are being asked about: {reason}").into();
         }
-        Ok(match worst.ruling {
+        match worst.ruling {
             Ruling::Allow if notice.is_none() => None,
             Ruling::Allow | Ruling::Warn => Some(json!({"systemMessage": reason})),
             Ruling::Reflect => Some(self.context(&reason)),
             Ruling::Ask | Ruling::Block => Some(block),
             Ruling::Stop => Some(ending(block, &reason)),
-        })
-    }
-
-    fn prompt(
-        &self,
-        judge: &mut impl Judge,
-        decisions: &mut Vec<Decision>,
-    ) -> Result<Option<Json>, String> {
-        let prompt = self.needed("prompt")?;
-        let event = |judge: &_, trace: &str| {
-            let mut event = Event::new(trace, "message", "user", prompt.len() + 256);
-            event
-                .raw("text", prompt)
-                .null(&["tool", "args", "call", "result", "error"]);
-            self.beside(judge, event, true).line()
-        };
-        let (proposed, asked) = self.act(judge, event)?;
-        let ruling = proposed.ruling;
-        let reason = reason_of(&proposed);
-        decisions.push(proposed);
-        if let Some(asked) = asked {
-            self.commit(judge, &asked, event, &mut Vec::new())?;
         }
-        let block = json!({"decision": "block", "reason": reason});
-        Ok(match ruling {
-            Ruling::Allow => None,
-            Ruling::Warn | Ruling::Ask => Some(json!({"systemMessage": reason})),
-            Ruling::Reflect => Some(self.context(&reason)),
-            Ruling::Block => Some(block),
-            Ruling::Stop => Some(ending(block, &reason)),
-        })
     }
 
     /// Judges the end of a turn. Pending obligations prevent the end once: a turn that continues because of a hook may then
@@ -399,6 +382,9 @@ impl Call {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
+        if let Some(scheduled) = self.outline.raw("session_crons") {
+            memory.given.add_scheduled(scheduled);
+        }
         // No call of an agent outlives its turn, so a call that a person was asked about was refused. Older versions do
         // not name the sub-agent that ended; the main agent's calls are then kept.
         let is_known = self.hook != "SubagentStop" || self.agent.is_some();
@@ -554,7 +540,7 @@ impl Call {
     fn happened<J: Judge>(
         &self,
         judge: &mut J,
-        event: fn(&Call, &J, &str, bool) -> String,
+        event: impl Fn(&Call, &J, &str, bool) -> String,
         decisions: &mut Vec<Decision>,
     ) -> Result<(), String> {
         for trace in [Some(self.trace.as_str()), self.own(judge)]
@@ -579,29 +565,37 @@ impl Call {
         if let Some(key) = self.outline.text(KEY) {
             return key;
         }
-        let written = |key: &str| self.outline.raw(key).unwrap_or_default();
+        match self.outline.raw("tool_use_id") {
+            Some(id) if id != "null" => self.key_of(id.as_bytes()),
+            _ => self.key_of(self.content().as_bytes()),
+        }
+    }
+
+    /// Returns the identity of the call of this session with an id, as JSON.
+    fn key_of(&self, id: &[u8]) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.session.as_bytes()).update(&[0]);
-        match self.outline.raw("tool_use_id") {
-            Some(id) if id != "null" => hasher.update(id.as_bytes()),
-            _ => hasher
-                .update(written("tool_name").as_bytes())
-                .update(written("tool_input").as_bytes()),
-        };
+        hasher.update(id);
         hasher.finalize().to_hex().chars().take(32).collect()
     }
 
     /// Returns a hash of the tool and its arguments that does not depend on their notation, unless that is all there is: values beyond
-    /// all numbers, half a surrogate pair.
+    /// all numbers, half a surrogate pair. Arguments that the user fills in are left out.
     fn content(&self) -> String {
         if let Some(content) = self.outline.text(CONTENT) {
             return content;
         }
+        let tool = self.outline.text("tool_name").unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         for key in ["tool_name", "tool_input"] {
             let written = self.outline.raw(key).unwrap_or_default();
             match serde_json::from_str::<Json>(self.known(key)) {
-                Ok(value) => hasher.update(b"value").update(value.to_string().as_bytes()),
+                Ok(mut value) => {
+                    if let Some(members) = value.as_object_mut() {
+                        members.retain(|argument, _| !is_filled_in(&tool, argument));
+                    }
+                    hasher.update(b"value").update(value.to_string().as_bytes())
+                }
                 Err(_) => hasher.update(b"text").update(written.as_bytes()),
             };
             hasher.update(&[0]);

@@ -14,6 +14,15 @@ const HOOKS: [&str; 7] = [
     "SessionEnd",
 ];
 
+/// The arguments that the program adds to a call when the user has answered it, by the name of its tool.
+const FILLED_IN: [(&str, &[&str]); 1] = [("AskUserQuestion", &["answers", "annotations"])];
+
+/// Returns whether the user fills in an argument of a tool, so that it is there only after the call.
+pub(super) fn is_filled_in(tool: &str, argument: &str) -> bool {
+    let mut tools = FILLED_IN.iter();
+    tools.any(|(name, arguments)| *name == tool && arguments.contains(&argument))
+}
+
 /// Returns whether a hook reports what has happened.
 pub(super) fn reports(hook: &str) -> bool {
     OUTCOMES.contains(&hook)

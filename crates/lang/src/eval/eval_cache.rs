@@ -103,6 +103,11 @@ impl EvalCache {
         (self.step, self.class) = (None, None);
         self.keeps_tables = false;
         self.work = 0;
+        self.forget_faults();
+    }
+
+    /// Removes the data errors found so far.
+    pub(super) fn forget_faults(&mut self) {
         self.faults.clear();
         self.faults_more = 0;
     }

@@ -165,9 +165,7 @@ impl StepCache {
         before: Before<'_>,
         look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        let eval_cache = &mut self.cache.eval_cache;
-        eval_cache.faults.clear();
-        eval_cache.faults_more = 0;
+        self.cache.eval_cache.forget_faults();
         run.advance(
             &program.compiled,
             meta,
@@ -194,7 +192,10 @@ impl StepCache {
                 world.tick(&mut self.cache.state_sets, now);
             }
         }
-        self.cache.eval_cache.begin_step(None);
+        let eval_cache = &mut self.cache.eval_cache;
+        // Those of the last step may be of another trace, or of an action that was denied.
+        eval_cache.forget_faults();
+        eval_cache.begin_step(None);
         let cells = vec![Cell::Unknown; program.compiled.spec.schema.fields.len()];
         look(&mut StepView {
             program: &program.compiled,

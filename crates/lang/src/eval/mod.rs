@@ -27,6 +27,7 @@ mod distinct;
 mod eval_cache;
 mod explain;
 mod expr;
+mod field_tests;
 mod instance_gc;
 mod instances;
 mod json;
@@ -55,6 +56,7 @@ mod world;
 
 pub use automata::KeptAutomata;
 pub use explain::Wanted;
+pub use field_tests::FieldTests;
 pub use limits::{LimitError, Limits};
 pub use live::{Live, Peek, StepCache};
 pub use observation::{Observation, Observed, Observer};

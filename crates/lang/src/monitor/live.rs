@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
+use super::approvals::ApprovalEvents;
 use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
@@ -18,14 +19,13 @@ use super::usage::Clients;
 use super::{Identity, Options, Speaker};
 use crate::eval::{self, Live, Program, StepCache};
 use crate::hir::reads::members;
-use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec, print};
+use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
-use crate::input::record::{Event, FileName, Step, Unit};
+use crate::input::record::{Event, FileName, Unit};
 use crate::input_schema::{Absent, Events, Field, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
-use crate::types::{EnumType, Type};
-use crate::value::{Cell, Instant, Number, Value};
+use crate::value::Instant;
 use crate::verdict::Verdict;
 
 /// The reason why a monitor cannot be created for a spec.
@@ -82,8 +82,8 @@ pub struct Monitor {
     /// Positions of the fields that exist only after an action has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
-    /// The events that are approvals: the position of a field, and its value as text.
-    pub(super) approvals: Vec<(usize, SmolStr)>,
+    /// The events that only approvers may report.
+    pub(super) approvals: Vec<ApprovalEvents>,
     /// The kinds of events that the spec knows.
     pub(super) kinds: Option<Kinds>,
     speaker: Speaker,
@@ -128,6 +128,8 @@ pub(super) struct Trace {
     pub(super) ahead: i128,
     /// The next deadline, on the clock of the caller.
     pub(super) due: Option<i128>,
+    /// Whether it began as a copy of another one that hooks asked for.
+    pub(super) of_hooks: bool,
 }
 
 impl Trace {
@@ -188,20 +190,10 @@ impl Monitor {
             Program::compile_live_with(Arc::clone(&spec), observed, &options.eval, &kept)?;
         let projection = Projection::with_limits(&single_events(&spec.schema), options.input)?;
         let projection = projection.only_events();
-        let approvals = options.approvals.iter().map(|approval| {
-            let mut fields = spec.schema.fields.iter();
-            let field = fields.position(|field| field.name == approval.field);
-            let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
-            let ty = &spec.schema.fields[field].ty;
-            match has_times(ty) {
-                true => Err(MonitorError::FieldType(
-                    approval.field.clone(),
-                    ty.to_string(),
-                )),
-                false => Ok((field, approval.value.clone())),
-            }
-        });
-        let approvals: Vec<(usize, SmolStr)> = approvals.collect::<Result<_, MonitorError>>()?;
+        let approvals = options.approvals.iter();
+        let approvals: Vec<ApprovalEvents> = approvals
+            .map(|approval| ApprovalEvents::new(&spec, approval, &options.eval))
+            .collect::<Result<_, MonitorError>>()?;
         let names = spec
             .properties
             .iter()
@@ -333,6 +325,7 @@ impl Monitor {
             None => self.begin_trace(),
         };
         copy.due = None;
+        copy.of_hooks = self.hooked;
         for number in self.questions(&from) {
             if let Some(mut question) = self.proposals.get(&number).cloned() {
                 question.trace = to.clone();
@@ -571,12 +564,8 @@ impl Monitor {
 
     pub(super) fn is_approval(&self, event: &Event) -> bool {
         let enums = &self.program.spec().enums;
-        let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
-            Cell::Known(value) => holds(value, wanted, enums),
-            Cell::Unknown => false,
-        };
         let mut approvals = self.approvals.iter();
-        approvals.any(|(field, value)| event.steps.iter().any(|step| has(step, *field, value)))
+        approvals.any(|approval| approval.contain(event, enums))
     }
 
     /// Returns a denial of input that cannot be read, unless every clause allows errors.
@@ -598,29 +587,6 @@ impl Monitor {
     }
 }
 
-/// Returns whether a type has times or durations.
-fn has_times(ty: &Type) -> bool {
-    match ty.non_null() {
-        Type::Time | Type::Duration => true,
-        Type::List(of) | Type::Set(of) | Type::Map(of) => has_times(of),
-        Type::Record(record) => record.members.iter().any(|(_, ty)| has_times(ty)),
-        _ => false,
-    }
-}
-
-/// Returns whether a value, or one within it, is the one that a text names.
-fn holds(value: &Value, wanted: &str, enums: &[Arc<EnumType>]) -> bool {
-    match value {
-        Value::String(text) => **text == *wanted,
-        // As the language compares them: `7.0` is 7.
-        Value::Number(number) => Number::parse(wanted).as_ref() == Some(number),
-        Value::List(all) => all.iter().any(|value| holds(value, wanted, enums)),
-        Value::Set(all) => all.iter().any(|value| holds(value, wanted, enums)),
-        Value::Object(all) => all.iter().any(|(_, value)| holds(value, wanted, enums)),
-        other => print::value(other, enums) == wanted,
-    }
-}
-
 /// Returns a denial of a statement that its sender is not allowed to make. Nothing was changed.
 pub(super) fn forbidden(why: &str) -> Decision {
     let mut decision = Decision::new(Cause::Forbidden);
@@ -630,7 +596,7 @@ pub(super) fn forbidden(why: &str) -> Decision {
 
 /// Returns the fields of events that must be given: those that an expression reads, that mark approvals, that are the clock,
 /// and those whose absence is an error.
-fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
+fn used_fields(spec: &Spec, approvals: &[ApprovalEvents]) -> Vec<bool> {
     let fields = spec.schema.fields.iter();
     let mut used: Vec<bool> = fields.map(|field| field.absent == Absent::Error).collect();
     let exprs = (0..spec.exprs.len()).map(|id| spec.exprs.get(ExprId::new(id)));
@@ -638,7 +604,7 @@ fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
         Expr::Field(field) => Some(*field),
         _ => None,
     });
-    let named = approvals.iter().map(|(field, _)| *field);
+    let named = approvals.iter().map(|approval| approval.field);
     for field in read.chain(named).chain(spec.schema.clock) {
         if let Some(used) = used.get_mut(field) {
             *used = true;

@@ -40,6 +40,7 @@
 //! [`Monitor::tick`] finds the deadlines that pass without an event. If the events of a trace have their own times, `now` only
 //! measures the time between them, so that recorded runs can be replayed.
 
+mod approvals;
 mod arms;
 pub mod damaged;
 mod decision;

@@ -44,6 +44,7 @@ impl Monitor {
             next: 0,
             ahead: 0,
             due: None,
+            of_hooks: false,
         }
     }
 
@@ -70,6 +71,13 @@ impl Monitor {
             return Err(forbidden("only an approver may report an approval"));
         }
         let name = event.trace.clone().unwrap_or_default();
+        // It holds the approvals of the trace that it began as, which count there already.
+        let is_copy = |trace: &Trace| trace.of_hooks;
+        if self.is_bound() && !self.hooked && self.traces.get(&name).is_some_and(is_copy) {
+            return Err(forbidden(
+                "only hooks or an approver may use the trace of a main agent",
+            ));
+        }
         let mut trace = match self.traces.remove(&name) {
             Some(trace) => trace,
             None if self.traces.len() >= self.options.traces => {

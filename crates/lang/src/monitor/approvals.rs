@@ -1,0 +1,96 @@
+//! The events that only approvers may report.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::Approval;
+use super::live::MonitorError;
+use super::raw_object::folded;
+use crate::eval::{self, FieldTests};
+use crate::hir::{Spec, print};
+use crate::input::record::{Event, Step};
+use crate::texts;
+use crate::types::{EnumType, Type};
+use crate::value::{Cell, Number, Value};
+
+/// The events whose field has a value that the spec may take for that of an approval.
+#[derive(Debug)]
+pub(super) struct ApprovalEvents {
+    /// The position of the field.
+    pub(super) field: usize,
+    value: SmolStr,
+    /// The value as [`same_for_readers`] returns it.
+    folded: String,
+    /// The expressions of the spec that tell the value from others, if the field may have a text.
+    tests: FieldTests,
+}
+
+impl ApprovalEvents {
+    /// Finds the events of an approval among those of a spec.
+    ///
+    /// # Errors
+    /// The events of the spec do not have the field, or it has times; the expressions over it exceed the limits.
+    pub(super) fn new(
+        spec: &Spec,
+        approval: &Approval,
+        limits: &eval::Limits,
+    ) -> Result<ApprovalEvents, MonitorError> {
+        let name = &approval.field;
+        let mut fields = spec.schema.fields.iter();
+        let field = fields.position(|field| field.name == *name);
+        let field = field.ok_or_else(|| MonitorError::NoField(name.clone()))?;
+        let ty = &spec.schema.fields[field].ty;
+        if has_times(ty) {
+            return Err(MonitorError::FieldType(name.clone(), ty.to_string()));
+        }
+        Ok(ApprovalEvents {
+            field,
+            value: approval.value.clone(),
+            folded: same_for_readers(&approval.value),
+            tests: FieldTests::new(spec, field, &approval.value, limits)?,
+        })
+    }
+
+    /// Returns whether an event may be an approval for the spec.
+    pub(super) fn contain(&self, event: &Event, enums: &[Arc<EnumType>]) -> bool {
+        let has = |step: &Step| match &step.cells[self.field] {
+            Cell::Known(value @ Value::String(_)) => {
+                self.holds(value, enums) || self.tests.share(value)
+            }
+            Cell::Known(value) => self.holds(value, enums),
+            Cell::Unknown => false,
+        };
+        event.steps.iter().any(has)
+    }
+
+    /// Returns whether a value, or one within it, is the one of approvals, or a text that a reader may take for it.
+    fn holds(&self, value: &Value, enums: &[Arc<EnumType>]) -> bool {
+        match value {
+            Value::String(text) => same_for_readers(text) == self.folded,
+            // As the language compares them: `7.0` is 7.
+            Value::Number(number) => Number::parse(&self.value).as_ref() == Some(number),
+            Value::List(all) => all.iter().any(|value| self.holds(value, enums)),
+            Value::Set(all) => all.iter().any(|value| self.holds(value, enums)),
+            Value::Object(all) => all.iter().any(|(_, value)| self.holds(value, enums)),
+            other => print::value(other, enums) == self.value,
+        }
+    }
+}
+
+/// Returns a text without case, white space, invisible and control characters, in the compatibility form of Unicode.
+fn same_for_readers(text: &str) -> String {
+    let mut folded = folded(&texts::normalize(text));
+    folded.retain(|c| !c.is_whitespace() && !c.is_control());
+    folded
+}
+
+/// Returns whether a type has times or durations.
+fn has_times(ty: &Type) -> bool {
+    match ty.non_null() {
+        Type::Time | Type::Duration => true,
+        Type::List(of) | Type::Set(of) | Type::Map(of) => has_times(of),
+        Type::Record(record) => record.members.iter().any(|(_, ty)| has_times(ty)),
+        _ => false,
+    }
+}

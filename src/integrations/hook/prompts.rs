@@ -1,0 +1,90 @@
+//! Judging of prompts.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::authors::{Author, TASK, task_calls};
+use super::{Call, Memory, ending, reason_of};
+use crate::integrations::Judge;
+use crate::monitor::lenient::UNREAD;
+use crate::monitor::{Decision, Ruling};
+
+/// The message about a prompt that may be a text of the agent.
+const NOT_THE_USERS: &str = "guard: this prompt does not count as the user's: the agent may have given the same text to a tool";
+
+impl Call {
+    /// Judges a prompt. A text that the program wrote is not one: it has happened, like an outcome, and can still be dropped.
+    pub(super) fn prompt(
+        &self,
+        judge: &mut impl Judge,
+        memory: &Memory,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<Option<Json>, String> {
+        self.needed("prompt")?;
+        let text = self.outline.text("prompt");
+        let author = memory.given.author(text.as_deref());
+        if let Author::Program(tag) = author {
+            for (tool, id) in self.reported_calls(memory, tag, text.as_deref()) {
+                let event = |call: &Call, judge: &_, trace: &str, whole| {
+                    call.report(judge, trace, (&tool, &id), whole)
+                };
+                self.happened(judge, event, decisions)?;
+            }
+            return Ok(self.after_answer(decisions, |_| false, None));
+        }
+        let by_user = author == Author::User;
+        let event = |judge: &_, trace: &str| self.message(judge, trace, by_user);
+        let (proposed, asked) = self.act(judge, event)?;
+        let ruling = proposed.ruling;
+        let reason = reason_of(&proposed);
+        decisions.push(proposed);
+        if let Some(asked) = asked {
+            self.commit(judge, &asked, event, &mut Vec::new())?;
+        }
+        let block = json!({"decision": "block", "reason": reason});
+        Ok(match ruling {
+            Ruling::Allow if author == Author::Given => {
+                Some(json!({"systemMessage": NOT_THE_USERS}))
+            }
+            Ruling::Allow => None,
+            Ruling::Warn | Ruling::Ask => Some(json!({"systemMessage": reason})),
+            Ruling::Reflect => Some(self.context(&reason)),
+            Ruling::Block => Some(block),
+            Ruling::Stop => Some(ending(block, &reason)),
+        })
+    }
+
+    /// Returns the tools and the ids of the calls that a text of the program reports on, as JSON, each tool once. The tool of a notification
+    /// is that of the call that it names; any other text is a result of a tool with the name of its tag.
+    fn reported_calls(
+        &self,
+        memory: &Memory,
+        tag: &str,
+        text: Option<&str>,
+    ) -> BTreeMap<String, String> {
+        let json = |text: &str| Json::from(text).to_string();
+        let unnamed = (json(tag), "null".to_owned());
+        if tag != TASK {
+            return BTreeMap::from([unnamed]);
+        }
+        let Some(ids) = text.and_then(task_calls) else {
+            return BTreeMap::from([(UNREAD.to_owned(), UNREAD.to_owned())]);
+        };
+        let named = |id: &str| {
+            let id = json(id);
+            let key = self.key_of(id.as_bytes());
+            let tool = memory.past_tool(&key);
+            (tool.map_or_else(|| UNREAD.to_owned(), json), id)
+        };
+        ids.into_iter()
+            .map(|id| id.map_or_else(|| unnamed.clone(), named))
+            .collect()
+    }
+
+    /// Remembers the texts of a call that may come back as prompts.
+    pub(super) fn remember_texts(&self, memory: &mut Memory) {
+        let tool = self.outline.text("tool_name").unwrap_or_default();
+        memory.given.add_call(&tool, self.known("tool_input"));
+    }
+}
