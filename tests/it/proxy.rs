@@ -258,7 +258,8 @@ fn what_does_not_end_a_call_is_no_success() {
             params["task"] = json!({"ttl": 60_000});
         }
         let denied = client.call(3 * n + 3, "deploy", done.clone());
-        assert_eq!(text(&denied), ("tests first", true), "{says}");
+        let reason = "tests first (data of an earlier step is unknown)";
+        assert_eq!(text(&denied), (reason, true), "{says}");
     }
     for success in [
         json!({"content": content}),
@@ -330,7 +331,10 @@ fn what_is_unknown_is_no_null() {
     assert!(text(&client.call(2, "twice", json!({}))).1);
     assert_eq!(
         text(&client.call(3, "mail", json!({}))),
-        ("no mail after a secret", true)
+        (
+            "no mail after a secret (data of an earlier step is unknown)",
+            true
+        )
     );
 }
 
@@ -537,7 +541,8 @@ fn a_result_that_is_too_long_is_an_unknown_result() {
     assert_eq!(answer["id"], 1);
     // It may have held a secret.
     let answer = client.call(2, "mail", json!({}));
-    assert_eq!(text(&answer), ("no mail after a secret", true));
+    let reason = "no mail after a secret (data of an earlier step is unknown)";
+    assert_eq!(text(&answer), (reason, true));
     // The client's own line is refused, and the connection goes on.
     let long = client.ask(&format!(
         r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"{}"}}}}"#,

@@ -216,7 +216,11 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
     )
     .label("not the beginning of an item");
     if matches!(word, "def" | "fn" | "func" | "function") {
-        return Some(diagnostic.note("a definition is written `let double(n: int) = n + n`"));
+        return Some(
+            diagnostic
+                .fix("write `let`", span, "let")
+                .note("a definition has no `return`: `let double(n: int) = n + n`"),
+        );
     }
     Some(
         match alias(word).or_else(|| did_you_mean(word, ITEM_WORDS.iter().copied())) {
