@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::draft_command::Command;
 use super::draft_http::Endpoint;
 use super::failure::Failure;
+use crate::integrations::short_hash;
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Language model")]
@@ -277,5 +278,5 @@ fn key(question: &Question<'_>) -> String {
     hasher.update(&PROTOCOL.to_le_bytes());
     hasher.update(&question.sample.to_le_bytes());
     hasher.update(question.text.as_bytes());
-    hasher.finalize().to_hex().chars().take(32).collect()
+    short_hash(&hasher.finalize())
 }

@@ -24,6 +24,7 @@ use super::clock::Witness;
 use super::durable_state::ONLY_ME;
 use super::secrets::check_owner;
 use crate::integrations::hook::{Call, Scope};
+use crate::integrations::short_hash;
 
 /// The bit of the mode of `STEM.lock` that says that an outcome was lost: to set it takes no room.
 const LOST: u32 = 0o100;
@@ -73,7 +74,11 @@ impl Session {
     pub(super) fn of(folder: Option<&Path>, call: &Call) -> Result<Session, String> {
         let mut session = Session::unlocked(folder, call.session())?;
         if let (Scope::Agent, Some(agent)) = (call.scope(), call.agent()) {
-            session.stem = format!("{}-{}", session.stem, hash(agent));
+            session.stem = format!(
+                "{}-{}",
+                session.stem,
+                short_hash(&blake3::hash(agent.as_bytes()))
+            );
         }
         Ok(session)
     }
@@ -91,7 +96,7 @@ impl Session {
             None => default_folder()?,
         };
         make_folder(&folder)?;
-        let stem = hash(id);
+        let stem = short_hash(&blake3::hash(id.as_bytes()));
         Ok(Session {
             folder,
             session: stem.clone(),
@@ -463,15 +468,6 @@ fn check_mode(folder: &Path) -> Result<(), String> {
             folder.display()
         )),
     }
-}
-
-/// Returns a prefix of a hash that distinguishes sessions.
-fn hash(id: &str) -> String {
-    blake3::hash(id.as_bytes())
-        .to_hex()
-        .chars()
-        .take(32)
-        .collect()
 }
 
 /// Returns an id as a word of a shell.

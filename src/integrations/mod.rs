@@ -23,6 +23,11 @@ use serde_json::json;
 
 use crate::monitor::{Decision, Request};
 
+/// Returns 128 bits of a hash, which tell what it stands for apart, as hexadecimal digits.
+pub(crate) fn short_hash(hash: &blake3::Hash) -> String {
+    hash.to_hex().chars().take(32).collect()
+}
+
 /// The numbers of characters shown from the beginning and the end of a reason.
 const SHOWN: (usize, usize) = (1_500, 500);
 

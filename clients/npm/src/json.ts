@@ -42,8 +42,7 @@ export function encode(value: unknown, path = "", depth = 0): string {
   }
   if (value instanceof Promise) throw new EncodingError("expected a JSON value, found a promise: await it", path);
   const members = Object.entries(value);
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  if (value instanceof Error || (members.length === 0 && prototype !== null && Object.getPrototypeOf(prototype) !== null)) {
+  if (value instanceof Error || (members.length === 0 && isOfClass(value))) {
     // What an error, a response or a stream holds is not in its members.
     throw new EncodingError(`expected a JSON value, found ${value.constructor.name}`, path);
   }
@@ -51,6 +50,12 @@ export function encode(value: unknown, path = "", depth = 0): string {
     .filter(([, member]) => member !== undefined)
     .map(([name, member]) => `${JSON.stringify(name)}:${encode(member, `${path}.${name}`, depth + 1)}`);
   return `{${written.join(",")}}`;
+}
+
+/** Whether an object is of a class, such as a response, a stream or a map: what it holds may not be in its members. */
+export function isOfClass(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 /** Returns the length of a text in UTF-8. */

@@ -1,3 +1,5 @@
+import { isOfClass } from "./json.js";
+
 /** Deeper values are not read; the server reads no deeper ones by default. */
 const DEPTH = 512;
 
@@ -53,11 +55,7 @@ function read(value: unknown, key: string, found: Found, depth: number): void {
     for (const item of value as unknown[]) read(item, "", found, depth + 1);
     return;
   }
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    // What a response, a stream or a map holds is not in its members.
-    throw new TypeError("an object of a class has no text that is known");
-  }
+  if (isOfClass(value)) throw new TypeError("an object of a class has no text that is known");
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     found.all.push(name);

@@ -204,7 +204,8 @@ impl GivenTexts {
 /// Returns the ids of the calls whose tasks a prompt notifies about, as far as it names them; `None` if there are too many, or if the prompt
 /// has another form. The text of a notification may hold what looks like another one.
 pub(super) fn task_calls(prompt: &str) -> Option<Vec<Option<&str>>> {
-    let mut parts = prompt.split("<task-notification>");
+    let tag = format!("<{TASK}>");
+    let mut parts = prompt.split(&tag);
     // the text before the first one
     parts.next()?;
     let calls = parts.map(|part| {

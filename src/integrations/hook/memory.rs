@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::authors::GivenTexts;
+use crate::integrations::short_hash;
 
 /// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as
 /// never judged.
@@ -227,8 +228,7 @@ impl Sessions {
     pub fn next_call(&mut self, id: &str, is_live: bool) -> &mut Memory {
         self.n_calls += 1;
         self.make_room();
-        let key = blake3::hash(id.as_bytes()).to_hex();
-        let key: String = key.chars().take(32).collect();
+        let key = short_hash(&blake3::hash(id.as_bytes()));
         let is_forgotten = self.has_forgotten && is_live;
         let session = self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::default();

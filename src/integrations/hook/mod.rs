@@ -28,7 +28,7 @@ mod prompts;
 
 use serde_json::{Value as Json, json};
 
-use super::{Judge, reason_of};
+use super::{Judge, reason_of, short_hash};
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Cause, Decision, Ruling};
 use memory::{Asked, Known, OpenCall, PastCall};
@@ -576,7 +576,7 @@ impl Call {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.session.as_bytes()).update(&[0]);
         hasher.update(id);
-        hasher.finalize().to_hex().chars().take(32).collect()
+        short_hash(&hasher.finalize())
     }
 
     /// Returns a hash of the tool and its arguments that does not depend on their notation, unless that is all there is: values beyond
@@ -600,7 +600,7 @@ impl Call {
             };
             hasher.update(&[0]);
         }
-        hasher.finalize().to_hex().chars().take(32).collect()
+        short_hash(&hasher.finalize())
     }
 
     /// Takes the call for one of the sub-agent that made it: programs leave out names of sub-agents in some hooks, and a sub-agent

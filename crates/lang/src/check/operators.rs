@@ -305,17 +305,15 @@ impl<'a> Checker<'a> {
         if *value.ty.non_null() != Type::Json {
             return;
         }
-        let Some(literal) = self.constant_of(literal.id) else {
-            return;
+        let literals = match self.constant_of(literal.id) {
+            Some(Value::List(items)) => items.to_vec(),
+            Some(value) => vec![value],
+            None => return,
         };
-        let items = match &literal {
-            Value::List(items) => items,
-            value => std::slice::from_ref(value),
-        };
-        let all = |is: fn(&Value) -> bool| items.iter().all(is);
+        let all = |is: fn(&Value) -> bool| literals.iter().all(is);
         let is_plain = all(|value| matches!(value, Value::Number(_)))
             || all(|value| matches!(value, Value::Bool(_)));
-        if is_plain && !items.is_empty() {
+        if is_plain && !literals.is_empty() {
             let operand = self.snippet(span);
             self.spec
                 .outline
@@ -324,7 +322,7 @@ impl<'a> Checker<'a> {
                     value: value.id,
                     span,
                     operand,
-                    literal,
+                    literals,
                 });
         }
     }

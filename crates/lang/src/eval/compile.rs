@@ -5,14 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::automata::Automata;
 use super::classes;
-use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
     ClauseCode, Compiled, Condition, FilterCode, Judged, LetterCode, Message, MessagePart,
     OnlyTerms, PropertyCode, QuantifiedCode, VarCode,
 };
 use super::eval_cache::EvalCache;
-use super::expr::{Eval, Frame};
+use super::expr::Eval;
 use super::instance_gc::{condition, false_if_unseen, needed, release};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
@@ -202,18 +201,7 @@ fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError>
     let mut eval_cache = EvalCache::new(&code, limits);
     eval_cache.begin_step(None);
     let tracks = Tracks::new(&code, &[]);
-    let mut eval = Eval {
-        code: &code,
-        cells: &[],
-        meta: &[],
-        tracks: &tracks,
-        registers: &[],
-        clock: Clock::default(),
-        vars: &[],
-        params: &[],
-        frame: Frame::NONE,
-        eval_cache: &mut eval_cache,
-    };
+    let mut eval = Eval::alone(&code, &[], &tracks, &mut eval_cache);
     Ok(roots.into_iter().map(|root| eval.cell(root)).collect())
 }
 

@@ -7,10 +7,9 @@
 
 use smol_str::SmolStr;
 
-use super::clock::Clock;
 use super::code::{Code, NodeId};
 use super::eval_cache::EvalCache;
-use super::expr::{Eval, Frame};
+use super::expr::Eval;
 use super::limits::{LimitError, Limits};
 use super::lower::Lower;
 use super::track::Tracks;
@@ -88,18 +87,7 @@ impl FieldTests {
         let mut eval_cache = EvalCache::new(&self.code, &self.limits);
         eval_cache.begin_step(None);
         let tracks = Tracks::new(&self.code, &[]);
-        let mut eval = Eval {
-            code: &self.code,
-            cells: &cells,
-            meta: &[],
-            tracks: &tracks,
-            registers: &[],
-            clock: Clock::default(),
-            vars: &[],
-            params: &[],
-            frame: Frame::NONE,
-            eval_cache: &mut eval_cache,
-        };
+        let mut eval = Eval::alone(&self.code, &cells, &tracks, &mut eval_cache);
         nodes.map(|node| eval.cell(node)).collect()
     }
 }

@@ -5,10 +5,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::Clock;
 use super::code::{Code, NodeId};
 use super::eval_cache::EvalCache;
-use super::expr::{Eval, Frame};
+use super::expr::Eval;
 use super::limits::{LimitError, Limits};
 use super::lower::Lower;
 use super::track::Tracks;
@@ -104,18 +103,7 @@ impl StateEval<'_> {
     ) -> Option<T> {
         let node = *self.of.roots.get(root)?;
         self.eval_cache.forget();
-        let mut eval = Eval {
-            code: &self.of.code,
-            cells,
-            meta: &[],
-            tracks: &self.tracks,
-            registers: &[],
-            clock: Clock::default(),
-            vars: &[],
-            params: &[],
-            frame: Frame::NONE,
-            eval_cache: &mut self.eval_cache,
-        };
+        let mut eval = Eval::alone(&self.of.code, cells, &self.tracks, &mut self.eval_cache);
         Some(look(&mut eval, node))
     }
 }

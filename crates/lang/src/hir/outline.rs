@@ -91,8 +91,8 @@ pub struct UntypedComparison {
     pub span: Span,
     /// The text of `e`.
     pub operand: SmolStr,
-    /// The other side: a number, a truth value, or a list of them.
-    pub literal: Value,
+    /// The other side: numbers or truth values, at least one.
+    pub literals: Vec<Value>,
 }
 
 /// A condition with its span.

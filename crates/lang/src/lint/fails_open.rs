@@ -113,15 +113,10 @@ fn cast_diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
         span, operand, ty, ..
     } = cast;
     let counts_as = cast.default.as_deref().unwrap_or("null");
-    let mut diagnostic = Diagnostic::new(
-        Code::G0924,
-        *span,
-        format!("a value that is not of type `{ty}` lets the action through"),
-    )
-    .label(format!("counts as `{counts_as}` if the cast fails"));
-    if !within(*span, place) {
-        diagnostic = diagnostic.also(place, "then never leads to a denial");
-    }
+    let message = format!("a value that is not of type `{ty}` lets the action through");
+    let diagnostic = Diagnostic::new(Code::G0924, *span, message)
+        .label(format!("counts as `{counts_as}` if the cast fails"));
+    let diagnostic = with_condition(diagnostic, place);
     match &cast.default {
         Some(default) if has_literal_default(ty) => diagnostic.fix(
             format!("a value of another type is then unknown, and `{default}` stands for an absent one only"),
@@ -140,44 +135,43 @@ fn comparison_diagnostic(compared: &UntypedComparison, place: Span) -> Diagnosti
     let UntypedComparison {
         span,
         operand,
-        literal,
+        literals,
         ..
     } = compared;
-    let (ty, default) = cast_for(literal);
+    let (ty, default) = cast_for(literals);
     let what = if ty == "bool" {
         "truth value"
     } else {
         "number"
     };
-    let mut diagnostic = Diagnostic::new(
-        Code::G0928,
-        *span,
-        format!("a text instead of the {what} lets the action through"),
-    )
-    .label(format!("compared with a {what}, which no text equals"));
-    if !within(*span, place) {
-        diagnostic = diagnostic.also(place, "then never leads to a denial");
-    }
-    diagnostic.fix(
+    let message = format!("a text instead of the {what} lets the action through");
+    let diagnostic = Diagnostic::new(Code::G0928, *span, message)
+        .label(format!("compared with a {what}, which no text equals"));
+    with_condition(diagnostic, place).fix(
         format!("a value of another type is then unknown, and an absent one `{default}`"),
         *span,
         format!("({operand} ?? {default}) as {ty}"),
     )
 }
 
-/// Returns the type of what a value is compared with, and a value of this type that is not equal to it.
-fn cast_for(literal: &Value) -> (&'static str, String) {
-    let items = match literal {
-        Value::List(items) => items,
-        one => std::slice::from_ref(one),
-    };
-    if let Some(Value::Bool(truth)) = items.first() {
+/// Names the condition, if the finding is outside of it.
+fn with_condition(diagnostic: Diagnostic, condition: Span) -> Diagnostic {
+    if within(diagnostic.span(), condition) {
+        diagnostic
+    } else {
+        diagnostic.also(condition, "then never leads to a denial")
+    }
+}
+
+/// Returns the type of what a value is compared with, and a value of this type that is not among it.
+fn cast_for(literals: &[Value]) -> (&'static str, String) {
+    if let Some(Value::Bool(truth)) = literals.first() {
         return ("bool", (!truth).to_string());
     }
     let is_whole = |value: &Value| matches!(value, Value::Number(Number::Int(_)));
-    let absent = (0..).find(|number| !items.contains(&Value::Number(Number::Int(*number))));
+    let absent = (0..).find(|number| !literals.contains(&Value::Number(Number::Int(*number))));
     let absent = absent.unwrap_or_default();
-    if items.iter().all(is_whole) {
+    if literals.iter().all(is_whole) {
         ("int", absent.to_string())
     } else {
         ("float", format!("{absent}.0"))

@@ -83,7 +83,7 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
             let starts = words.iter().take_while(|word| !listed(marks, &word.text));
             let outside = starts.filter(|word| finds && is_outside(word));
             let below = outside.map(|start| Run::Words(found_below(start, &command)));
-            runs.extend(below.collect::<Vec<_>>());
+            runs.extend(below);
             runs.push(Run::Words(command));
         }
     }

@@ -88,6 +88,27 @@ pub(in crate::eval) struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
+    /// Returns the evaluator of a step outside of any trace, for expressions that read nothing of earlier steps.
+    pub(in crate::eval) fn alone(
+        code: &'a Code,
+        cells: &'a [Cell],
+        tracks: &'a Tracks,
+        eval_cache: &'a mut EvalCache,
+    ) -> Eval<'a> {
+        Eval {
+            code,
+            cells,
+            meta: &[],
+            tracks,
+            registers: &[],
+            clock: Clock::default(),
+            vars: &[],
+            params: &[],
+            frame: Frame::NONE,
+            eval_cache,
+        }
+    }
+
     /// Returns the evaluator of the same step for an instance.
     pub(in crate::eval) fn instance<'b>(
         &'b mut self,

@@ -6,7 +6,7 @@ use crate::hir::{Arith, Compare, Quantifier};
 use crate::value::{Number, Truth, Value};
 
 /// The least and the greatest value of an integer expression.
-type Range = (i128, i128);
+pub(super) type Range = (i128, i128);
 
 impl Eval<'_> {
     /// Returns the truth of a comparison of which an operand is unknown, if all numbers that the operands may have agree.
@@ -64,18 +64,7 @@ impl Eval<'_> {
                 local,
                 over,
                 body,
-            } => {
-                let (mut least, mut most) = (0, 0);
-                let complete = self.each_element(id, *over, |eval, item| {
-                    let outer = eval.set_local(*local, item);
-                    let truth = eval.truth(*body);
-                    eval.set_local(*local, outer);
-                    least += i128::from(truth == Truth::True);
-                    most += i128::from(truth != Truth::False);
-                    true
-                });
-                complete.then_some((least, most))
-            }
+            } => self.count_elements(id, (*local, *over, *body), |_| true),
             Node::Arith(op @ (Arith::Add | Arith::Sub), a, b) => {
                 let ((a, most_a), (b, most_b)) = self.range(*a).zip(self.range(*b))?;
                 if *op == Arith::Add {
@@ -86,5 +75,25 @@ impl Eval<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Counts the elements of a list that satisfy a condition, as long as `goes_on` holds of the count. Returns `None` if there is no
+    /// list.
+    pub(super) fn count_elements(
+        &mut self,
+        id: NodeId,
+        (local, over, body): (u32, NodeId, NodeId),
+        goes_on: impl Fn(Range) -> bool,
+    ) -> Option<Range> {
+        let (mut least, mut most) = (0, 0);
+        let complete = self.each_element(id, over, |eval, item| {
+            let outer = eval.set_local(local, item);
+            let truth = eval.truth(body);
+            eval.set_local(local, outer);
+            least += i128::from(truth == Truth::True);
+            most += i128::from(truth != Truth::False);
+            goes_on((least, most))
+        });
+        complete.then_some((least, most))
     }
 }

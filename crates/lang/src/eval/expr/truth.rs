@@ -113,10 +113,9 @@ impl<'a> Eval<'a> {
                 let decided = Truth::from(*kind == Quantifier::Any);
                 let mut found = !decided;
                 let complete = self.each_element(id, *over, |eval, item| {
-                    let outer =
-                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
+                    let outer = eval.set_local(*local, item);
                     let truth = eval.truth(*body);
-                    eval.eval_cache.locals[*local as usize] = outer;
+                    eval.set_local(*local, outer);
                     found = if decided == Truth::True {
                         found.or(truth)
                     } else {

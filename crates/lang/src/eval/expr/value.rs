@@ -123,22 +123,11 @@ impl<'a> Eval<'a> {
                 over,
                 body,
             } => {
-                let (mut count, mut known) = (0, true);
-                let complete = self.each_element(id, *over, |eval, item| {
-                    let outer =
-                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
-                    match eval.truth(*body) {
-                        Truth::True => count += 1,
-                        Truth::False => {}
-                        Truth::Unknown => known = false,
-                    }
-                    eval.eval_cache.locals[*local as usize] = outer;
-                    known
-                });
-                if complete && known {
-                    Val::Own(Value::int(count))
-                } else {
-                    Val::Unknown
+                // An element that is not known decides it.
+                match self.count_elements(id, (*local, *over, *body), |(least, most)| least == most)
+                {
+                    Some((least, most)) if least == most => Val::Own(Value::int(least)),
+                    _ => Val::Unknown,
                 }
             }
             Node::Quantifier {
@@ -152,13 +141,12 @@ impl<'a> Eval<'a> {
                 }
                 let (mut made, mut known) = (Vec::new(), true);
                 let complete = self.each_element(id, *over, |eval, item| {
-                    let outer =
-                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
+                    let outer = eval.set_local(*local, item);
                     match eval.value(*body).into_cell() {
                         Cell::Known(value) => made.push(value),
                         Cell::Unknown => known = false,
                     }
-                    eval.eval_cache.locals[*local as usize] = outer;
+                    eval.set_local(*local, outer);
                     known
                 });
                 if complete && known {
