@@ -47,6 +47,21 @@ fn commands_in_the_background_count_once_each() {
     );
 }
 
+/// The message that a clause has by default names what is unknown, and so is all that the agent reads.
+#[test]
+fn what_is_unknown_is_named_once() {
+    let session = Session::new();
+    let spec = "use std.agent\nproperty none = always (count(kind == \"result\" and error == true) == 0)\nenforce none { violated => block }\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    let mut input = bash("make");
+    input["run_in_background"] = json!(true);
+    assert_eq!(session.before("a", "Bash", input.clone()), Json::Null);
+    session.after("a", "Bash", input, json!({"backgroundTaskId": "b"}));
+    let answer = session.before("b", "Read", json!({"file_path": "/work/a"}));
+    let reason = "`none` is violated: data of an earlier step is unknown";
+    assert_eq!(decision(&answer), ("deny", reason));
+}
+
 /// A call is a success only if the hook says so by its name, and its outcome that it has ended.
 #[test]
 fn what_is_no_success_fulfils_no_rule() {

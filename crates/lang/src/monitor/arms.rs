@@ -179,7 +179,7 @@ impl One<'_, '_> {
             action: ActionKind::Warn,
             message: format!("{what}, depending on the outcome of the action"),
             why: Some("depends on the outcome of the action".to_owned()),
-            doubtful: true,
+            omits_doubt: false,
             reasons: Vec::new(),
             instance: Vec::new(),
             invoke: None,
@@ -260,7 +260,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
-            doubtful: false,
+            omits_doubt: false,
             reasons: Vec::new(),
             instance: Vec::new(),
             invoke,
@@ -272,7 +272,7 @@ impl One<'_, '_> {
         let row = &self.clause.arms[place];
         let name = self.clause.name.clone();
         let on_condition = matches!(row.trigger, ArmTrigger::Violated | ArmTrigger::Holds);
-        let doubtful = on_condition && why.is_some();
+        let is_doubtful = on_condition && why.is_some();
         let (values, why) = match &row.trigger {
             ArmTrigger::Violated => (self.view.instance(self.number), why),
             ArmTrigger::PresumablyViolated(_) => {
@@ -301,6 +301,7 @@ impl One<'_, '_> {
         };
         let instance = self.view.named(self.number, &values);
         let message = self.view.message(self.number, place, &values);
+        let omits_doubt = is_doubtful && message.is_some();
         let what = || default_message(&name, &row.trigger);
         let message = match (message, &why) {
             (Some(message), _) => message,
@@ -320,7 +321,7 @@ impl One<'_, '_> {
             action: row.action,
             message,
             why,
-            doubtful,
+            omits_doubt,
             reasons,
             instance,
             invoke,

@@ -123,8 +123,8 @@ pub struct Fired {
     pub message: String,
     /// The reason, if known: the pending obligation and its deadline, or the unknown part.
     pub why: Option<String>,
-    /// Whether the arm acts because its condition could not be decided; `why` says what is unknown.
-    pub doubtful: bool,
+    /// Whether the arm acts because its condition could not be decided, which its message, one of the spec, does not say.
+    pub omits_doubt: bool,
     /// The conditions at this step that count against the clause, with the values that they read.
     pub reasons: Vec<Reason>,
     /// For a quantified property: the values of its variables.
@@ -290,7 +290,7 @@ impl Decision {
             let message = inert::inert(&fired.message);
             let values = fired.values_that(|value| proposed && !value.remembered);
             match (&fired.why, values) {
-                (Some(why), _) if fired.doubtful || !self.errors.is_empty() => {
+                (Some(why), _) if fired.omits_doubt || !self.errors.is_empty() => {
                     let why = if happened { NOT_DECIDED } else { why };
                     format!("{message} ({why})")
                 }
