@@ -201,7 +201,7 @@ impl Sentence<'_> {
     fn allowed(&self, slot: char, range: Range<usize>) -> bool {
         let first = self.word(range.start);
         match slot {
-            't' | 'n' | 'k' | 'f' => self.amount(slot, range).is_some(),
+            't' | 'w' | 'n' | 'k' | 'f' => self.amount(slot, range).is_some(),
             _ if !self.is_stretch(slot, range.clone()) => false,
             's' => self.is_subject(range),
             'i' => self.commands(range.start) && !self.joins_acts(range),
@@ -225,7 +225,18 @@ impl Sentence<'_> {
             && !mixed
             && !self.has(range.clone(), &[":", ";", "\u{2014}", "\u{2013}", "-"])
             && self.clean(slot, range.clone())
+            && !self.orders(range.clone())
             && self.hidden(range).is_none()
+    }
+
+    /// Whether events are said to follow one another, which no condition of a step can say: *three failures in a row*.
+    fn orders(&self, range: Range<usize>) -> bool {
+        let mut phrases = list("in order").iter();
+        phrases.any(|words| {
+            range
+                .clone()
+                .any(|at| self.says(at, words).is_some_and(|end| end <= range.end))
+        })
     }
 
     fn is_subject(&self, range: Range<usize>) -> bool {
@@ -293,11 +304,20 @@ impl Sentence<'_> {
         match (slot, range.len()) {
             ('n', 1) if ["once", "twice"].contains(&last) => Some(last.to_owned()),
             ('n', 2) if last == "times" => Some(value()? + " times"),
-            ('k', 1) if !self.is_bound(range.start) => value(),
+            // *500 euros* are no 500 events.
+            ('k', 1)
+                if !self.is_bound(range.start) && !is_listed("measures", self.word(range.end)) =>
+            {
+                value()
+            }
             ('f', 1) => value(),
             ('f', 2) if ["%", "percent"].contains(&last) => Some(value()? + " %"),
-            ('t', 3) if second != "calendar" => None,
-            ('t', 2 | 3) if is_listed("units", last) => Some(format!("{} {last}", value()?)),
+            // *Per minute* is in any minute.
+            ('w', 1) if is_listed("units", last) && !last.ends_with('s') => {
+                Some(format!("1 {last}"))
+            }
+            ('t' | 'w', 3) if second != "calendar" => None,
+            ('t' | 'w', 2 | 3) if is_listed("units", last) => Some(format!("{} {last}", value()?)),
             _ => None,
         }
     }
@@ -358,7 +378,7 @@ impl Sentence<'_> {
                 continue;
             };
             match name {
-                't' | 'n' | 'k' | 'f' => return self.amount(name, range).unwrap_or_default(),
+                't' | 'w' | 'n' | 'k' | 'f' => return self.amount(name, range).unwrap_or_default(),
                 // The agent acts in every situation, so its name is left out.
                 's' if names.len() > 1 && self.is_actor(range.clone()) => {}
                 _ => spans.push(range),

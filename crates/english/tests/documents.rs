@@ -169,3 +169,106 @@ fn thousands_are_numbers() {
         .unwrap();
     assert_eq!(read.formula, "G (a -> F[0,1500s] b)");
 }
+
+/// How often something may happen within a time is read as a window, and how often in a session as a limit of the run; amounts, and
+/// what is in a row or for each of something, are neither.
+#[test]
+fn limits_within_a_time_are_windows() {
+    for (text, words) in [
+        (
+            "No more than 2 emails in any 20 seconds.",
+            "At most 2 \"emails\" may happen in any 20 seconds.",
+        ),
+        (
+            "At most 2 emails in any 20 seconds",
+            "At most 2 \"emails\" may happen in any 20 seconds.",
+        ),
+        (
+            "Never more than two payments in one session",
+            "At most 2 \"payments\" may happen.",
+        ),
+        (
+            "No more than 5 tool calls per minute.",
+            "At most 5 \"tool calls\" may happen in any 1 minute.",
+        ),
+        (
+            "There may be at most 10 searches per hour.",
+            "At most 10 \"searches\" may happen in any 1 hour.",
+        ),
+        (
+            "At most 3 refunds may be made per day.",
+            "At most 3 \"refunds\" may happen in any 1 day.",
+        ),
+        (
+            "Limit refunds to 3 per day.",
+            "At most 3 \"refunds\" may happen in any 1 day.",
+        ),
+        (
+            "Limit API calls to at most 100 per 15 minutes",
+            "At most 100 \"API calls\" may happen in any 15 minutes.",
+        ),
+        (
+            "Limit refunds to 3 per session.",
+            "At most 3 \"refunds\" may happen.",
+        ),
+        (
+            "The agent may retry at most 3 times per hour.",
+            "\"retry\" may happen at most 3 times in any 1 hour.",
+        ),
+        (
+            "The agent must not retry more than three times within 10 minutes.",
+            "\"retry\" may happen at most 3 times in any 10 minutes.",
+        ),
+        (
+            "The agent must not send more than 2 emails within any 20 seconds.",
+            "At most 2 \"send emails\" may happen in any 20 seconds.",
+        ),
+        (
+            "Never send more than 2 emails within 20 seconds.",
+            "At most 2 \"send emails\" may happen in any 20 seconds.",
+        ),
+        (
+            "The agent may send at most 2 emails per minute.",
+            "At most 2 \"send emails\" may happen in any 1 minute.",
+        ),
+        (
+            "The agent may send at most 2 emails per session.",
+            "At most 2 \"send emails\" may happen.",
+        ),
+        (
+            "Do not send more than 2 emails.",
+            "At most 2 \"send emails\" may happen.",
+        ),
+        (
+            "Max 3 payments per session.",
+            "At most 3 \"payments\" may happen.",
+        ),
+        (
+            "Do not retry more than twice in 5 steps.",
+            "\"retry\" may happen at most twice in any 5 steps.",
+        ),
+        (
+            "The agent sends at most 2 emails within any 20 seconds.",
+            "",
+        ),
+        (
+            "Only 3 retries are allowed.",
+            "At most 3 \"retries\" may happen.",
+        ),
+        (
+            "Don't call search more than 10 times a minute.",
+            "\"call search\" may happen at most 10 times in any 1 minute.",
+        ),
+        ("At most 3 failed logins in a row.", ""),
+        ("At most 3 open tickets per customer.", ""),
+        ("Never spend more than 500 dollars per day.", ""),
+        ("The agent must not write more than 10 MB per hour.", ""),
+        ("Reply at most 5 minutes after the question.", ""),
+    ] {
+        let expected: Vec<&str> = words
+            .split(" | ")
+            .filter(|words| !words.is_empty())
+            .collect();
+        assert_eq!(last(text).1, expected, "{text}");
+    }
+}
