@@ -16,7 +16,7 @@ pub const UNIT: f64 = f64::EPSILON / 2.0;
 pub(crate) const SMALLEST: f64 = f64::from_bits(1);
 
 /// Below this value, products may have lost digits to underflow; the loss is far smaller than this value.
-const TINY: f64 = 1e-250;
+pub(crate) const TINY: f64 = 1e-250;
 
 /// Returns the units of error that cover this many consecutive factors `1 ± UNIT`, relative to the computed value instead of
 /// the true one. Returns infinity if the error is not small.

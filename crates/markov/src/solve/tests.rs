@@ -5,7 +5,7 @@ use num_rational::BigRational;
 
 use super::super::chain::{Chain, ChainBuilder};
 use super::super::scalar::{Approx, Estimate, Scalar};
-use super::{Accuracy, Factors, Problem, solve, until_within};
+use super::{Accuracy, Factors, Problem, collected_within, solve, until_within};
 
 /// A linear congruential generator (Knuth) with a fixed seed.
 struct Random(u64);
@@ -371,5 +371,156 @@ fn walks_within_steps_follow_the_recurrence() {
         }
         assert_eq!(found::<BigRational>(&rows, steps), truth, "{steps} steps");
         holds(&truth, &found::<f64>(&rows, steps));
+    }
+}
+
+/// Many steps: the bounds on the rest that is not computed hold, where the chain soon forgets where it began, where it does not, where
+/// parts of it forget at other rates, and where what a step adds becomes too small.
+#[test]
+fn many_steps_are_bounded() {
+    let mut random = Random(11);
+    for kind in 0..6u64 {
+        for _ in 0..4 {
+            let count = 3 + random.below(9) as u32;
+            let mut rows: Rows = vec![Vec::new()];
+            for state in 1..count {
+                let mut row = match kind {
+                    // Any row; the rare event in the last state only.
+                    0 => vec![(
+                        1 + random.below(u64::from(count) - 1) as u32,
+                        fraction(1 + random.below(7), 16),
+                    )],
+                    // A walk with drift, and a periodic one.
+                    1 => vec![
+                        (state - 1, fraction(5, 16)),
+                        ((state + 1).min(count - 1), fraction(10, 16)),
+                    ],
+                    2 => vec![
+                        (state - 1, fraction(1, 2)),
+                        (
+                            if state + 1 < count {
+                                state + 1
+                            } else {
+                                state - 1
+                            },
+                            fraction(1, 2),
+                        ),
+                    ],
+                    // A line of loops, each left at its own rate.
+                    3 => vec![(state - 1, fraction(1, 1 << random.below(12)))],
+                    // Loops that end soon.
+                    4 => vec![
+                        (state - 1, fraction(1, 2)),
+                        (state, fraction(1, 4)),
+                        (count - 1, fraction(1, 8)),
+                    ],
+                    // Rows that are lost to a state from which the target cannot be reached.
+                    _ => vec![
+                        (state - 1, fraction(1, 8)),
+                        (count, fraction(random.below(3), 1 << 10)),
+                    ],
+                };
+                if kind == 0 && state == 1 {
+                    row = vec![(0, fraction(1, 1 << 20)), (count - 1, fraction(1, 2))];
+                }
+                rows.push(row);
+            }
+            rows.push(Vec::new());
+            let earned: Vec<BigRational> =
+                rows.iter().map(|_| fraction(random.below(3), 4)).collect();
+            let chain = chain::<f64>(&rows);
+            let graph = chain.graph();
+            let before = graph.reversed();
+            let rewards: Vec<f64> = earned.iter().map(f64::from_rational).collect();
+            for steps in [65, 300, 1500] {
+                let target = graph.set(0..1);
+                let reached = until_within(&chain, &before, &graph.all(), &target, steps, true);
+                let collected = collected_within(&chain, &before, &rewards, steps);
+                for (rewards, found) in [(None, reached), (Some(&*earned), collected)] {
+                    holds(&recurrence(&rows, rewards, steps), &found);
+                    for found in found {
+                        let widest = 1e-10 * found.value + 1e-240;
+                        assert!(
+                            found.error <= widest,
+                            "kind {kind}, {steps} steps: {found:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns, by state, the probability of reaching state 0 within these steps, or the reward that is collected in them, for numbers whose
+/// denominators divide 2^20.
+fn recurrence(rows: &Rows, rewards: Option<&[BigRational]>, steps: u64) -> Vec<BigRational> {
+    let one = BigInt::from(1) << 20_u32;
+    let scaled = |number: &BigRational| (number * BigRational::from(one.clone())).to_integer();
+    let rows: Vec<Vec<(usize, BigInt)>> = rows
+        .iter()
+        .zip(0..)
+        .map(|(row, state)| {
+            let mut scaled: Vec<_> = row
+                .iter()
+                .map(|(to, weight)| (*to as usize, scaled(weight)))
+                .collect();
+            let stays = scaled
+                .iter()
+                .fold(one.clone(), |left, (_, weight)| left - weight);
+            scaled.push((state, stays));
+            scaled
+        })
+        .collect();
+    let earned: Vec<BigInt> = match rewards {
+        Some(rewards) => rewards.iter().map(scaled).collect(),
+        None => vec![BigInt::from(0); rows.len()],
+    };
+    let mut values = vec![BigInt::from(0); rows.len()];
+    if rewards.is_none() {
+        values[0] = BigInt::from(1);
+    }
+    for step in 0..steps {
+        values = rows
+            .iter()
+            .zip(&earned)
+            .map(|(row, earned)| {
+                let own = earned << (20 * step);
+                row.iter()
+                    .fold(own, |sum, (to, weight)| sum + weight * &values[*to])
+            })
+            .collect();
+    }
+    let unit = BigInt::from(1) << (20 * steps);
+    values
+        .into_iter()
+        .map(|value| BigRational::new_raw(value, unit.clone()))
+        .collect()
+}
+
+/// More steps than can be computed one by one.
+#[test]
+fn a_rare_event_within_millions_of_steps() {
+    let rare = 1.0 / f64::from(1 << 26);
+    let rows: Rows = vec![
+        Vec::new(),
+        vec![(0, fraction(1, 1 << 26)), (2, fraction(1, 2))],
+        vec![(1, fraction(1, 2))],
+    ];
+    let chain = chain::<f64>(&rows);
+    let graph = chain.graph();
+    let target = graph.set(0..1);
+    let found = until_within(
+        &chain,
+        &graph.reversed(),
+        &graph.all(),
+        &target,
+        1 << 28,
+        true,
+    );
+    // Half of the steps are in the state from which it may happen; the start makes a difference of some steps.
+    let about = -(-f64::from(1 << 27) * rare).exp_m1();
+    for found in &found[1..] {
+        assert!((found.value - about).abs() < 4.0 * rare, "{found:?}");
+        assert!(found.error <= 1e-6 * found.value, "{found:?}");
     }
 }
