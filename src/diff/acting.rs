@@ -128,9 +128,7 @@ fn watched_on(spec: &Spec, inner: FormulaId, limits: &Limits) -> Result<Recurrin
     let mut formulas = Formulas::new();
     let inner = translate(&spec.formulas, inner, atom, &mut formulas);
     let start = Atom(u32::try_from(spec.formulas.atoms().len()).unwrap_or(u32::MAX));
-    let asks = formulas.atom(start);
-    let asked = formulas.implies(asks, inner);
-    let always = formulas.always(Interval::ALL, asked);
+    let always = formulas.watched_on(inner, start);
     let dfa = compile(&formulas, always, &limits.automata).map_err(lint::told)?;
     dfa.recurring(start, &limits.automata).map_err(lint::told)
 }

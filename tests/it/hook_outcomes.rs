@@ -617,3 +617,29 @@ fn an_outcome_that_nobody_judges_is_not_forgotten() {
     session.reset();
     assert!(!mail(&session).0);
 }
+
+/// A violation that was recorded lifts no prohibition: what came before it prohibits each further call.
+#[test]
+fn what_is_prohibited_stays_prohibited_after_a_violation() {
+    let specs = [
+        "property p = never (tool == \"Read\" and eventually (kind == \"call\" and tool == \"Bash\"))",
+        "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") unless tool == \"Grep\")",
+        "property p = always (tool == \"Read\" -> always[0,1h] not (kind == \"call\" and tool == \"Bash\"))",
+        "property p = forall s in {\"a\"}: never (tool == \"Read\" and eventually (kind == \"call\" and tool == \"Bash\" and s != \"b\"))",
+    ];
+    for spec in specs {
+        let session = Session::new();
+        let enforced = format!("use std.agent\n{spec}\nenforce p {{ violated => block \"no\" }}\n");
+        std::fs::write(&session.spec, enforced).unwrap();
+        let (command, read) = (bash("make"), json!({"file_path": "/work/a"}));
+        assert_eq!(session.before("a", "Read", read.clone()), Json::Null);
+        session.after("a", "Read", read, json!({"file": {"content": "x"}}));
+        // Nobody asked about this one.
+        let answer = session.after("x", "Bash", command.clone(), json!({"stdout": ""}));
+        assert_eq!(answer["decision"], "block", "{spec}");
+        for call in ["b", "c"] {
+            let answer = session.before(call, "Bash", command.clone());
+            assert_eq!(decision(&answer).0, "deny", "{spec}: {answer}");
+        }
+    }
+}

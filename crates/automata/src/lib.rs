@@ -68,6 +68,7 @@ mod clash;
 mod compile;
 mod dfa;
 mod forbid;
+mod looking_back;
 mod minimize;
 mod parts;
 mod product;

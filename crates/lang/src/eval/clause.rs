@@ -11,7 +11,7 @@ use crate::hir::reads::reads;
 use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
 use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::translate::translate;
-use guard_automata::{Atom, Formulas as AFormulas, Interval};
+use guard_automata::{Atom, Formulas as AFormulas};
 
 impl ClauseCode {
     /// Compiles the clauses, and adds a property for each `G φ` that is monitored again after violations.
@@ -88,10 +88,12 @@ fn again(
     let place = place_in(&ids);
     let inner = translate(&spec.formulas, *inner, place, &mut formulas);
     let start = Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX));
-    let asks = formulas.atom(start);
-    let asked = formulas.implies(asks, inner);
-    let formula = formulas.always(Interval::ALL, asked);
-    let automaton = automata.recurring(&formulas, formula, start);
+    let watched = formulas.watched_on(inner, start);
+    let automaton = automata.recurring(&formulas, watched, start).or_else(|_| {
+        // What looks back may need more states.
+        let started = formulas.started(inner, start);
+        automata.recurring(&formulas, started, start)
+    });
     let automaton = automaton.map_err(|error| LimitError::Formula {
         property: of.name.clone(),
         error,

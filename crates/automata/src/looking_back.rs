@@ -1,0 +1,260 @@
+//! `G φ` with prohibitions that look back for what called for them.
+//!
+//! `G (a -> G !b)` and `G (b -> H !a)` are satisfied by the same traces. They differ in the position to which a violation belongs: the
+//! first one to that of `a`, the second one to that of `b`. A monitor that goes on after a violation with the next position and its
+//! past finds every further `b` only with the second one: the obligation of the first one has been violated, and is over.
+//!
+//! # Source
+//! O. Maler, D. Nickovic, A. Pnueli, "On synthesizing controllers from bounded-response properties", 2007, for bounded operators; the
+//! rules below also cover unbounded ones that only prohibit, where nothing has to be delayed.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
+
+impl Formulas {
+    /// Returns `G (start -> ψ)` for a ψ such that `G ψ` and `G φ` are satisfied by the same traces, and that looks back as far as possible
+    /// (see the module). `start` must not occur in φ. [`Dfa::recurring`](crate::Dfa::recurring) makes of it the automaton that goes on
+    /// after violations.
+    pub fn watched_on(&mut self, phi: FormulaId, start: Atom) -> FormulaId {
+        let never = self.falsum();
+        let mut rewriting = Rewriting {
+            looks_ahead: HashMap::default(),
+            formulas: self,
+        };
+        let psi = rewriting.either(never, phi, true);
+        self.started(psi, start)
+    }
+
+    /// Returns `G (start -> f)`.
+    pub fn started(&mut self, f: FormulaId, start: Atom) -> FormulaId {
+        let start = self.atom(start);
+        let asked = self.implies(start, f);
+        self.always(Interval::ALL, asked)
+    }
+}
+
+struct Rewriting<'a> {
+    formulas: &'a mut Formulas,
+    looks_ahead: HashMap<FormulaId, bool, FxBuildHasher>,
+}
+
+impl Rewriting<'_> {
+    /// Whether a formula depends on later positions.
+    fn looks_ahead(&mut self, formula: FormulaId) -> bool {
+        if let Some(&known) = self.looks_ahead.get(&formula) {
+            return known;
+        }
+        for part in self.formulas.parts(formula) {
+            let node = self.formulas.node(part);
+            let ahead = matches!(
+                node,
+                Node::Next(_)
+                    | Node::WeakNext(_)
+                    | Node::Eventually(..)
+                    | Node::Always(..)
+                    | Node::Until(..)
+            );
+            let ahead = ahead || node.operands().any(|part| self.looks_ahead[&part]);
+            self.looks_ahead.insert(part, ahead);
+        }
+        self.looks_ahead[&formula]
+    }
+
+    /// Returns the formula itself, or its negation.
+    fn signed(&mut self, formula: FormulaId, positive: bool) -> FormulaId {
+        if positive {
+            formula
+        } else {
+            self.formulas.not(formula)
+        }
+    }
+
+    /// Returns a ψ such that `G ψ` is `G (p | φ)`, or `G (p | !φ)` if not `positive`. `p` does not look ahead.
+    ///
+    /// The depth of the recursion is that of φ.
+    fn either(&mut self, p: FormulaId, phi: FormulaId, positive: bool) -> FormulaId {
+        if self.looks_ahead(phi) {
+            match self.formulas.node(phi) {
+                Node::Not(f) => return self.either(p, f, !positive),
+                Node::And(f, g) if positive => return self.both(p, f, g, positive),
+                Node::Or(f, g) if !positive => return self.both(p, f, g, positive),
+                Node::And(f, g) | Node::Or(f, g) => {
+                    let (now, later) = if self.looks_ahead(f) { (g, f) } else { (f, g) };
+                    if !self.looks_ahead(now) {
+                        let now = self.signed(now, positive);
+                        let p = self.formulas.or(p, now);
+                        return self.either(p, later, positive);
+                    }
+                }
+                Node::Always(window, f) if positive => {
+                    let p = self.formulas.historically(window, p);
+                    return self.either(p, f, positive);
+                }
+                Node::Eventually(window, f) if !positive => {
+                    let p = self.formulas.historically(window, p);
+                    return self.either(p, f, positive);
+                }
+                Node::WeakNext(f) if positive => {
+                    let p = self.formulas.weak_previously(p);
+                    return self.either(p, f, positive);
+                }
+                Node::Next(f) if !positive => {
+                    let p = self.formulas.weak_previously(p);
+                    return self.either(p, f, positive);
+                }
+                // `!(f U g)`: no `g` while `f` has held since a position without `p`.
+                Node::Until(f, Interval::ALL, g) if !positive && !self.looks_ahead(f) => {
+                    let p = self.unless_since(p, f);
+                    return self.either(p, g, positive);
+                }
+                // `f U g`: neither `f` nor `g` is missing until `g` comes, and it does.
+                Node::Until(f, Interval::ALL, g) if positive && !self.looks_ahead(g) => {
+                    let comes = self.formulas.eventually(Interval::ALL, g);
+                    let comes = self.formulas.or(p, comes);
+                    let open = self.formulas.not(g);
+                    let waiting = self.unless_since(p, open);
+                    let waiting = self.formulas.or(waiting, g);
+                    let kept = self.either(waiting, f, positive);
+                    return self.formulas.and(kept, comes);
+                }
+                _ => {}
+            }
+        }
+        let phi = self.signed(phi, positive);
+        self.formulas.or(p, phi)
+    }
+
+    fn both(&mut self, p: FormulaId, f: FormulaId, g: FormulaId, positive: bool) -> FormulaId {
+        let (f, g) = (self.either(p, f, positive), self.either(p, g, positive));
+        self.formulas.and(f, g)
+    }
+
+    /// Returns that `p` holds, and held at each position since which `f` has held up to the last one.
+    fn unless_since(&mut self, p: FormulaId, f: FormulaId) -> FormulaId {
+        let formulas = &mut *self.formulas;
+        let called = formulas.not(p);
+        let began = formulas.and(called, f);
+        let since = formulas.since(f, began);
+        let since = formulas.previously(since);
+        let called = formulas.or(called, since);
+        formulas.not(called)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dfa, Limits, Traces, compile};
+    use super::*;
+
+    /// A linear congruential generator (Knuth) with a fixed seed.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % bound
+        }
+
+        fn formula(&mut self, formulas: &mut Formulas, depth: u32) -> FormulaId {
+            if depth == 0 {
+                return formulas.atom(Atom(self.below(3) as u32));
+            }
+            let window = match self.below(3) {
+                0 => Interval::steps(self.below(2) as u32, self.below(3) as u32),
+                _ => Interval::ALL,
+            };
+            let f = self.formula(formulas, depth - 1);
+            let g = self.formula(formulas, depth - 1);
+            match self.below(14) {
+                0 | 1 => formulas.not(f),
+                2 => formulas.and(f, g),
+                3 | 4 => formulas.or(f, g),
+                5 => formulas.next(f),
+                6 => formulas.weak_next(f),
+                7 => formulas.eventually(window, f),
+                8 => formulas.always(window, f),
+                9 | 10 => formulas.until(f, window, g),
+                11 => formulas.previously(f),
+                12 => formulas.once(window, f),
+                _ => formulas.since(f, g),
+            }
+        }
+    }
+
+    fn automaton(formulas: &Formulas, formula: FormulaId) -> Dfa {
+        compile(formulas, formula, &Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_same_traces_satisfy_what_looks_back() {
+        let mut random = Random(7);
+        for round in 0..3000 {
+            let mut formulas = Formulas::new();
+            let phi = random.formula(&mut formulas, 1 + round % 4);
+            let never = formulas.falsum();
+            let mut rewriting = Rewriting {
+                looks_ahead: HashMap::default(),
+                formulas: &mut formulas,
+            };
+            let psi = rewriting.either(never, phi, true);
+            let [found, wanted] = [psi, phi].map(|f| formulas.always(Interval::ALL, f));
+            let same = formulas.iff(found, wanted);
+            let text = formulas.display(phi, |atom| atom.0);
+            assert!(
+                automaton(&formulas, same).is_valid(Traces::NonEmpty),
+                "{text}"
+            );
+        }
+    }
+
+    /// Each further `b` after `a` is found again, and so is what a new `a` prohibits at the position of a violation.
+    #[test]
+    fn what_is_prohibited_stays_prohibited() {
+        let mut formulas = Formulas::new();
+        let [a, b, c] = [0, 1, 2].map(|atom| formulas.atom(Atom(atom)));
+        let ever = formulas.eventually(Interval::ALL, b);
+        let leak = formulas.and(a, ever);
+        let no_leak = formulas.not(leak);
+        let not_b = formulas.not(b);
+        let until = formulas.unless(not_b, c);
+        let waits = formulas.implies(a, until);
+        let soon = formulas.always(Interval::steps(1, 2), not_b);
+        let quiet = formulas.implies(a, soon);
+        let strong = formulas.until(not_b, Interval::ALL, c);
+        let strong = formulas.implies(a, strong);
+        let answer = formulas.eventually(Interval::steps(1, 2), b);
+        let answered = formulas.implies(a, answer);
+        for (phi, word, expected) in [
+            (no_leak, "b,a,b,-,b,ab,b", "..v.vvv"),
+            (waits, "b,a,b,b,c,b,ab,b,bc", "..vv..vv."),
+            (quiet, "a,b,b,b,ab,b,-,b", ".vv..v.."),
+            (strong, "a,b,b,c,b", ".vv.."),
+            // A deadline that was missed is over.
+            (answered, "a,-,-,-,a,-,b", "..v...."),
+        ] {
+            let start = Atom(3);
+            let watched = formulas.watched_on(phi, start);
+            let recurring = automaton(&formulas, watched).recurring(start, &Limits::default());
+            let recurring = recurring.unwrap();
+            let mut state = recurring.dfa.initial();
+            let mut found = String::new();
+            for letters in word.split(',') {
+                state = recurring.dfa.step(state, |atom| {
+                    letters.contains(['a', 'b', 'c'][atom.0 as usize])
+                });
+                found.push(if recurring.violated[state.index()] {
+                    'v'
+                } else {
+                    '.'
+                });
+            }
+            assert_eq!(found, expected, "{word}");
+        }
+    }
+}
