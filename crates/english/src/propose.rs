@@ -87,6 +87,13 @@ pub(crate) fn propose(
     for rule in RULES.iter() {
         let mut slots = Slots::new();
         if sentence.fits(&rule.parts, 0, &mut slots) {
+            if rule.group == "Counts"
+                && let Some(word) = sentence.listed("keys")
+            {
+                return declined(format!(
+                    "`{word}` counts for each of something; in controlled English, for example: For every `id`: \"…\" may happen at most 3 times."
+                ));
+            }
             return Ok(sentence.meanings(rule.meaning, &slots));
         }
     }
@@ -241,6 +248,7 @@ impl Sentence<'_> {
 
     fn is_subject(&self, range: Range<usize>) -> bool {
         range.len() <= SUBJECT
+            && !is_listed("prepositions", self.word(range.start))
             && !self.has(range.clone(), list("no subject"))
             // *a vehicle facing a red light*: a condition of its own
             && (range.len() < 4 || !range.clone().any(|at| self.word(at).ends_with("ing")))
@@ -315,6 +323,12 @@ impl Sentence<'_> {
             // *Per minute* is in any minute.
             ('w', 1) if is_listed("units", last) && !last.ends_with('s') => {
                 Some(format!("1 {last}"))
+            }
+            // *24-hour period*
+            ('w', 3 | 4) if second == "-" && is_listed("units", self.word(range.start + 2)) => {
+                let unit = self.word(range.start + 2);
+                let period = range.len() == 3 || ["period", "window"].contains(&last);
+                period.then_some(format!("{} {unit}", value()?))
             }
             ('t' | 'w', 3) if second != "calendar" => None,
             ('t' | 'w', 2 | 3) if is_listed("units", last) => Some(format!("{} {last}", value()?)),

@@ -259,6 +259,31 @@ fn limits_within_a_time_are_windows() {
             "Don't call search more than 10 times a minute.",
             "\"call search\" may happen at most 10 times in any 1 minute.",
         ),
+        (
+            "Send at most one email per conversation.",
+            "At most 1 \"send email\" may happen.",
+        ),
+        (
+            "File deletions are capped at 10 per run.",
+            "At most 10 \"file deletions\" may happen.",
+        ),
+        (
+            "`git push` can only be run once per task.",
+            "`git push` may happen at most once.",
+        ),
+        (
+            "Migrations may be applied at most twice within any 24-hour period.",
+            "\"migrations are applied\" may happen at most twice in any 24 hour.",
+        ),
+        (
+            "Do not contact the same recipient more than three times a week.",
+            "",
+        ),
+        ("Issue no more than one refund per order.", ""),
+        (
+            "Between 9am and 5pm the bot may page at most three times.",
+            "",
+        ),
         ("At most 3 failed logins in a row.", ""),
         ("At most 3 open tickets per customer.", ""),
         ("Never spend more than 500 dollars per day.", ""),

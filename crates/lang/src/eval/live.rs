@@ -209,6 +209,16 @@ impl StepCache {
         });
     }
 
+    /// Lets time pass to `now`, on the clock of the trace, if a deadline lies before it: what was to happen until then has not.
+    pub(crate) fn pass(&mut self, live: &mut Live, now: i128) {
+        if self.deadline(live, i128::MIN).is_none_or(|due| due >= now) {
+            return;
+        }
+        for world in &mut live.run.worlds {
+            world.tick(&mut self.cache.state_sets, now);
+        }
+    }
+
     /// Returns how many instances of properties and keys of tracks the steps so far, proposed ones included, have touched or
     /// were compared with: the part of the cost that can grow with the values seen.
     pub fn work(&self) -> u64 {

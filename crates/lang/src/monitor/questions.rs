@@ -49,14 +49,25 @@ impl Monitor {
         numbers.filter(lasts).collect()
     }
 
-    /// Judges an action in all orders with the open questions of its trace; the decisions are joined to `decision`.
-    pub(super) fn judge_with_questions(&mut self, read: &Read, decision: &mut Decision) {
+    /// Judges an action in all orders with the open questions of its trace; the decisions are joined to `decision`. `number`: the proposal
+    /// that the action was, which has already happened in some of the orders.
+    pub(super) fn judge_with_questions(
+        &mut self,
+        read: &Read,
+        number: Option<u64>,
+        decision: &mut Decision,
+    ) {
         let open = self.questions(&read.trace);
         let others = self.histories.get(&read.trace);
         if open.is_empty() && others.is_none() || decision.ruling.denies() {
             return;
         }
-        let others = others.cloned().unwrap_or_default();
+        let mut others = others.cloned().unwrap_or_default();
+        if let Some(number) = number {
+            others
+                .all
+                .retain(|history| !history.happened.contains(&number));
+        }
         let n_asked = open.len() + usize::from(self.hooked && decision.ruling == Ruling::Ask);
         if let Some(why) = self.too_many_orders(read, &open, n_asked, &others) {
             decision.deny(why);
@@ -109,7 +120,7 @@ impl Monitor {
     }
 
     /// Returns the time that an event states, on the clock of its trace.
-    fn time_of(&self, event: &Event) -> Option<i128> {
+    pub(super) fn time_of(&self, event: &Event) -> Option<i128> {
         let cells = event.steps.iter().map(|step| &step.cells);
         let times = cells.filter_map(|cells| match cells.get(self.clock()?) {
             Some(Cell::Known(Value::Time(time))) => Some(time.0),
@@ -248,10 +259,17 @@ impl Monitor {
     /// a clause asks that did not ask before.
     fn refused(&mut self, trace: &SmolStr, number: u64) -> Option<Decision> {
         let event = self.question_event(number, None)?;
-        let mut after = self.fork_reserved(trace, &[]);
-        let mut judged = self.happen(&mut after, trace, &event, &[], true);
-        judged.keep_further(self.asked(number));
-        (judged.ruling >= Ruling::Ask).then_some(judged)
+        let recorded = self.fork_reserved(trace, &[]);
+        let others = self.histories.get(trace).cloned().unwrap_or_default();
+        let others = others.all.into_iter();
+        let others = others.filter(|history| !history.happened.contains(&number));
+        std::iter::once(recorded)
+            .chain(others.map(|history| history.trace))
+            .find_map(|mut after| {
+                let mut judged = self.happen(&mut after, trace, &event, &[], true);
+                judged.keep_further(self.asked(number));
+                (judged.ruling >= Ruling::Ask).then_some(judged)
+            })
     }
 
     /// Returns the event of a question, at the time at which it was asked or, if given, at a later one.

@@ -145,6 +145,8 @@ impl Monitor {
         }
         if decision.ruling == Ruling::Ask {
             self.reserve(&read, now, None, &mut decision);
+        } else if decision.ruling.denies() {
+            self.miss_deadlines(&read);
         }
         decision.trace = Some(read.trace);
         decision
@@ -215,7 +217,7 @@ impl Monitor {
         // Whichever proposal its sender names: one of another action, one that has expired, or none.
         if self.is_bound()
             && (self.proposals.get(&proposal).is_some_and(asked)
-                || self.judged_anew(event.clone(), now).ruling == Ruling::Ask)
+                || self.judged_anew(event.clone(), now, None).ruling == Ruling::Ask)
         {
             return forbidden("only an approver may commit what a person was asked about");
         }
@@ -231,7 +233,8 @@ impl Monitor {
         let same = proposal.filter(|proposal| proposal.trace == name);
         let same = same.as_ref().map(|proposal| (number, proposal));
         let is_among_others = self.reserved.contains_key(&name);
-        let among_others = is_among_others.then(|| self.judged_anew(event.clone(), now));
+        let among_others =
+            is_among_others.then(|| self.judged_anew(event.clone(), now, Some(number)));
         let mut done = self.event(event, now, same);
         if let Some(stricter) = among_others
             && stricter.ruling.denies()
@@ -248,9 +251,9 @@ impl Monitor {
         done
     }
 
-    /// Judges an action as if it were proposed now, without reserving it.
-    fn judged_anew(&mut self, event: Event, now: Option<Instant>) -> Decision {
-        match self.judge_proposal(event, now) {
+    /// Judges an action as if it were proposed now, without reserving it. `number`: the proposal that it was.
+    fn judged_anew(&mut self, event: Event, now: Option<Instant>, number: Option<u64>) -> Decision {
+        match self.judge_proposal(event, now, number) {
             Ok((_, _, decision)) | Err(decision) => decision,
         }
     }
@@ -280,22 +283,35 @@ impl Monitor {
 
     /// Judges a proposed action, and reserves it if it may happen.
     fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
-        let (read, after, mut decision) = match self.judge_proposal(event, now) {
+        let (read, after, mut decision) = match self.judge_proposal(event, now, None) {
             Ok(judged) => judged,
             Err(refused) => return refused,
         };
         if !decision.ruling.denies() {
             self.reserve(&read, now, after, &mut decision);
+        } else {
+            self.miss_deadlines(&read);
         }
         decision.trace = Some(read.trace);
         decision
     }
 
-    /// Judges a proposed action. Also returns its trace after the reserved proposals and the action, if there are any.
+    /// Counts the deadlines that had passed when a denied action was proposed as missed. The decision has said so. As a denied action is not
+    /// recorded, they would deny every later one, the late answer too.
+    fn miss_deadlines(&mut self, read: &Read) {
+        let time = self.time_of(&read.event);
+        if let (Some(time), Some(trace)) = (time, self.traces.get_mut(&read.trace)) {
+            self.step_cache.pass(&mut trace.live, time);
+        }
+    }
+
+    /// Judges a proposed action; `number` is the proposal that it was, if it was one. Also returns its trace after the reserved proposals
+    /// and the action, if there are any.
     fn judge_proposal(
         &mut self,
         event: Event,
         now: Option<Instant>,
+        number: Option<u64>,
     ) -> Result<(Read, Option<Trace>, Decision), Decision> {
         self.expire(now);
         let known = event.trace.clone().unwrap_or_default();
@@ -319,7 +335,7 @@ impl Monitor {
         let mut after = None;
         if !decision.ruling.denies() {
             after = self.judge_reserved(&mut read, &mut decision);
-            self.judge_with_questions(&read, &mut decision);
+            self.judge_with_questions(&read, number, &mut decision);
         }
         Ok((read, after, decision))
     }
