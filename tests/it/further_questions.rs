@@ -289,3 +289,53 @@ enforce when calls("a") or calls("b") and once (kind == "result" and tool == "a"
         "{told}"
     );
 }
+
+/// A call that a person allowed, and that has happened, counts once, also while another question is open.
+#[test]
+fn an_allowed_call_counts_once_among_questions() {
+    let text = r#"
+event { kind: string  tool: string  big: bool? }
+property few = G (count(kind == "call" and tool == "pay") <= 2)
+enforce few { violated => block "at most two payments" }
+enforce when big == true => ask "big?"
+"#;
+    let mut monitor = monitor(text, Options::default());
+    let line = |tool: &str, big: bool| {
+        format!(r#"{{"trace":"t","kind":"call","tool":"{tool}","big":{big}}}"#)
+    };
+    let mut act = |tool: &str, big: bool| monitor.act(line(tool, big).as_bytes(), None);
+    let first = act("pay", true);
+    assert_eq!(first.ruling, Ruling::Ask);
+    assert_eq!(act("fetch", true).ruling, Ruling::Ask);
+    assert_eq!(act("pay", false).ruling, Ruling::Allow);
+    let number = first.proposal.unwrap();
+    let done = monitor.commit(number, line("pay", true).as_bytes(), None);
+    assert_eq!((done.ruling, messages(&done)), (Ruling::Allow, vec![]));
+    assert_eq!(
+        monitor.act(line("pay", false).as_bytes(), None).ruling,
+        Ruling::Block
+    );
+}
+
+/// An outcome after which an open question is denied in an order other than the recorded one says so.
+#[test]
+fn an_outcome_refuses_a_question_in_any_order() {
+    let text = r#"
+event { kind: string  tool: string  secret: bool? }
+track level: int = 0 when kind == "result" and secret == true then level + 1 when kind == "call" and tool == "reset" then 0
+property low = G (kind == "call" and tool == "pay" -> level <= 1)
+enforce low { violated => block "too much is known" }
+enforce when kind == "call" and tool in {"reset", "pay"} => ask "sure?"
+"#;
+    let mut monitor = monitor(text, Options::default());
+    let secret = r#"{"trace":"t","kind":"result","tool":"read","secret":true}"#;
+    let reset = act(&mut monitor, "reset");
+    assert_eq!(reset.ruling, Ruling::Ask);
+    assert_eq!(act(&mut monitor, "pay").ruling, Ruling::Ask);
+    assert!(monitor.observe(secret.as_bytes(), None).refused.is_none());
+    let line = event("call", "reset");
+    monitor.commit(reset.proposal.unwrap(), line.as_bytes(), None);
+    // Recorded: secret, reset, secret, so that the level is one. If the reset came first, it is two.
+    let again = monitor.observe(secret.as_bytes(), None);
+    assert!(again.refused.is_some());
+}

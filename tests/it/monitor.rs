@@ -1,6 +1,8 @@
 //! Live monitors: decisions about events, proposals, deadlines and ends.
+use guard_lang::ids::PropertyId;
 use guard_lang::monitor::{Decision, Monitor, Options, Outcomes, Ruling};
 use guard_lang::value::Instant;
+use guard_lang::verdict::Verdict;
 use guard_lang::{check, front, modules::NoFiles};
 
 /// A monitor for a spec.
@@ -220,6 +222,43 @@ fn deadlines_pass_without_an_event() {
             (r#"{"k":"idle"}"#, "allow"),
         ],
     );
+}
+
+/// A denied action is not recorded. A deadline that it came after denies it, and not all that follow.
+#[test]
+fn a_missed_deadline_denies_one_action() {
+    let spec = format!(
+        "{EVENT}rule soon: when k == \"pay\" then k == \"report\" within 2s\n\
+         enforce soon {{ violated => block \"report it\" }}\n"
+    );
+    for awaits in [false, true] {
+        let mut monitor = monitor(&spec);
+        let mut act = |k: &str, at: i128| {
+            let (event, now) = (
+                format!(r#"{{"k":"{k}"}}"#),
+                Some(Instant(at * Instant::SECOND)),
+            );
+            let decision = match awaits {
+                true => monitor.propose(event.as_bytes(), now),
+                false => monitor.act(event.as_bytes(), now),
+            };
+            if let Some(number) = decision.proposal {
+                monitor.commit(number, event.as_bytes(), now);
+            }
+            told(&decision)
+        };
+        assert_eq!(act("pay", 0), "allow");
+        assert_eq!(act("read", 2), "allow");
+        assert_eq!(act("read", 4), "block | soon block: report it");
+        assert_eq!(act("report", 5), "allow");
+        assert_eq!(act("pay", 6), "allow");
+        assert_eq!(act("report", 7), "allow");
+        assert_eq!(act("read", 20), "allow");
+        assert_eq!(
+            monitor.verdict("", PropertyId::new(0)),
+            Some(Verdict::Violated)
+        );
+    }
 }
 
 #[test]
