@@ -168,6 +168,52 @@ fn null_gives_null_and_unknown_is_unknown() {
     );
 }
 
+/// An agent chooses a text that its tool reads and we refuse; it counts as unknown, never as no action.
+#[test]
+fn json_that_only_some_readers_read_is_unknown() {
+    let of = |text: &str| {
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("json(\"{text}\").cmd == \"rm\"")
+    };
+    let deep = format!(
+        "{{\"cmd\":\"rm\",\"x\":{}{}}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let texts = [
+        r#"{"cmd":"rm","x":1e999}"#,
+        r#"{"cmd":"rm","x":-1E+400}"#,
+        r#"{"cmd":"rm","x":"\ud83d"}"#,
+        r#"{"cmd":"rm","\ud83d":1}"#,
+        r#"{"cmd":"rm","x":NaN}"#,
+        r#"{"cmd":"rm","x":-Infinity}"#,
+        "\u{feff}{\"cmd\":\"rm\"}",
+        r#" {"cmd":"rm",}"#,
+        "{cmd:'rm'}",
+        r#"/**/{"cmd":"rm"}"#,
+        r#"{"cmd":"rm"} x"#,
+        r#"{"cmd":"rm","cmd":"ls"}"#,
+        &deep,
+        "[INFO] started",
+        "0X1f",
+        "-.5",
+    ];
+    let conditions: Vec<String> = texts.iter().map(|text| of(text)).collect();
+    all(
+        "unknown",
+        &conditions.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    all("satisfied", &[&of(r#" {"x":0.1e-999,"cmd":"rm"}"#)]);
+    all(
+        "satisfied",
+        &[
+            r#"json("") == null and json("no JSON") == null and json("/etc/passwd") == null"#,
+            r#"json("5 apples") == null and json("2026-01-01") == null and json("null") == null"#,
+            r#"json(" 5 ") == 5 and json(s) == null"#,
+        ],
+    );
+}
+
 #[test]
 fn types_are_asked_for() {
     for (condition, code) in [

@@ -152,6 +152,7 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
         (Builtin::Host, [Value::String(text)]) => text::host(text).map(or_null),
         (Builtin::Json, [Value::String(text)]) => match serde_json::from_str::<&RawValue>(text) {
             Ok(raw) => json(raw.get(), JSON_DEPTH),
+            Err(_) if may_be_json(text) => Err("JSON for some readers only".to_owned()),
             Err(_) => Ok(Value::Null),
         },
         (Builtin::Commands, [Value::String(text), bytes @ ..]) => {
@@ -271,6 +272,16 @@ fn all_text(value: &Value, texts: &mut Vec<String>) {
             }
         }
         Value::Null | Value::Bool(_) | Value::Time(_) | Value::Duration(_) | Value::Enum(_) => {}
+    }
+}
+
+/// Whether a text that is not JSON may be JSON for more lenient readers: by its first characters, or as a number.
+fn may_be_json(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let size = text.trim_start_matches(['+', '-']).to_lowercase();
+    match text.as_bytes() {
+        [b'{' | b'[' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => true,
+        _ => size.starts_with("0x") || size.parse::<f64>().is_ok(),
     }
 }
 

@@ -392,6 +392,14 @@ fn functions() {
         one,
         [t("{\"a\":"), t("")],
         Value::Null,
+        ERROR,
+    );
+    check(
+        &mut build,
+        Builtin::Json,
+        one,
+        [t("a"), t("")],
+        Value::Null,
         YES,
     );
     check(

@@ -22,6 +22,8 @@ pub(super) enum Fault {
     /// The required type, and the kind of the value.
     Cast(String, &'static str),
     DuplicateKey(String),
+    /// A text that is JSON for some readers, but not for this one.
+    OtherJson,
     NoShell(crate::shell::ShellError),
     /// The result of a function exceeds the limits of texts and lists.
     TooLong(&'static str),
@@ -39,6 +41,7 @@ impl std::fmt::Display for Fault {
             Fault::Overflow => f.write_str("the result is out of range"),
             Fault::Cast(ty, kind) => write!(f, "{kind} is not of type `{ty}`"),
             Fault::DuplicateKey(key) => write!(f, "JSON text with duplicate key `{key}`"),
+            Fault::OtherJson => f.write_str("a text that some readers may take for JSON"),
             Fault::NoShell(error) => write!(f, "{error}"),
             Fault::TooLong(function) => write!(
                 f,
