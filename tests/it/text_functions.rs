@@ -215,6 +215,19 @@ fn json_that_only_some_readers_read_is_unknown() {
 }
 
 #[test]
+fn numbers_are_text_in_all_notations() {
+    all(
+        "satisfied",
+        &[
+            r#"text(json("4.1e18")) == "4.1e18\n4100000000000000000\n4.1e+18""#,
+            r#"text(json("[4.111111111111111e15]")) matches /^4111111111111111$/m"#,
+            r#"text(json("9007199254740993")) == "9007199254740993\n9007199254740992""#,
+            r#"text(2.0) == "2.0\n2""#,
+        ],
+    );
+}
+
+#[test]
 fn types_are_asked_for() {
     for (condition, code) in [
         ("join([1], \",\") == \"\"", "G0301"),

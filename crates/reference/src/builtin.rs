@@ -11,6 +11,7 @@ use super::ops::{Outcome, elements, kind, order};
 use super::text;
 use guard_lang::hir::Builtin;
 use guard_lang::shell::{Limits, commands};
+use guard_lang::texts::other_notations;
 use guard_lang::value::{Instant, Number, Object, Value};
 
 /// The largest nesting depth of JSON in a string.
@@ -258,11 +259,16 @@ fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
     }
 }
 
-/// Collects all text in a value, keys and numbers included, in the order in which it occurs.
-fn all_text(value: &Value, texts: &mut Vec<String>) {
+/// Collects all text in a value, keys and numbers in all notations included, in the order in which it occurs.
+pub(super) fn all_text(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.to_string()),
-        Value::Number(number) => texts.push(number.to_string()),
+        Value::Number(number) => {
+            let written = number.to_string();
+            let others = other_notations(&written);
+            texts.push(written);
+            texts.extend(others);
+        }
         Value::List(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Set(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Object(object) => {
