@@ -105,7 +105,8 @@ fn text_tests() {
     let table = [
         (contains, s("abc"), s("bc"), b(true), false),
         (contains, list(&[text("a")]), s("a"), b(true), false),
-        (contains, list(&[text("abc")]), s("b"), b(false), false),
+        (contains, list(&[text("abc")]), s("b"), U, true),
+        (contains, list(&[text("abc")]), s("x"), b(false), false),
         (contains, null(), s("a"), b(false), false),
         (contains, s("a"), null(), b(false), false),
         (contains, n(1), s("a"), U, true),

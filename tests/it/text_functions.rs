@@ -214,6 +214,37 @@ fn json_that_only_some_readers_read_is_unknown() {
     );
 }
 
+/// An agent may give a list instead of a text: what a condition about a text asks of it is then unknown, and not false.
+#[test]
+fn a_text_within_an_element_of_a_list_is_unknown() {
+    all(
+        "satisfied",
+        &[
+            r#"j.a contains "x" and not (j.a contains "y") and not (j.b contains "x")"#,
+            r#"json("[\"secret\", \"my secret\"]") contains "secret""#,
+            r#"not (json("[[\"a\"], {\"b\": 1.5}, true, null]") contains "c")"#,
+            r#"not (json("[\"a\"]") contains s) and json("[null]") contains s"#,
+            r#"json("[1, 2]") contains 2 and not (json("[12]") contains 2)"#,
+            r#"json("\"my secret\"") contains "secret""#,
+            r#""secret" not in json("[\"my secret\"]")"#,
+            // A list that the spec takes for one.
+            r#"not ((json("[\"my secret\"]") as list<string>) contains "secret")"#,
+            r#"not (["my secret"] contains "secret")"#,
+        ],
+    );
+    all(
+        "unknown",
+        &[
+            r#"json("[\"secret.txt\"]") contains "secret""#,
+            r#"json("[1, [{\"a\": [\"secret.txt\"]}]]") contains "secret""#,
+            r#"json("[{\"secret.txt\": 1}]") contains "secret""#,
+            r#"json("[4.1e3]") contains "4100""#,
+            r#"json("{\"secret\": 1}") contains "secret""#,
+            r#"j.a contains u"#,
+        ],
+    );
+}
+
 #[test]
 fn numbers_are_text_in_all_notations() {
     all(
