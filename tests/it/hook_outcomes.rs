@@ -157,6 +157,50 @@ fn what_is_no_success_fulfils_no_rule() {
         ),
         ("PostToolUse", "Agent", "", r#"{"isAsync":true}"#, false),
         ("PostToolUse", "deploy", "", r#"{"status":"ok"}"#, true),
+        // What has only begun, by the tool or by what it says.
+        (
+            "PostToolUse",
+            "Workflow",
+            "",
+            r#"{"status":"async_launched","taskId":"w1"}"#,
+            false,
+        ),
+        ("PostToolUse", "Workflow", "", ok, false),
+        (
+            "PostToolUse",
+            "Monitor",
+            "",
+            r#"{"taskId":"m1","persistent":true}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "RemoteTrigger",
+            "",
+            r#"{"status":"async_launched"}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "BashOutput",
+            "",
+            r#"{"status":"running"}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "BashOutput",
+            r#","status":"running""#,
+            r#"{"status":"completed"}"#,
+            true,
+        ),
+        (
+            "PostToolUse",
+            "mcp__x__y",
+            "",
+            r#"{"status":"running"}"#,
+            true,
+        ),
         // A server chooses what these mean.
         (
             "PostToolUse",
