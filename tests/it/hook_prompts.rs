@@ -280,6 +280,30 @@ fn no_text_is_forgotten() {
     }
 }
 
+/// What the input says of the origin of a prompt counts, too.
+#[test]
+fn a_prompt_of_another_source_is_not_the_users() {
+    for (agent, source, is_users) in [
+        (None, json!(null), true),
+        (None, json!("user"), true),
+        (None, json!("cron"), false),
+        (None, json!("User"), false),
+        (None, json!({"kind": "user"}), false),
+        (Some("a1"), json!(null), false),
+        (Some("a1"), json!("user"), false),
+    ] {
+        for scope in ["session", "agent"] {
+            let mut session = session();
+            session.args = ["--scope".to_owned(), scope.to_owned()].to_vec();
+            let input = json!({"prompt": "yes, go ahead", "source": source});
+            session.ask("UserPromptSubmit", agent, input);
+            let input = json!({"tool_name": "pay", "tool_input": {}, "tool_use_id": "1"});
+            let paid = session.ask("PreToolUse", agent, input);
+            assert_eq!(paid.is_null(), is_users, "{agent:?} {source} {paid}");
+        }
+    }
+}
+
 #[test]
 fn what_users_type_is_theirs() {
     let session = session();

@@ -84,7 +84,7 @@ pub(super) enum Author {
     User,
     /// The program, with text of others; the tag is one of [`ENVELOPES`].
     Program(&'static str),
-    /// Not known: the prompt has marks of the program.
+    /// Not known: the prompt has marks of the program, or its input says that it is of another origin.
     Marked,
     /// Not known: the agent gave the same text to a tool, or such a text was forgotten.
     Given,
