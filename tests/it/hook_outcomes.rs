@@ -238,6 +238,22 @@ fn what_is_no_success_fulfils_no_rule() {
     }
 }
 
+/// Claude Code gives no metadata, so a spec for some traces holds.
+#[test]
+fn a_spec_for_some_traces_holds_where_nobody_says_which_it_is() {
+    let session = Session::new();
+    let spec = r#"use std.agent
+trace { meta env: string? from "/env"
+  records where env == "prod" }
+property p = never (kind == "call" and tool == "rm")
+enforce p { violated => block "no rm" }
+"#;
+    std::fs::write(&session.spec, spec).unwrap();
+    assert_eq!(session.before("1", "ls", json!({})), Json::Null);
+    let answer = session.before("2", "rm", json!({}));
+    assert_eq!(decision(&answer).0, "deny");
+}
+
 /// Whatever a tool answers, a rule about it is not satisfied because it could not be read.
 #[test]
 fn an_outcome_that_cannot_be_read_is_not_harmless() {
