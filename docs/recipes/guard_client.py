@@ -1,5 +1,6 @@
 """A client of `guard serve`, with nothing but the standard library."""
 
+import decimal
 import http.client
 import json
 import os
@@ -43,6 +44,9 @@ def text_of(value):
             read([repr(value), str(value), value.args, *more])
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             found.append(json.dumps(value))
+            # what a reader in JavaScript shows
+            if isinstance(value, float) and 1e16 <= abs(value) < 1e21:
+                found.append(f"{decimal.Decimal(repr(value)):f}")
         elif value is not None and not isinstance(value, bool):
             raise TypeError(type(value))
 

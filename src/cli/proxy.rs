@@ -112,9 +112,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         list: args.max_list,
         joined: args.max_joined_bytes,
     };
+    let session = Session::new(&args.trace, args.ask == Ask::Pass, limits);
     let shared = Arc::new(Mutex::new(Shared {
+        session: session.continuing(monitor.monitor.taken()),
         monitor,
-        session: Session::new(&args.trace, args.ask == Ask::Pass, limits),
         verbose: args.verbose,
     }));
     if args.files.keeps() {

@@ -157,6 +157,50 @@ fn what_is_no_success_fulfils_no_rule() {
         ),
         ("PostToolUse", "Agent", "", r#"{"isAsync":true}"#, false),
         ("PostToolUse", "deploy", "", r#"{"status":"ok"}"#, true),
+        // What has only begun, by the tool or by what it says.
+        (
+            "PostToolUse",
+            "Workflow",
+            "",
+            r#"{"status":"async_launched","taskId":"w1"}"#,
+            false,
+        ),
+        ("PostToolUse", "Workflow", "", ok, false),
+        (
+            "PostToolUse",
+            "Monitor",
+            "",
+            r#"{"taskId":"m1","persistent":true}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "RemoteTrigger",
+            "",
+            r#"{"status":"async_launched"}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "BashOutput",
+            "",
+            r#"{"status":"running"}"#,
+            false,
+        ),
+        (
+            "PostToolUse",
+            "BashOutput",
+            r#","status":"running""#,
+            r#"{"status":"completed"}"#,
+            true,
+        ),
+        (
+            "PostToolUse",
+            "mcp__x__y",
+            "",
+            r#"{"status":"running"}"#,
+            true,
+        ),
         // A server chooses what these mean.
         (
             "PostToolUse",
@@ -192,6 +236,22 @@ fn what_is_no_success_fulfils_no_rule() {
         };
         assert_eq!(found, expected, "{after}");
     }
+}
+
+/// Claude Code gives no metadata, so a spec for some traces holds.
+#[test]
+fn a_spec_for_some_traces_holds_where_nobody_says_which_it_is() {
+    let session = Session::new();
+    let spec = r#"use std.agent
+trace { meta env: string? from "/env"
+  records where env == "prod" }
+property p = never (kind == "call" and tool == "rm")
+enforce p { violated => block "no rm" }
+"#;
+    std::fs::write(&session.spec, spec).unwrap();
+    assert_eq!(session.before("1", "ls", json!({})), Json::Null);
+    let answer = session.before("2", "rm", json!({}));
+    assert_eq!(decision(&answer).0, "deny");
 }
 
 /// Whatever a tool answers, a rule about it is not satisfied because it could not be read.

@@ -121,6 +121,41 @@ fn denies(decision: &Decision) -> bool {
     decision.ruling.denies()
 }
 
+/// A program that never says for which traces a spec is does not switch it off.
+#[test]
+fn metadata_that_no_event_gave_is_unknown() {
+    let spec = r#"
+event { k: string }
+trace {
+  meta env: string? from "/env"
+  records where env == "prod"
+}
+property none = never (k == "rm")
+enforce none { violated => block "no" }
+"#;
+    for (first, second, denied) in [
+        ("", "", true),
+        (r#","env":null"#, "", true),
+        (r#","env":"prod""#, "", true),
+        (r#","env":"test""#, "", false),
+        ("", r#","env":"prod""#, true),
+        ("", r#","env":"test""#, false),
+        (r#","env":null"#, r#","env":"test""#, false),
+        // the first value counts
+        (r#","env":"test""#, r#","env":"prod""#, false),
+        (r#","env":"prod""#, r#","env":"test""#, true),
+    ] {
+        let checked = front("t.guard", spec, &NoFiles, check::Limits::default());
+        let mut monitor = Monitor::new(&checked.spec.unwrap(), Options::default()).unwrap();
+        let before = format!(r#"{{"trace":"T","k":"ls"{first}}}"#);
+        let before = monitor.request(Request::Act, before.as_bytes(), None);
+        assert_eq!(before.ruling, Ruling::Allow, "{first}");
+        let act = format!(r#"{{"trace":"T","k":"rm"{second}}}"#);
+        let act = monitor.request(Request::Act, act.as_bytes(), None);
+        assert_eq!(act.ruling.denies(), denied, "{first} {second}");
+    }
+}
+
 #[test]
 fn random_requests_come_to_what_the_reference_counts() {
     for seed in 0..200 {

@@ -137,6 +137,41 @@ fn errors_that_nobody_reads_stop_neither_answers_nor_the_end() {
     again.terminate();
 }
 
+/// Clients begin with the same ids on every connection, and some use one again: a limit on distinct calls holds all the same.
+#[test]
+fn a_call_has_another_name_than_all_calls_before() {
+    const LIMIT: &str = r#"use std.agent
+track paid: set<string> = {} when kind == "call" and tool == "pay" then paid.add(call ?? "")
+track done: set<string> = {} when kind == "result" and error == false then done.add(call ?? "")
+property three = always (len(paid) <= 3)
+enforce three { violated => block "three payments" }
+property known = never (kind == "result" and tool == "pay" and not (paid contains (call ?? "")))
+enforce known { violated => block "of no payment" }
+property few = never (kind == "call" and tool == "look" and len(done) != 3)
+enforce few { violated => block "not three" }
+"#;
+    let Some(folder) = folder() else { return };
+    std::fs::write(folder.path().join("spec.guard"), LIMIT).unwrap();
+    for (args, same) in [(["--journal", "j"], 1), (["--snapshot", "s"], 2)] {
+        for connection in 0..2 {
+            let mut proxy = Proxy::start(folder.path(), &args, true);
+            if connection == 1 {
+                assert_eq!(proxy.call(same, "look", json!({})), "not three");
+            }
+            let last = match connection {
+                0 => "done",
+                _ => "three payments",
+            };
+            assert_eq!(proxy.call(1, "pay", json!({"n": connection})), "done");
+            assert_eq!(proxy.call(same, "pay", json!({"again": connection})), last);
+            if connection == 1 {
+                assert_eq!(proxy.call(1, "look", json!({})), "done");
+            }
+            proxy.terminate();
+        }
+    }
+}
+
 /// A client that does not read any more keeps no state from being saved.
 #[test]
 fn a_client_that_does_not_read_keeps_no_state_from_being_saved() {

@@ -259,6 +259,8 @@ struct World {
     rules: Rules,
     typed: bool,
     fresh: usize,
+    /// The requests that have a name.
+    n_named: usize,
     open: Vec<Open>,
     asked: Vec<Open>,
     questions: Vec<(String, String, Option<String>)>,
@@ -283,6 +285,8 @@ impl World {
             rules: Rules::default(),
             typed,
             fresh: 0,
+            // `initialize`
+            n_named: 1,
             open: Vec::new(),
             asked: Vec::new(),
             questions: Vec::new(),
@@ -506,6 +510,10 @@ impl World {
         if self.open.iter().any(|other| other.same == id) {
             expected.back.push(Line::Denial(id));
             return line;
+        }
+        self.n_named += 1;
+        if open.method != "tasks/result" {
+            open.call = open.call.map(|id| format!("0.{}/{id}", self.n_named));
         }
         if let Some(state) = state
             && let Some(place) = self.questions.iter().position(|known| known.0 == state)

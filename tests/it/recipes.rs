@@ -338,6 +338,7 @@ import json, sys
 from guard_client import Denied, Guard, text_of
 for case in json.load(open(sys.argv[2])):
     if "text" in case: assert text_of(case["value"]) == case["text"], case
+assert text_of([4.1e18]).startswith("4.1e+18\n4100000000000000000\n"), text_of([4.1e18])
 def raises(error):
     def run(): raise error
     return run

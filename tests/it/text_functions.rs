@@ -168,6 +168,96 @@ fn null_gives_null_and_unknown_is_unknown() {
     );
 }
 
+/// An agent chooses a text that its tool reads and we refuse; it counts as unknown, never as no action.
+#[test]
+fn json_that_only_some_readers_read_is_unknown() {
+    let of = |text: &str| {
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("json(\"{text}\").cmd == \"rm\"")
+    };
+    let deep = format!(
+        "{{\"cmd\":\"rm\",\"x\":{}{}}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let texts = [
+        r#"{"cmd":"rm","x":1e999}"#,
+        r#"{"cmd":"rm","x":-1E+400}"#,
+        r#"{"cmd":"rm","x":"\ud83d"}"#,
+        r#"{"cmd":"rm","\ud83d":1}"#,
+        r#"{"cmd":"rm","x":NaN}"#,
+        r#"{"cmd":"rm","x":-Infinity}"#,
+        "\u{feff}{\"cmd\":\"rm\"}",
+        r#" {"cmd":"rm",}"#,
+        "{cmd:'rm'}",
+        r#"/**/{"cmd":"rm"}"#,
+        r#"{"cmd":"rm"} x"#,
+        r#"{"cmd":"rm","cmd":"ls"}"#,
+        &deep,
+        "[INFO] started",
+        "0X1f",
+        "-.5",
+    ];
+    let conditions: Vec<String> = texts.iter().map(|text| of(text)).collect();
+    all(
+        "unknown",
+        &conditions.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    all("satisfied", &[&of(r#" {"x":0.1e-999,"cmd":"rm"}"#)]);
+    all(
+        "satisfied",
+        &[
+            r#"json("") == null and json("no JSON") == null and json("/etc/passwd") == null"#,
+            r#"json("5 apples") == null and json("2026-01-01") == null and json("null") == null"#,
+            r#"json(" 5 ") == 5 and json(s) == null"#,
+        ],
+    );
+}
+
+/// An agent may give a list instead of a text: what a condition about a text asks of it is then unknown, and not false.
+#[test]
+fn a_text_within_an_element_of_a_list_is_unknown() {
+    all(
+        "satisfied",
+        &[
+            r#"j.a contains "x" and not (j.a contains "y") and not (j.b contains "x")"#,
+            r#"json("[\"secret\", \"my secret\"]") contains "secret""#,
+            r#"not (json("[[\"a\"], {\"b\": 1.5}, true, null]") contains "c")"#,
+            r#"not (json("[\"a\"]") contains s) and json("[null]") contains s"#,
+            r#"json("[1, 2]") contains 2 and not (json("[12]") contains 2)"#,
+            r#"json("\"my secret\"") contains "secret""#,
+            r#""secret" not in json("[\"my secret\"]")"#,
+            // A list that the spec takes for one.
+            r#"not ((json("[\"my secret\"]") as list<string>) contains "secret")"#,
+            r#"not (["my secret"] contains "secret")"#,
+        ],
+    );
+    all(
+        "unknown",
+        &[
+            r#"json("[\"secret.txt\"]") contains "secret""#,
+            r#"json("[1, [{\"a\": [\"secret.txt\"]}]]") contains "secret""#,
+            r#"json("[{\"secret.txt\": 1}]") contains "secret""#,
+            r#"json("[4.1e3]") contains "4100""#,
+            r#"json("{\"secret\": 1}") contains "secret""#,
+            r#"j.a contains u"#,
+        ],
+    );
+}
+
+#[test]
+fn numbers_are_text_in_all_notations() {
+    all(
+        "satisfied",
+        &[
+            r#"text(json("4.1e18")) == "4.1e18\n4100000000000000000\n4.1e+18""#,
+            r#"text(json("[4.111111111111111e15]")) matches /^4111111111111111$/m"#,
+            r#"text(json("9007199254740993")) == "9007199254740993\n9007199254740992""#,
+            r#"text(2.0) == "2.0\n2""#,
+        ],
+    );
+}
+
 #[test]
 fn types_are_asked_for() {
     for (condition, code) in [

@@ -11,6 +11,7 @@ use super::ops::{Outcome, elements, kind, order};
 use super::text;
 use guard_lang::hir::Builtin;
 use guard_lang::shell::{Limits, commands};
+use guard_lang::texts::other_notations;
 use guard_lang::value::{Instant, Number, Object, Value};
 
 /// The largest nesting depth of JSON in a string.
@@ -152,6 +153,7 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
         (Builtin::Host, [Value::String(text)]) => text::host(text).map(or_null),
         (Builtin::Json, [Value::String(text)]) => match serde_json::from_str::<&RawValue>(text) {
             Ok(raw) => json(raw.get(), JSON_DEPTH),
+            Err(_) if may_be_json(text) => Err("JSON for some readers only".to_owned()),
             Err(_) => Ok(Value::Null),
         },
         (Builtin::Commands, [Value::String(text), bytes @ ..]) => {
@@ -257,11 +259,16 @@ fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
     }
 }
 
-/// Collects all text in a value, keys and numbers included, in the order in which it occurs.
-fn all_text(value: &Value, texts: &mut Vec<String>) {
+/// Collects all text in a value, keys and numbers in all notations included, in the order in which it occurs.
+pub(super) fn all_text(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.to_string()),
-        Value::Number(number) => texts.push(number.to_string()),
+        Value::Number(number) => {
+            let written = number.to_string();
+            let others = other_notations(&written);
+            texts.push(written);
+            texts.extend(others);
+        }
         Value::List(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Set(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Object(object) => {
@@ -271,6 +278,16 @@ fn all_text(value: &Value, texts: &mut Vec<String>) {
             }
         }
         Value::Null | Value::Bool(_) | Value::Time(_) | Value::Duration(_) | Value::Enum(_) => {}
+    }
+}
+
+/// Whether a text that is not JSON may be JSON for more lenient readers: by its first characters, or as a number.
+fn may_be_json(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let size = text.trim_start_matches(['+', '-']).to_lowercase();
+    match text.as_bytes() {
+        [b'{' | b'[' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => true,
+        _ => size.starts_with("0x") || size.parse::<f64>().is_ok(),
     }
 }
 

@@ -345,7 +345,13 @@ impl<'a> Ctx<'a> {
             (Expr::Member(_, name), [object]) => ops::member(object, name),
             (Expr::Index(..), [whole, at]) => ops::index(whole, at),
             (Expr::Compare(op, ..), [lhs, rhs]) => ops::compare(*op, lhs, rhs),
-            (Expr::Contains(..), [whole, part]) => ops::contains(whole, part),
+            (Expr::Contains(whole, part), [of, value]) => {
+                let is_identity = matches!(exprs.get(*part), Expr::Var(_) | Expr::Param(_));
+                match exprs.ty(*whole).non_null() {
+                    Type::Json if !is_identity => ops::contains_any(of, value),
+                    _ => ops::contains(of, value),
+                }
+            }
             (Expr::StartsWith(..), [lhs, rhs]) => {
                 ops::affix(lhs, rhs, |text, part| text.starts_with(part))
             }

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 
+use super::builtin::all_text;
 use guard_lang::hir::{Arith, Compare};
 use guard_lang::pattern::Pattern;
 use guard_lang::types::Type;
@@ -76,6 +77,21 @@ pub(super) fn contains(whole: &Value, part: &Value) -> Outcome {
         (Value::String(text), Value::String(part)) => Ok(Value::Bool(text.contains(part.as_str()))),
         (Value::List(_) | Value::Set(_), _) => Ok(Value::Bool(elements(whole)?.contains(part))),
         (whole, part) => Err(format!("{} does not contain {}", kind(whole), kind(part))),
+    }
+}
+
+/// Evaluates `contains` on a value of any type: a text that is only part of an element of a list has no truth.
+pub(super) fn contains_any(whole: &Value, part: &Value) -> Outcome {
+    let is_element = contains(whole, part)?;
+    let mut texts = Vec::new();
+    if let (Value::List(items), Value::String(_)) = (whole, part) {
+        items.iter().for_each(|item| all_text(item, &mut texts));
+    }
+    let is_part =
+        |text: &String| matches!(part, Value::String(part) if text.contains(part.as_str()));
+    match is_element == Value::Bool(false) && texts.iter().any(is_part) {
+        true => Err("a text that is part of an element".to_owned()),
+        false => Ok(is_element),
     }
 }
 

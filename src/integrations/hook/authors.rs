@@ -4,10 +4,12 @@
 //! or another agent chose (`<task-notification>…`); others are texts that the agent scheduled, and they arrive as if a user had
 //! typed them. `docs/protocol-hook.md` has the rules.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+use crate::texts::normalize;
 
 /// The tags that the program puts around texts that no user typed. Tags around what a user may have typed (`<command-name>`,
 /// `<bash-input>`) are not among them.
@@ -37,7 +39,7 @@ const ENVELOPES: [&str; 20] = [
 /// The tag of reports about tasks that run in the background.
 pub(super) const TASK: &str = "task-notification";
 
-/// The tools whose texts become prompts later.
+/// The tools whose texts the program itself makes prompts later.
 const SCHEDULERS: [&str; 3] = ["CronCreate", "RemoteTrigger", "ScheduleWakeup"];
 
 /// The tools of the program whose texts never become prompts.
@@ -63,11 +65,8 @@ const SILENT: [&str; 16] = [
 /// The beginning of a scheduled text that the program replaces by the content of a file, which the agent may write.
 const EXPANDS: &str = "<<";
 
-/// The largest number of texts remembered.
-const MOST_TEXTS: usize = 1000;
-
-/// The largest number of texts of one call, and of scheduled prompts that the end of a turn lists.
-const MOST_OF_CALL: usize = 64;
+/// The largest number of texts remembered. If there are more, any prompt may be one of them.
+const MOST_TEXTS: usize = 4000;
 
 /// The largest number of notifications in one prompt whose calls are looked up.
 const MOST_TASKS: usize = 16;
@@ -85,24 +84,23 @@ pub(super) enum Author {
     User,
     /// The program, with text of others; the tag is one of [`ENVELOPES`].
     Program(&'static str),
-    /// Not known: the prompt has marks of the program.
+    /// Not known: the prompt has marks of the program, or its input says that it is of another origin.
     Marked,
-    /// Not known: the agent gave the same text to a tool, or such a text may have been forgotten.
+    /// Not known: the agent gave the same text to a tool, or such a text was forgotten.
     Given,
 }
 
 /// The texts that the agent gave to tools, as hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct GivenTexts {
-    /// Oldest first.
-    texts: Vec<GivenText>,
-    /// Whether a scheduled text is not among them, so that any prompt may be one.
+    texts: BTreeSet<GivenText>,
+    /// Whether a text is not among them, so that any prompt may be one.
     is_incomplete: bool,
 }
 
-/// A text: the number of its words, their hash, and whether it was scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct GivenText(usize, u64, bool);
+/// A text: the number of its words, and their hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct GivenText(usize, u64);
 
 impl GivenTexts {
     /// Returns the author of a prompt; `None` is one whose text is not known.
@@ -124,60 +122,63 @@ impl GivenTexts {
         if SILENT.contains(&tool) {
             return;
         }
-        let scheduled = SCHEDULERS.contains(&tool);
-        let Ok(arguments) = serde_json::from_str::<Json>(arguments) else {
-            self.is_incomplete |= scheduled;
-            return;
-        };
-        let mut texts = Vec::new();
-        push_texts(&arguments, &mut texts);
-        self.is_incomplete |= scheduled && texts.len() > MOST_OF_CALL;
-        for text in texts.into_iter().take(MOST_OF_CALL) {
-            self.add(text, scheduled);
+        match serde_json::from_str::<Json>(arguments) {
+            Ok(arguments) => self.add_all(&arguments, SCHEDULERS.contains(&tool)),
+            Err(_) => self.forget(),
         }
     }
 
     /// Remembers the prompts that are scheduled at the end of a turn, whoever scheduled them: a list of objects with a `prompt`.
     pub(super) fn add_scheduled(&mut self, list: &str) {
-        let Ok(Json::Array(list)) = serde_json::from_str::<Json>(list) else {
-            return;
-        };
-        self.is_incomplete |= list.len() > MOST_OF_CALL;
-        for scheduled in list.iter().take(MOST_OF_CALL) {
-            if let Some(prompt) = scheduled.get("prompt").and_then(Json::as_str) {
-                self.add(prompt, true);
+        match serde_json::from_str::<Json>(list) {
+            Ok(Json::Array(list)) => {
+                let of_one = |one: &Json| self.add_all(one.get("prompt").unwrap_or(one), true);
+                list.iter().for_each(of_one);
             }
+            Ok(other) => self.add_all(&other, true),
+            Err(_) => self.forget(),
         }
     }
 
-    /// Notes that texts of the session were forgotten.
+    /// Notes that texts of the session were forgotten. The others make no difference then.
     pub(super) fn forget(&mut self) {
         self.is_incomplete = true;
+        self.texts.clear();
     }
 
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    fn add(&mut self, text: &str, scheduled: bool) {
-        self.is_incomplete |= scheduled && text.trim_start().starts_with(EXPANDS);
-        let words = words(text);
-        let mut given = GivenText(words.len(), Parts::new(&words).all(), scheduled);
-        let same = |other: &GivenText| (other.0, other.1) == (given.0, given.1);
-        if let Some(known) = self.texts.iter().position(same) {
-            given.2 |= self.texts.remove(known).2;
-        } else if self.texts.len() >= MOST_TEXTS {
-            match self.texts.iter().position(|text| !text.2) {
-                Some(oldest) => {
-                    self.texts.remove(oldest);
-                }
-                None => {
-                    self.is_incomplete |= scheduled;
-                    return;
+    /// Remembers the strings and keys in a value, also in one that a string holds as JSON: bodies of requests are given so.
+    fn add_all(&mut self, value: &Json, scheduled: bool) {
+        match value {
+            Json::String(text) => {
+                self.add(text, scheduled);
+                if let Ok(body @ (Json::Array(_) | Json::Object(_))) = serde_json::from_str(text) {
+                    self.add_all(&body, scheduled);
                 }
             }
+            Json::Array(items) => items.iter().for_each(|item| self.add_all(item, scheduled)),
+            Json::Object(members) => members.iter().for_each(|(key, value)| {
+                self.add(key, scheduled);
+                self.add_all(value, scheduled);
+            }),
+            _ => {}
         }
-        self.texts.push(given);
+    }
+
+    fn add(&mut self, text: &str, scheduled: bool) {
+        if self.is_incomplete {
+            return;
+        }
+        let words = words(text);
+        self.texts
+            .insert(GivenText(words.len(), Parts::new(&words).all()));
+        let is_replaced = scheduled && text.trim_start().starts_with(EXPANDS);
+        if is_replaced || self.texts.len() > MOST_TEXTS {
+            self.forget();
+        }
     }
 
     /// Whether one of the texts is the prompt, or part of it.
@@ -187,17 +188,17 @@ impl GivenTexts {
         }
         let words = words(prompt);
         let parts = Parts::new(&words);
-        let known: HashSet<(usize, u64)> = self.texts.iter().map(|text| (text.0, text.1)).collect();
+        let known = |n: usize, hash: u64| self.texts.contains(&GivenText(n, hash));
         let lengths: HashSet<usize> = self.texts.iter().map(|text| text.0).collect();
         let within = lengths
             .into_iter()
             .filter(|n| (MOST_ALONE..words.len()).contains(n));
         let within: Vec<usize> = within.collect();
-        known.contains(&(words.len(), parts.all()))
+        known(words.len(), parts.all())
             || within.len().saturating_mul(words.len()) > MOST_COMPARED
             || within
                 .iter()
-                .any(|n| parts.of(*n).any(|part| known.contains(&(*n, part))))
+                .any(|n| parts.of(*n).any(|part| known(*n, part)))
     }
 }
 
@@ -244,24 +245,15 @@ fn tag(text: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Appends the strings of a value, in order, without keys.
-fn push_texts<'j>(value: &'j Json, texts: &mut Vec<&'j str>) {
-    match value {
-        Json::String(text) => texts.push(text),
-        Json::Array(items) => items.iter().for_each(|item| push_texts(item, texts)),
-        Json::Object(members) => members.values().for_each(|value| push_texts(value, texts)),
-        _ => {}
-    }
-}
-
-/// Returns the hashes of the words of a text, in lower case and without the characters around them; of a text without words, that of the
-/// text.
+/// Returns the hashes of the words of a text, in lower case, in one form of Unicode and without the characters around them; of a text without
+/// words, that of the text.
 fn words(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
         let hash = blake3::hash(word.to_lowercase().as_bytes());
         let bytes = hash.as_bytes().first_chunk();
         u64::from_le_bytes(bytes.copied().unwrap_or_default())
     };
+    let text = normalize(text);
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words: Vec<u64> = words.filter(|word| !word.is_empty()).map(hash).collect();
     match words.is_empty() {

@@ -18,6 +18,9 @@ const UNENDED: [(&str, &[&str]); 4] = [
     ("interrupted", &["false", "null"]),
 ];
 
+/// The `status` of outcomes whose calls have only begun, whatever their tools are.
+const STATUS_BEGUN: [&str; 2] = ["\"async_launched\"", "\"running\""];
+
 /// The tools that start a sub-agent, and what the `status` of their outcomes is if it has ended. Other tools use the name for
 /// something else.
 const AGENTS: [&str; 2] = ["Agent", "Task"];
@@ -133,8 +136,7 @@ impl Call {
 
     /// Returns whether the call of an outcome may go on: what becomes of it arrives later.
     pub(super) fn may_go_on(&self) -> bool {
-        let tool = self.outline.text("tool_name").unwrap_or_default();
-        self.error() == UNREAD || BEGUN.contains(&&*tool)
+        self.error() == UNREAD
     }
 
     /// Whether the call of an outcome failed, as JSON: unknown unless the hook says it by its exact name, and the outcome was
@@ -170,14 +172,23 @@ impl Call {
             _ => return UNREAD,
         }
         let tool = self.outline.text("tool_name").unwrap_or_default();
+        if BEGUN.contains(&&*tool) {
+            return UNREAD;
+        }
+        let is_ended = |status: &str| match AGENTS.contains(&&*tool) {
+            true => AGENT_ENDED.contains(&status),
+            false => !STATUS_BEGUN.contains(&status),
+        };
         let is_unended = |(key, value): &(String, &str)| {
             let is_named = |(name, ended): &(&str, &[&str])| name == key && !ended.contains(value);
             UNENDED.iter().any(is_named)
-                || key == "status" && AGENTS.contains(&&*tool) && !AGENT_ENDED.contains(value)
+        };
+        let is_open = |member: &(String, &str)| {
+            is_unended(member) || member.0 == "status" && !is_ended(member.1)
         };
         // Servers choose the members of their outcomes.
-        let of_program = response.iter().filter(|_| !self.is_of_server());
-        match input.iter().chain(of_program).any(is_unended) {
+        let of_program = !self.is_of_server();
+        match input.iter().any(is_unended) || of_program && response.iter().any(is_open) {
             true => UNREAD,
             false => "false",
         }

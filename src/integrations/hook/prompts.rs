@@ -23,7 +23,10 @@ impl Call {
     ) -> Result<Option<Json>, String> {
         self.needed("prompt")?;
         let text = self.outline.text("prompt");
-        let author = memory.given.author(text.as_deref());
+        let author = match memory.given.author(text.as_deref()) {
+            Author::User if !self.is_of_main_input() => Author::Marked,
+            author => author,
+        };
         if let Author::Program(tag) = author {
             for (tool, id) in self.reported_calls(memory, tag, text.as_deref()) {
                 let event = |call: &Call, judge: &_, trace: &str, whole| {
@@ -53,6 +56,12 @@ impl Call {
             Ruling::Block => Some(block),
             Ruling::Stop => Some(ending(block, &reason)),
         })
+    }
+
+    /// Whether a prompt is one to the main agent, and its input names no other source than the user.
+    fn is_of_main_input(&self) -> bool {
+        let source = self.outline.raw("source");
+        self.agent().is_none() && matches!(source, None | Some("null" | "\"user\""))
     }
 
     /// Returns the tools and the ids of the calls that a text of the program reports on, as JSON, each tool once. The tool of a notification

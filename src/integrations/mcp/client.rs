@@ -111,7 +111,7 @@ impl Session {
         let mut call = Call {
             tool: method.to_owned(),
             args: String::new(),
-            id: Some(message::id_text(id)),
+            id: Some(self.name_of(id)),
             is_known: method != "tasks/result",
         };
         let name = members.text("name");

@@ -149,6 +149,10 @@ pub struct Turn {
 #[derive(Debug)]
 pub struct Session {
     trace: String,
+    /// The number of inputs that the monitor took before the connection.
+    before: u64,
+    /// The number of requests of the client so far.
+    n_requests: u64,
     /// Whether calls that a person must decide are forwarded.
     ask_passes: bool,
     /// The unanswered requests of the client.
@@ -177,6 +181,8 @@ impl Session {
     pub fn new(trace: &str, ask_passes: bool, limits: Limits) -> Session {
         Session {
             trace: trace.to_owned(),
+            before: 0,
+            n_requests: 0,
             ask_passes,
             from_client: Bounded::new(limits),
             from_server: Bounded::new(limits),
@@ -189,6 +195,23 @@ impl Session {
             list: limits.list,
             joined: limits.joined,
         }
+    }
+
+    /// Returns the connection as one that continues a trace: the monitor has taken so many inputs before.
+    pub fn continuing(self, before: u64) -> Session {
+        Session { before, ..self }
+    }
+
+    /// Returns a name for the next request of the client that no other request of the trace has. Clients begin with the same ids on every
+    /// connection, and some use one again.
+    fn name_of(&mut self, id: &str) -> String {
+        self.n_requests += 1;
+        format!(
+            "{}.{}/{}",
+            self.before,
+            self.n_requests,
+            message::id_text(id)
+        )
     }
 
     /// Handles a line of the client; `on` goes to the server.

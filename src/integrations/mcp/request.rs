@@ -31,7 +31,7 @@ pub(super) struct Call {
     pub(super) tool: String,
     /// The arguments, as JSON.
     pub(super) args: String,
-    /// The id of the call in the trace: that of the first attempt. `None` for a message that is not a request.
+    /// The name of the call in the trace: that of the first attempt. `None` for a message that is not a request.
     pub(super) id: Option<String>,
     /// Whether the members above are those of the call: not for the result of a task that is not in the table of tasks.
     pub(super) is_known: bool,

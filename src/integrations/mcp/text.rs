@@ -11,7 +11,8 @@ use std::borrow::Cow;
 
 use crate::monitor::encoded::{self, Data};
 use crate::monitor::joined::{self, Place, Strings, WHOLE};
-use crate::monitor::lenient::{UNREAD, is_finite, make_room, rounded};
+use crate::monitor::lenient::{UNREAD, is_finite, make_room};
+use crate::texts::other_notations;
 
 /// The members that the protocol defines: their keys are not text.
 const NAMED: [&str; 32] = [
@@ -250,10 +251,12 @@ fn read(json: &str, origin: Origin, all: &mut Strings<'_>) {
                 }
                 if levels.last().map_or(data_above, Level::is_data_below) {
                     all.push(&json[start..at]);
-                    all.push_decoded(|sink| {
-                        sink(&rounded(&json[start..at])?);
-                        Some(Data::Text)
-                    });
+                    for notation in other_notations(&json[start..at]) {
+                        all.push_decoded(|sink| {
+                            sink(&notation);
+                            Some(Data::Text)
+                        });
+                    }
                 }
             }
             // `NaN` and `Infinity`
@@ -379,9 +382,9 @@ mod tests {
         assert_eq!(super::text_of_result("[NaN]"), None);
     }
 
-    /// A client in JavaScript shows the second one.
+    /// Clients in JavaScript and Python show the others.
     #[test]
-    fn of_an_integer_that_readers_round_both_readings_are_text() {
+    fn of_a_number_all_notations_are_text() {
         for (number, text) in [
             ("9007199254740993", "9007199254740993\n9007199254740992"),
             (
@@ -394,7 +397,16 @@ mod tests {
             ),
             ("9007199254740992", "9007199254740992"),
             ("4111111111111111", "4111111111111111"),
-            ("9007199254740993.0", "9007199254740993.0"),
+            (
+                "9007199254740993.0",
+                "9007199254740993.0\n9007199254740992\n9007199254740992.0",
+            ),
+            (
+                "4.111111111111111e15",
+                "4.111111111111111e15\n4111111111111111\n4111111111111111.0",
+            ),
+            ("4.1E18", "4.1E18\n4100000000000000000\n4.1e+18"),
+            ("2.50", "2.50\n2.5"),
         ] {
             let found = of(&format!("[{{\"k\":{number}}}]"));
             assert!(

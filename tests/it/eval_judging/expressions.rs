@@ -99,6 +99,8 @@ fn texts_and_elements() {
         (contains, t("abc"), t("null"), NO),
         (contains, t("null"), t("x"), NO),
         (contains, list(&["x", "y"]), t("y"), YES),
+        (contains, list(&["xy"]), t("y"), ERROR),
+        (contains, list(&["xy"]), t("z"), NO),
         (contains, n(5), t("y"), ERROR),
         (starts, t("abc"), t("ab"), YES),
         (starts, t("abc"), n(1), ERROR),
@@ -391,6 +393,14 @@ fn functions() {
         Builtin::Json,
         one,
         [t("{\"a\":"), t("")],
+        Value::Null,
+        ERROR,
+    );
+    check(
+        &mut build,
+        Builtin::Json,
+        one,
+        [t("a"), t("")],
         Value::Null,
         YES,
     );

@@ -17,7 +17,7 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
     };
     if builtin == Builtin::Text {
         let mut texts = Vec::new();
-        all_text(first, &mut texts);
+        each_text(first, &mut |text| texts.push(text.to_owned()));
         return Ok(Value::string(texts.join("\n")));
     }
     if builtin == Builtin::Below && args.iter().any(Value::is_null) {
@@ -247,16 +247,22 @@ fn modulo(lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
     }
 }
 
-/// Appends all text in a value, keys and numbers included.
-fn all_text(value: &Value, into: &mut Vec<String>) {
+/// Passes on every text in a value: strings, keys, and numbers in all usual notations.
+pub(super) fn each_text(value: &Value, found: &mut impl FnMut(&str)) {
     match value {
-        Value::String(text) => into.push(text.to_string()),
-        Value::Number(number) => into.push(number.to_string()),
-        Value::List(items) => items.iter().for_each(|item| all_text(item, into)),
-        Value::Set(items) => items.iter().for_each(|item| all_text(item, into)),
+        Value::String(text) => found(text),
+        Value::Number(number) => {
+            let written = number.to_string();
+            found(&written);
+            texts::other_notations(&written)
+                .iter()
+                .for_each(|one| found(one));
+        }
+        Value::List(items) => items.iter().for_each(|item| each_text(item, found)),
+        Value::Set(items) => items.iter().for_each(|item| each_text(item, found)),
         Value::Object(object) => object.iter().for_each(|(key, value)| {
-            into.push(key.to_string());
-            all_text(value, into);
+            found(key);
+            each_text(value, found);
         }),
         Value::Null | Value::Bool(_) | Value::Time(_) | Value::Duration(_) | Value::Enum(_) => {}
     }

@@ -50,7 +50,8 @@ pub(super) enum Node {
     /// Any comparison but `Eq`.
     Order(Compare, NodeId, NodeId),
     In(NodeId, NodeId),
-    Contains(NodeId, NodeId),
+    /// Whether a text, list or set contains a value. If the flag is set, the first may be one text or several: see [`ops::holds`](super::ops::holds).
+    Contains(NodeId, NodeId, bool),
     StartsWith(NodeId, NodeId),
     EndsWith(NodeId, NodeId),
     Matches(NodeId, u32),
@@ -247,7 +248,7 @@ impl Code {
             | Node::Eq(a, b)
             | Node::Order(_, a, b)
             | Node::In(a, b)
-            | Node::Contains(a, b)
+            | Node::Contains(a, b, _)
             | Node::StartsWith(a, b)
             | Node::EndsWith(a, b)
             | Node::Arith(_, a, b)

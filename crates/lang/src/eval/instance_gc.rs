@@ -112,7 +112,7 @@ pub(super) fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
         Node::Const(Value::Bool(false)) => true,
         Node::Eq(a, b) => is_var(a) != is_var(b),
         Node::In(item, _) | Node::InConst(item, _) => is_var(item),
-        Node::Contains(_, item) => is_var(item),
+        Node::Contains(_, item, _) => is_var(item),
         Node::And(a, b) => false_if_unseen(code, *a, var) || false_if_unseen(code, *b, var),
         Node::Or(a, b) | Node::If(_, a, b) => {
             false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var)

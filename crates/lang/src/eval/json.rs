@@ -25,7 +25,8 @@ impl From<jiter::JiterError> for Failure {
     }
 }
 
-/// Returns the value of a JSON text; null if it is not JSON.
+/// Returns the value of a JSON text; null if it is not JSON for any reader. Where readers differ the value is unknown: a tool may read an
+/// action in a text that we refuse.
 pub(super) fn parse(text: &str) -> Result<Value, Fault> {
     let mut jiter = Jiter::new(text.as_bytes());
     let value = jiter
@@ -34,9 +35,21 @@ pub(super) fn parse(text: &str) -> Result<Value, Fault> {
         .and_then(|peek| read(&mut jiter, peek, 0));
     match value {
         Ok(value) if jiter.finish().is_ok() => Ok(value),
+        Ok(_) | Err(Failure::NoJson) if others_may_read(text) => Err(Fault::OtherJson),
         Ok(_) | Err(Failure::NoJson) => Ok(Value::Null),
         Err(Failure::DuplicateKey(key)) => Err(Fault::DuplicateKey(key.to_string())),
     }
+}
+
+/// Whether some reader may take a text for JSON that is none for us: it begins as an object, a list, a string or a comment, or is a number
+/// in any notation. Readers differ on numbers beyond a float, lone surrogates, depth, comments, quotes, commas and what follows the value.
+fn others_may_read(text: &str) -> bool {
+    let is_space = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let text = text.trim_matches(is_space);
+    let number = text.trim_start_matches(['+', '-']);
+    let is_hex = number.starts_with("0x") || number.starts_with("0X");
+    let begins = ["{", "[", "\"", "'", "//", "/*"];
+    is_hex || number.parse::<f64>().is_ok() || begins.iter().any(|one| text.starts_with(one))
 }
 
 fn read(jiter: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Failure> {
@@ -229,6 +242,62 @@ mod tests {
     use crate::eval::ops;
     use proptest::prelude::*;
 
+    #[test]
+    fn what_other_readers_may_take_for_json_is_unknown() {
+        let deep = format!(
+            "{{\"cmd\":\"rm\",\"x\":{}{}}}",
+            "[".repeat(200),
+            "]".repeat(200)
+        );
+        for text in [
+            r#"{"cmd":"rm","x":1e999}"#,
+            r#"{"cmd":"rm","x":-1e400}"#,
+            r#"{"cmd":"rm","x":"\ud83d"}"#,
+            r#"{"cmd":"rm","\ud83d":1}"#,
+            r#"{"cmd":"rm","x":NaN}"#,
+            r#"{"cmd":"rm","x":Infinity}"#,
+            "\u{feff}{\"cmd\":\"rm\"}",
+            "\u{a0}{\"cmd\":\"rm\"}",
+            "{\"cmd\":\"rm\"}\0",
+            "{\"cmd\":\"rm\",\"x\":\"a\nb\"}",
+            r#"{"cmd":"rm",}"#,
+            "{cmd:'rm'}",
+            r#"/* x */ {"cmd":"rm"}"#,
+            "// x\n{\"cmd\":\"rm\"}",
+            r#"{"cmd":"rm"} {"cmd":"ls"}"#,
+            r#"{"cmd":"rm""#,
+            &deep,
+            "[1,]",
+            r#""\udc00""#,
+            "'rm'",
+            "1e999",
+            " -1e999 ",
+            "NaN",
+            "-Infinity",
+            "+5",
+            ".5",
+            "007",
+            "0x1F",
+        ] {
+            assert_eq!(parse(text), Err(Fault::OtherJson), "{text}");
+            assert_eq!(member(text, "cmd", &mut Room::default()), None, "{text}");
+        }
+        for text in [
+            "",
+            " ",
+            "no JSON",
+            "rm -r x",
+            "5 apples",
+            "2026-01-01",
+            "(1)",
+            "nul",
+            "/etc",
+            "a {\"cmd\":\"rm\"}",
+        ] {
+            assert_eq!(parse(text), Ok(Value::Null), "{text}");
+        }
+    }
+
     crate::random::tests! {
         2000 cases;
 
@@ -241,7 +310,7 @@ mod tests {
             let text = parts.concat();
             let text = if wrap { format!("{{\"b\":{text}}}") } else { text };
             if let Some(found) = member(&text, "a", &mut Room::default()) {
-                let whole = parse(&text).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+                let whole = parse(&text).map_err(|fault| TestCaseError::fail(format!("{text}: {fault}")))?;
                 let of = ops::member(&whole, "a").map_err(|fault| TestCaseError::fail(fault.to_string()))?;
                 prop_assert_eq!(&found, of, "{}", text);
             }

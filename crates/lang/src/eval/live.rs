@@ -14,7 +14,7 @@ use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::pool::PoolGuard;
-use crate::value::{Cell, Truth};
+use crate::value::{Cell, Truth, Value};
 use crate::verdict::Verdict;
 
 /// The state of a live trace between events.
@@ -61,10 +61,12 @@ impl Live {
         self.clone()
     }
 
-    /// Records the facts that an event states about its record.
+    /// Records the facts that an event states about its record. What it leaves out is not known to be absent: another event may state it,
+    /// and a program that never does has not said that the spec does not apply.
     pub(crate) fn learn_meta(&mut self, meta: &[Cell]) {
+        let is_stated = |cell: &Cell| *cell != Cell::Known(Value::Null);
         for (known, cell) in self.meta.iter_mut().zip(meta) {
-            if *known == Cell::Unknown {
+            if *known == Cell::Unknown && is_stated(cell) {
                 known.clone_from(cell);
             }
         }

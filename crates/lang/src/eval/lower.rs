@@ -194,7 +194,7 @@ impl<'a> Lower<'a> {
     fn uses_value(&self, id: NodeId, operand: NodeId) -> bool {
         let asks = match self.code.node(id) {
             Node::Eq(..) | Node::In(..) | Node::InConst(..) | Node::Track(..) => true,
-            Node::Contains(of, _) => {
+            Node::Contains(of, ..) => {
                 let of = self.code.info(*of).expr;
                 !matches!(self.spec.exprs.ty(of).non_null(), Type::String)
             }
@@ -281,7 +281,13 @@ impl<'a> Lower<'a> {
                     _ => Node::In(a, b),
                 }
             }
-            Expr::Contains(a, b) => Node::Contains(self.lower(*a, early)?, self.lower(*b, early)?),
+            Expr::Contains(a, b) => {
+                let exprs = &self.spec.exprs;
+                // A variable has no type, and is compared with elements.
+                let is_identity = matches!(exprs.get(*b), Expr::Var(_) | Expr::Param(_));
+                let is_any = *exprs.ty(*a).non_null() == Type::Json && !is_identity;
+                Node::Contains(self.lower(*a, early)?, self.lower(*b, early)?, is_any)
+            }
             Expr::StartsWith(a, b) => {
                 Node::StartsWith(self.lower(*a, early)?, self.lower(*b, early)?)
             }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashSet;
 
+use super::builtin::each_text;
 use crate::hir::{Arith, Compare};
 use crate::value::{Instant, Number, Truth, Value};
 
@@ -22,6 +23,10 @@ pub(super) enum Fault {
     /// The required type, and the kind of the value.
     Cast(String, &'static str),
     DuplicateKey(String),
+    /// A text that is JSON for some readers, but not for this one.
+    OtherJson,
+    /// A text is part of an element of a list, and no element.
+    PartOfElement,
     NoShell(crate::shell::ShellError),
     /// The result of a function exceeds the limits of texts and lists.
     TooLong(&'static str),
@@ -39,6 +44,10 @@ impl std::fmt::Display for Fault {
             Fault::Overflow => f.write_str("the result is out of range"),
             Fault::Cast(ty, kind) => write!(f, "{kind} is not of type `{ty}`"),
             Fault::DuplicateKey(key) => write!(f, "JSON text with duplicate key `{key}`"),
+            Fault::OtherJson => f.write_str("a text that some readers may take for JSON"),
+            Fault::PartOfElement => f.write_str(
+                "an element of the list contains the text without being equal to it, so `contains` has two meanings",
+            ),
             Fault::NoShell(error) => write!(f, "{error}"),
             Fault::TooLong(function) => write!(
                 f,
@@ -171,6 +180,28 @@ pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Fault> {
         }),
         _ => has_element(whole, part, "contains"),
     }
+}
+
+/// Whether a value of any type contains another one: as [`contains`], but where a condition about one text meets a list, the text may be part
+/// of an element. An agent may give a list instead of a text.
+pub(super) fn holds(whole: &Value, part: &Value) -> Result<bool, Fault> {
+    match (contains(whole, part)?, whole, part) {
+        (false, Value::List(items), Value::String(part))
+            if items.iter().any(|item| has_text(item, part)) =>
+        {
+            Err(Fault::PartOfElement)
+        }
+        (found, ..) => Ok(found),
+    }
+}
+
+/// Whether a text in a value, as `text` finds them, contains another one.
+fn has_text(value: &Value, part: &str) -> bool {
+    let mut found = false;
+    each_text(value, &mut |text| {
+        found = found || memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    });
+    found
 }
 
 /// Returns a test of two strings; false where one is null.

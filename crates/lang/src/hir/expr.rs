@@ -222,7 +222,7 @@ pub enum Builtin {
     Add,
     /// `list.last(n)`: its last `n` elements.
     Last,
-    /// `json(s)`: parses a text; null if it is not JSON, a data error on duplicate keys.
+    /// `json(s)`: parses a text; null if it is not JSON for any reader, a data error where readers differ.
     Json,
     /// `commands(s)`: the commands of a shell line, each a list of words; a data error if the text is not a shell line.
     Commands,

@@ -1,15 +1,17 @@
-//! Interpretation of texts as other programs do it: encodings, file paths, addresses, Unicode forms.
+//! Interpretation of texts as other programs do it: encodings, file paths, addresses, Unicode forms, notations of numbers.
 //!
 //! **Invariant:** a text that programs interpret in different ways has no value here, so that no text passes a rule with one
 //! interpretation and is used by a program with another.
 
 mod decode;
 mod host;
+mod number;
 mod path;
 mod unicode;
 
 pub use decode::{Base64, base64, base64_readings, hex, url_decode};
 pub use host::host;
+pub use number::other_notations;
 pub use path::{below, path};
 pub use unicode::{is_exact_name, normalize};
 

@@ -303,7 +303,7 @@ impl Search<'_> {
                 let group = pattern.group(whole, 0).flatten();
                 group.map(str::to_owned)
             }
-            Node::Contains(of, part) | Node::StartsWith(of, part) | Node::EndsWith(of, part)
+            Node::Contains(of, part, _) | Node::StartsWith(of, part) | Node::EndsWith(of, part)
                 if *of == node =>
             {
                 match eval.cell(*part) {

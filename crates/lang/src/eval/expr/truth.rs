@@ -73,18 +73,19 @@ impl<'a> Eval<'a> {
                 },
             },
             Node::Order(op, a, b) => {
-                match self.test(id, *a, *b, |lhs, rhs| ops::compare(*op, lhs, rhs)) {
+                match self.test(id, *a, *b, searched, |lhs, rhs| ops::compare(*op, lhs, rhs)) {
                     Truth::Unknown => self.compared_ranges(*op, *a, *b),
                     known => known,
                 }
             }
-            Node::Contains(a, b) => self.test(id, *a, *b, ops::contains),
-            Node::StartsWith(a, b) => self.test(id, *a, *b, |lhs, rhs| {
+            Node::Contains(a, b, false) => self.test(id, *a, *b, searched, ops::contains),
+            Node::Contains(a, b, true) => self.test(id, *a, *b, searched_within, ops::holds),
+            Node::StartsWith(a, b) => self.test(id, *a, *b, searched, |lhs, rhs| {
                 ops::text_test("starts_with", lhs, rhs, |whole, part| {
                     whole.starts_with(part)
                 })
             }),
-            Node::EndsWith(a, b) => self.test(id, *a, *b, |lhs, rhs| {
+            Node::EndsWith(a, b) => self.test(id, *a, *b, searched, |lhs, rhs| {
                 ops::text_test("ends_with", lhs, rhs, |whole, part| whole.ends_with(part))
             }),
             Node::Matches(a, regex) => match self.value(*a).known() {
@@ -179,6 +180,7 @@ impl<'a> Eval<'a> {
         id: NodeId,
         a: NodeId,
         b: NodeId,
+        work: fn(&Value) -> u64,
         test: impl FnOnce(&Value, &Value) -> Result<bool, Fault>,
     ) -> Truth {
         let (lhs, rhs) = (self.value(a), self.value(b));
@@ -187,7 +189,7 @@ impl<'a> Eval<'a> {
             return Truth::False;
         }
         match (lhs.known(), rhs.known()) {
-            (Some(lhs), Some(_)) if !self.spend(id, text_bytes(lhs) / SEARCHED) => Truth::Unknown,
+            (Some(lhs), Some(_)) if !self.spend(id, work(lhs)) => Truth::Unknown,
             (Some(lhs), Some(rhs)) => match test(lhs, rhs) {
                 Ok(truth) => Truth::from(truth),
                 Err(fault) => {
@@ -270,6 +272,23 @@ impl<'a> Eval<'a> {
             self.fault(id, Fault::TooMuchWork);
         }
         within
+    }
+}
+
+/// Returns the work of a search in a text; 0 for other values, in which elements are looked up.
+fn searched(value: &Value) -> u64 {
+    text_bytes(value) / SEARCHED
+}
+
+/// Returns the work of a search in a text, or in all texts of another value.
+fn searched_within(value: &Value) -> u64 {
+    match value {
+        Value::List(items) => items.iter().map(|item| 1 + searched_within(item)).sum(),
+        Value::Object(members) => {
+            let values = members.iter().map(|(_, value)| value);
+            values.map(|value| 1 + searched_within(value)).sum()
+        }
+        text => searched(text),
     }
 }
 
