@@ -313,7 +313,7 @@ pub(super) const STARTUP_FILES: &[&str] = &[
 
 /// Options of the shell, of `set -o` and of `shopt`, after which it reads lines and runs commands as before. Of all others a line is unknown:
 /// they change words, names, folders or assignments.
-pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber \
+pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof monitor noclobber \
     noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi emacs xtrace checkhash checkjobs \
     checkwinsize cmdhist direxpand dirspell dotglob execfail expand_aliases extglob globasciiranges globskipdots globstar histappend \
     huponexit inherit_errexit lithist localvar_inherit localvar_unset login_shell nocaseglob nocasematch nullglob progcomp \
@@ -353,6 +353,37 @@ pub(super) const STORES: &str =
 /// Subcommands of `git` that can write files of any name with content from the line.
 pub(super) const GIT_PLUMBING: &str =
     "apply am checkout-index read-tree unpack-file update-index hash-object fast-import";
+
+/// Programs that leave their standard input alone, unless a word or an option says otherwise. After any other program, the rest of a script
+/// that a shell reads from its standard input may begin anywhere.
+pub(super) const LEAVES_INPUT: &str = "mkdir rmdir rm cp mv ln ls dir chmod chown chgrp touch install mktemp mkfifo stat du df date sleep \
+    id who whoami hostname uname nproc free uptime ps pgrep pkill killall lsof which whereis basename dirname realpath readlink find gfind \
+    seq unlink shred truncate make gmake cmake ninja meson npm npx yarn pnpm pip pip3 poetry uv cargo rustup go mvn gradle dotnet composer \
+    bundle gem pytest tox ruff black mypy tsc eslint jest vitest docker docker-compose podman kubectl helm terraform ansible-playbook aws \
+    gcloud az gh apt apt-get apt-cache add-apt-repository yum dnf rpm apk pacman brew snap systemctl service journalctl useradd usermod \
+    userdel groupadd adduser addgroup mount umount sysctl modprobe ufw ip ping dig curl wget zip unzip ssh scp rsync ssh-keygen \
+    ssh-keyscan pm2 nginx certbot supervisorctl createdb dropdb pg_dump pg_isready locale-gen update-alternatives ldconfig tzselect \
+    timedatectl hostnamectl swapon swapoff fallocate lsblk findmnt netstat ss export printenv";
+
+/// Programs that read their operands, and their standard input only without any.
+pub(super) const READS_OPERANDS: &str = "cat head tail wc sort uniq nl tac rev cut strings file diff md5sum sha1sum sha256sum sha512sum \
+    b2sum cksum base64 gzip gunzip xz bzip2 zstd jq";
+
+/// Programs with an option `-i` by which they ask, or keep their standard input open.
+pub(super) const ASKS: &str = "rm cp mv ln docker podman kubectl git";
+
+/// Subcommands of `git` that leave the standard input alone.
+pub(super) const GIT_LEAVES_INPUT: &str = "add commit push pull fetch clone status log diff checkout switch branch merge rebase reset restore \
+    stash tag remote init config clean submodule rev-parse describe show ls-files worktree cherry-pick revert mv rm";
+
+/// Programs that connect their standard input to a terminal, which edits what is typed: always, or with one of these options.
+pub(super) const TERMINALS: &[(&str, &str)] = &[
+    ("script rlwrap expect screen", ""),
+    ("unbuffer", "p"),
+    ("su runuser", "P pty"),
+    ("systemd-run", "t pty pty-late"),
+    ("ssh slogin autossh mosh", "t"),
+];
 
 /// Programs that run commands later, at the same time or more than once.
 pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";

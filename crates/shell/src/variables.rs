@@ -21,6 +21,10 @@ pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
+    // the characters of the history, and how an older version reads words
+    "histchars",
+    "HISTCHARS",
+    "BASH_COMPAT",
     // where the commands are written to before they run
     "BASH_XTRACEFD",
     // translations of `$"…"`

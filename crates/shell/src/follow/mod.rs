@@ -26,6 +26,7 @@ use effects::joined;
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
+use shells::check_terminal;
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -182,7 +183,13 @@ impl Walk<'_> {
                         return refuse("the meaning of later words after", first);
                     }
                     let words = fields.get(1..).unwrap_or_default();
-                    if matches!(feed, Feed::Script) && may_read_script(&program, words) {
+                    // a function is walked, and a program of the project is as open as its code
+                    let text = first.text.as_str();
+                    let is_own = self.functions.contains(&program)
+                        || text.contains('/')
+                            && !text.starts_with(['/', '~'])
+                            && !text.contains("..");
+                    if matches!(feed, Feed::Script) && !is_own && may_read_script(&program, words) {
                         return Err(script_is_read(&program));
                     }
                     if self.moves
@@ -375,6 +382,7 @@ impl Walk<'_> {
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
             return self.shell(plain, rest, feed);
         }
+        check_terminal(program, rest, feed)?;
         self.check_settings_files(program, rest)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {

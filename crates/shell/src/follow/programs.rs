@@ -560,6 +560,9 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
                 ..word.clone()
             },
         };
+        if option == "F" && program == "compgen" {
+            return refuse("the words of a function that is called by", &line);
+        }
         // the last one counts, and each may be it; words that are not known are appended
         if option == "C" {
             runs.push(Run::Line(script_text(&line)? + " \"$@\"", None));

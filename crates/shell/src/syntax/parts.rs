@@ -340,6 +340,7 @@ impl Parser<'_> {
                     name.push(c);
                     self.bump();
                 }
+                self.names.texts.whole |= GIVES_LINE.contains(&name.as_str());
                 // Bash expands braces first: `$x{a,b}` is `$xa $xb`
                 if !quoted && self.peek() == Some('{') {
                     return self.fail();
@@ -418,6 +419,8 @@ impl Parser<'_> {
                 &written,
             ));
         }
+        self.names.texts.decodes |= written.ends_with("@E}");
+        self.names.texts.whole |= GIVES_LINE.iter().any(|name| written.contains(name));
         let offset = written.split_once(':').map(|(_, offset)| offset);
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         if written.contains(['=', '[']) || offset.is_some() {
@@ -432,6 +435,7 @@ impl Parser<'_> {
         // `${!x}` reads the variable that `x` names, with its subscript
         if let Some(rest) = written.strip_prefix("${!") {
             self.names.arithmetic = true;
+            self.names.texts.whole |= GIVES_LINE.iter().any(|name| self.text.contains(name));
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             let (name, operator) = rest.split_at(end.unwrap_or(rest.len()));
             // `${!x:=TEXT}`, `${!#=TEXT}`, `${!x[i]:=TEXT}`
@@ -491,6 +495,13 @@ impl Parser<'_> {
         Ok(())
     }
 }
+
+/// Variables that hold the text of the line, with its comments.
+const GIVES_LINE: [&str; 3] = [
+    "BASH_EXECUTION_STRING",
+    "ZSH_EXECUTION_STRING",
+    "READLINE_LINE",
+];
 
 /// The end of parts.
 #[derive(Clone, Copy, PartialEq, Eq)]

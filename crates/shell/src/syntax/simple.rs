@@ -294,6 +294,7 @@ impl Parser<'_> {
             body.push('\n');
         }
         let word = if of.quoted {
+            self.names.texts.read_body(&body);
             vec![Part::Quoted(body)]
         } else {
             self.within(&body, |parser| parser.parts(End::Text))?
@@ -315,6 +316,7 @@ impl Parser<'_> {
             .filter_map(literal)
             .chain(["REPLY", "MAPFILE"].map(str::to_owned));
         for name in names {
+            self.names.texts.take(variable_of(&name));
             for redirect in redirects {
                 if let ("<<<", Target::Word(text)) = (redirect.operator, &redirect.target) {
                     self.flow_into(variable_of(&name), text);
@@ -487,6 +489,8 @@ impl Parser<'_> {
             // `printf -v x FORMAT …`
             if builtin == "printf" {
                 words.iter().for_each(|word| self.flow_into(named, word));
+                let is_open = |word: &Word| literal(word).is_none_or(|text| text.contains("%b"));
+                self.names.texts.decodes |= words.iter().any(is_open);
             }
             names_follow = !by_option;
             let end = named.find(['=', '+', '[']);
