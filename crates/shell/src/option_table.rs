@@ -138,6 +138,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
         printed: false,
     },
     Optioned {
+        names: "less more most",
+        values: "bhjkoOpPtTxyz",
+        long_values: "buffers max-back-scroll jump-target lesskey-file log-file pattern prompt tag tag-file tabs max-forw-scroll window",
+        printed: false,
+    },
+    Optioned {
         names: "curl",
         values: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
         long_values: "user-agent cookie cookie-jar continue-at data data-ascii data-binary data-raw data-urlencode dump-header \
@@ -191,7 +197,8 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
     gc.recentobjectshook sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
 
 /// Settings of `git` that name other settings, helpers, hooks or subcommands.
-pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect";
+pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect \
+    rebase.instructionformat";
 
 /// Settings of `git` whose value is a folder with programs that it runs.
 pub(super) const GIT_FOLDERS: &str = "core.hookspath";

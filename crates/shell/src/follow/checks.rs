@@ -8,7 +8,7 @@ use super::{Result, base, has_mark, joined, refuse};
 use crate::ShellError;
 use crate::components::{Climb, Components};
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
-use crate::table::{ASSIGNS, SHELL_OPTIONS};
+use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
@@ -332,6 +332,58 @@ impl Walk<'_> {
             if is_input || self.any_file || self.writes_file(base(text)) {
                 return refuse("the settings in a file that the line writes", file);
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such.
+    pub(super) fn check_given_files(&mut self, program: &str, words: &[Field]) -> Result<()> {
+        let mut files: Vec<&Field> = Vec::new();
+        if program == "perl" {
+            // it runs another program that the first line of a script names
+            let gives_code = |word: &Field| {
+                let letters = word.text.strip_prefix('-').unwrap_or_default();
+                !letters.starts_with('-') && letters.contains(['e', 'E'])
+            };
+            let script = words.iter().find(|word| !word.text.starts_with('-'));
+            files.extend(script.filter(|_| !words.iter().any(gives_code)));
+        }
+        // a shell among the words of a program
+        if !listed(OWN_WORDS, program) {
+            let is_shell = |word: &Field| {
+                word.is_known() && SHELLS.contains(&base(&word.text)) && !word.text.contains('=')
+            };
+            let pairs = words.iter().zip(words.iter().skip(1));
+            files.extend(
+                pairs
+                    .filter(|(shell, _)| is_shell(shell))
+                    .map(|(_, script)| script),
+            );
+        }
+        let takes_options = listed(OPTION_FILES, program);
+        let is_folder = |word: &&Field| {
+            OPTION_FOLDERS
+                .iter()
+                .any(|option| word.text.starts_with(option))
+        };
+        if takes_options
+            && self.writes_files()
+            && let Some(folder) = words.iter().find(is_folder)
+        {
+            return refuse("the programs of a folder", folder);
+        }
+        files.extend(
+            words
+                .iter()
+                .filter(|word| takes_options && word.text.starts_with('@')),
+        );
+        for file in files {
+            let name = base(file.text.trim_start_matches('@')).to_owned();
+            if self.writes_file(&name) || self.any_file {
+                return refuse("the content of a file that the line writes", file);
+            }
+            // also if it is written behind this command
+            self.later.insert(name);
         }
         Ok(())
     }

@@ -20,6 +20,21 @@ const CMAKE_PROGRAMS: [&str; 7] = [
 /// Returns the lines that `cmake` runs by its words: `-DCMAKE_C_COMPILER=PROGRAM`, in which `;` separates words.
 pub(super) fn lines_of_cmake(words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
+    // `cmake -E chdir FOLDER PROGRAM`
+    if let [option, tool, rest @ ..] = words
+        && option.text == "-E"
+    {
+        let skipped = match tool.text.as_str() {
+            "chdir" => 1,
+            "env" => rest
+                .iter()
+                .take_while(|word| word.text.starts_with('-') || word.text.contains('='))
+                .count(),
+            "time" => 0,
+            _ => rest.len(),
+        };
+        runs.push(Run::Words(rest.get(skipped..).unwrap_or_default().to_vec()));
+    }
     for word in words {
         let Some((name, value)) = word.text.split_once('=') else {
             continue;
@@ -80,6 +95,10 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
             true => Ok(None),
             false => refuse("a program of `make`", word),
         };
+    }
+    // `make` puts the value of a variable in its place, which may end a quote or the command
+    if value.contains('$') {
+        return refuse("a variable of `make`", word);
     }
     given_line(&Field::known(value), !runs && !is_shell).map(Some)
 }

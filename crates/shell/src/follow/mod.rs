@@ -5,10 +5,12 @@ mod effects;
 pub(super) mod git;
 mod interpreters;
 mod make;
+mod names;
 mod options;
 mod others;
 mod programs;
 mod shells;
+mod tmux;
 
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
@@ -23,6 +25,7 @@ use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
 use effects::joined;
+pub(super) use names::known_name;
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
@@ -172,7 +175,10 @@ impl Walk<'_> {
                     let Some(first) = fields.first() else {
                         continue;
                     };
-                    let program = self.program(first, scope)?;
+                    let mut program = self.program(first, scope)?;
+                    if !self.functions.contains(&program) {
+                        known_name(&program).to_owned().clone_into(&mut program);
+                    }
                     // the parser cannot record the effects of a builtin whose name it does not see
                     let runs_words = matches!(&*program, "command" | "builtin" | "time");
                     if place == Place::Shell
@@ -384,6 +390,7 @@ impl Walk<'_> {
         }
         check_terminal(program, rest, feed)?;
         self.check_settings_files(program, rest)?;
+        self.check_given_files(program, rest)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return Ok(Run::Nothing);
@@ -464,6 +471,15 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+        // `git-core/git-push`
+        if let Some(subcommand) = program.strip_prefix("git-").filter(|name| !name.is_empty()) {
+            let mut words = vec![Field::known("git"), Field::known(subcommand)];
+            words.extend(rest.iter().cloned());
+            return Ok(Run::Words(words));
+        }
+        if program == "tmux" {
+            return self.tmux(rest);
         }
         if program == "git" {
             return Ok(Run::All(vec![
