@@ -8,6 +8,12 @@ pub(super) const PRINTS_SETUP: &[&str] = &[
     "pyenv init --path",
     "pyenv virtualenv-init -",
     "rbenv init -",
+    "rbenv init - bash",
+    "pyenv init - bash",
+    "kubectl completion bash",
+    "helm completion bash",
+    "gh completion -s bash",
+    "docker completion bash",
     "nodenv init -",
     "goenv init -",
     "direnv hook bash",
@@ -25,6 +31,14 @@ pub(super) const PRINTS_SETUP: &[&str] = &[
     "dircolors -b",
     "conda shell.bash hook",
     "minikube docker-env",
+];
+
+/// Folders of the programs that print it.
+pub(super) const SETUP_FOLDERS: &[&str] = &[
+    "/opt/homebrew/bin/",
+    "/home/linuxbrew/.linuxbrew/bin/",
+    "/usr/local/bin/",
+    "/usr/bin/",
 ];
 
 /// Commands whose output is one word that is no option.

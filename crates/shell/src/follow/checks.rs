@@ -4,7 +4,7 @@ use super::listed;
 use super::options::split_value;
 use super::others::{letters_with_values, option_of};
 use super::programs::FOUND;
-use super::{Result, base, has_mark, joined, refuse};
+use super::{Result, base, has_mark, joined, refuse, unversioned};
 use crate::ShellError;
 use crate::components::{Climb, Components};
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
@@ -339,7 +339,21 @@ impl Walk<'_> {
     /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such.
     pub(super) fn check_given_files(&mut self, program: &str, words: &[Field]) -> Result<()> {
         let mut files: Vec<&Field> = Vec::new();
-        if program == "perl" {
+        if listed("make gmake configure", program) {
+            // a value in which `make` puts that of a variable of the line
+            let is_own = |word: &&Field| {
+                let text = word.determined();
+                text.contains('$')
+                    && self
+                        .assigned
+                        .iter()
+                        .any(|name| text.contains(name.as_str()))
+            };
+            if let Some(word) = words.iter().find(is_own) {
+                return refuse("a variable of `make`", word);
+            }
+        }
+        if unversioned(program) == "perl" {
             // it runs another program that the first line of a script names
             let gives_code = |word: &Field| {
                 let letters = word.text.strip_prefix('-').unwrap_or_default();
@@ -417,13 +431,17 @@ impl Walk<'_> {
             && self.prints_no_option(&partial.written, !field.splits)
     }
 
-    /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
+    /// Replaces `$PWD/x` and `"$(pwd)/x"` by `./x`, if the text leaves the variable and the builtin to the shell.
     pub(super) fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
         let path = ["$PWD/", "${PWD}/"]
             .iter()
             .find_map(|folder| field.text.strip_prefix(folder))
             .map(|path| format!("./{path}"));
-        let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
+        // a folder with blanks would be several words
+        let printed = field.text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
+        let path = path.or_else(|| printed.map(|path| format!("./{path}")));
+        let own =
+            self.assigned.contains("PWD") || scope.parsed.names.dynamic || self.redefines("pwd");
         if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
             field.climb = Components::of(&path, field.pattern);
             field.text = path;

@@ -182,9 +182,10 @@ impl Walk<'_> {
             ("for-each-repo", _) => {
                 let mut at = 0;
                 while let Some(word) = rest.get(at).filter(|word| word.text.starts_with('-')) {
-                    at += match word.text.as_str() {
-                        "--config" => 2,
-                        _ => 1,
+                    at += match split_value(&word.text) {
+                        ("--config", None) => 2,
+                        ("--config" | "--keep-going" | "--", _) => 1,
+                        _ => break,
                     };
                     if word.text == "--" {
                         break;

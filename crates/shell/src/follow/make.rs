@@ -3,7 +3,7 @@
 use super::options::given_line;
 use super::{Result, Run, listed, refuse};
 use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS};
-use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, reads_lines};
+use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, is_flags_of_build, reads_lines};
 use crate::words::{Field, Hole};
 
 /// Endings of variables of `cmake` whose value is a program that builds run, with words.
@@ -78,6 +78,12 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
     }
     if name == ".SHELLFLAGS" {
         return refuse("how `make` runs a recipe", word);
+    }
+    // commands of `$(shell …)` are listed
+    let calls = ["$(shell ", "${shell "].iter();
+    let others = calls.fold(determined.to_owned(), |text, call| text.replace(call, ""));
+    if is_flags_of_build(name) && others.contains('$') {
+        return refuse("a variable of `make`", word);
     }
     if determined.contains(RECIPE_ENDS) && !runs && !listed(MAKE_PROGRAMS, name) {
         return refuse("a value in a recipe of `make`", word);

@@ -404,6 +404,9 @@ impl Walk<'_> {
                 return line_of(behind_dashes(rest));
             }
             "." | "source" => {
+                if self.sets_up(rest) {
+                    return Ok(Run::Nothing);
+                }
                 return match behind_dashes(rest).split_first() {
                     Some((file, _)) => self.file(file),
                     None => Ok(Run::Nothing),

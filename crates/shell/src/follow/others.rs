@@ -2,7 +2,7 @@
 
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
-use super::options::{given_line, line_of, split_value, take};
+use super::options::{given_line, line_of, sort, split_value, take};
 use super::programs::{FOUND, found_below, is_outside, with_found};
 use super::{Place, Result, Run, base, has_mark, listed, refuse};
 use crate::components::Components;
@@ -472,12 +472,16 @@ fn with_tokens(line: Field, words: &[Field]) -> Result<Field> {
     }
     let is_odd = |c: char| c.is_whitespace() || ";|&$`()<>'\"\\*?[{".contains(c);
     // the host, the user and the port
-    let host = words.iter().find(|word| {
-        let is_host = !word.text.starts_with('-') && !word.text.contains(['=', ' ']);
-        is_host && word.hole == Hole::None && word.text.contains(is_odd)
+    let end = sort(&SSH, words).map_or(words.len(), |sorted| words.len() - sorted.rest.len());
+    let befores = std::iter::once("").chain(words.iter().map(|word| word.text.as_str()));
+    let mut others = words.iter().take(end).zip(befores);
+    let is_value =
+        |word: &Field, before: &str| before.ends_with("-o") || word.text.starts_with("-o");
+    let host = others.find(|(word, before)| {
+        !is_value(word, before) && word.hole == Hole::None && word.text.contains(is_odd)
     });
     match host.filter(|_| has_tokens) {
-        Some(host) => refuse("a token of `ssh`", host),
+        Some((host, _)) => refuse("a token of `ssh`", host),
         None => Ok(Field { text, ..line }),
     }
 }

@@ -5,7 +5,7 @@ use super::options::{line_of, script_text, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
-use crate::option_table::PRINTS_SETUP;
+use crate::option_table::{PRINTS_SETUP, SETUP_FOLDERS};
 use crate::table::TERMINALS;
 use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
@@ -184,10 +184,14 @@ impl Walk<'_> {
         let [word] = words else {
             return false;
         };
-        let inner = word
-            .text
-            .strip_prefix("$(")
-            .and_then(|one| one.strip_suffix(')'));
+        let between = |begin: &str, end: char| word.text.strip_prefix(begin)?.strip_suffix(end);
+        let inner = between("$(", ')')
+            .or_else(|| between("`", '`'))
+            .or_else(|| between("<(", ')'));
+        let mut folders = SETUP_FOLDERS.iter();
+        let folder = folders.find(|one| inner.is_some_and(|inner| inner.starts_with(**one)));
+        let folder = folder.map_or(0, |folder| folder.len());
+        let inner = inner.and_then(|inner| inner.get(folder..));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
         // what it prints holds the values of its variables
         let prints = |name: &str| {

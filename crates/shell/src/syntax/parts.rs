@@ -65,6 +65,11 @@ impl Parser<'_> {
             value.extend(self.parts(End::Word)?);
         }
         self.flow_into(&name, &value);
+        if let [Part::Param { written, .. } | Part::Substitution { written, .. }] = value.as_slice()
+            && is_plain_value(written)
+        {
+            self.names.made.insert(name.clone());
+        }
         Ok(Some(Assign { name, plain, value }))
     }
 
@@ -502,6 +507,14 @@ const GIVES_LINE: [&str; 3] = [
     "ZSH_EXECUTION_STRING",
     "READLINE_LINE",
 ];
+
+/// Whether an expansion gives a number of the shell, or the path that `mktemp` prints.
+pub(crate) fn is_plain_value(written: &str) -> bool {
+    matches!(
+        written,
+        "$!" | "$$" | "$?" | "$#" | "$(mktemp)" | "$(mktemp -d)"
+    )
+}
 
 /// The end of parts.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -350,12 +350,25 @@ impl Parser<'_> {
 
     /// Whether a command is a trap whose text changes no names.
     fn is_quiet_trap(&self, name: &str, words: &[Word]) -> bool {
-        let text = words.iter().filter_map(literal).find(|text| text != "--");
+        // the walk refuses the text if such a variable is assigned otherwise
+        let with_values = |word: &Word| {
+            let parts = word.iter().map(|part| match part {
+                Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
+                Part::Param { name, .. } if self.names.made.contains(name) => Some("x"),
+                _ => None,
+            });
+            parts.collect::<Option<String>>()
+        };
+        let text = words
+            .iter()
+            .filter_map(with_values)
+            .find(|text| text != "--");
         let Some(text) = text.filter(|text| name == "trap" && !text.contains("trap")) else {
             return false;
         };
         let is_plain = |part: &Part| match part {
             Part::Bare(text) => !text.contains(['{', '*', '?', '[', '~']),
+            Part::Param { name, quoted, .. } => *quoted && self.names.made.contains(name),
             part => matches!(part, Part::Quoted(_)),
         };
         let all_known = words.iter().flatten().all(is_plain);
