@@ -164,7 +164,12 @@ impl Walk<'_> {
                     // a command that the script runs reads the same standard input
                     Feed::Text(text) => {
                         let from = (place, dialect);
-                        self.line(text, None, scope, &Feed::Script, from)?;
+                        // of a script of one line nothing is left to be read
+                        let rest = match text.trim_end().contains('\n') {
+                            true => Feed::Script,
+                            false => Feed::Text(String::new()),
+                        };
+                        self.line(text, None, scope, &rest, from)?;
                     }
                     Feed::Unknown | Feed::Script => {
                         let what = "what a shell reads from its standard input";
