@@ -1,8 +1,8 @@
 //! The effects of commands on files, variables and the folder.
 
 use super::Result;
-use super::listed;
 use super::options::{Sorted, split_value};
+use super::{listed, sed};
 use crate::files::only_names;
 use crate::table::{ASSIGNS, CODE_PROGRAMS, OUTPUT_FILES, WRITERS, Writes};
 use crate::variables::loads_code;
@@ -131,16 +131,10 @@ impl Walk<'_> {
             self.writes(file);
         }
         if listed("sed gsed", program) {
-            // `wFILE` in the code, also as a flag
-            let codes = rest.iter().map(|field| field.determined());
-            let files = codes.flat_map(|code| {
-                code.match_indices(['w', 'W'])
-                    .filter_map(move |(at, _)| code.get(at + 1..)?.lines().next())
-            });
-            let files: Vec<String> = files.map(|file| file.trim().to_owned()).collect();
-            self.charge(files.iter().map(String::len).sum())?;
-            for file in files.iter().filter(|file| !file.is_empty()) {
-                self.writes(file);
+            for field in rest {
+                for file in sed::files_of(field.determined()) {
+                    self.writes(file);
+                }
             }
         }
         self.record_backups(program, rest);

@@ -9,6 +9,7 @@ mod names;
 mod options;
 mod others;
 mod programs;
+mod sed;
 mod shells;
 mod tmux;
 
