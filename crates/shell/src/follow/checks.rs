@@ -4,7 +4,7 @@ use super::listed;
 use super::options::split_value;
 use super::others::{letters_with_values, option_of};
 use super::programs::FOUND;
-use super::{Result, base, has_mark, joined, refuse, unversioned};
+use super::{Result, base, has_mark, joined, refuse, sed, unversioned};
 use crate::ShellError;
 use crate::components::{Climb, Components};
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
@@ -339,6 +339,35 @@ impl Walk<'_> {
     /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such.
     pub(super) fn check_given_files(&mut self, program: &str, words: &[Field]) -> Result<()> {
         let mut files: Vec<&Field> = Vec::new();
+        if listed("sed gsed", program)
+            && let Some(code) = sed::codes(words)
+                .into_iter()
+                .find(|code| sed::effects_of(code).runs)
+        {
+            return refuse("a line that `sed` runs", &Field::known(code));
+        }
+        if listed("make gmake", program) {
+            // recipes in an input
+            let follows =
+                |option: &Field| matches!(option.text.as_str(), "-f" | "--file" | "--makefile");
+            let is_input = |file: &Field| {
+                file.process.is_some() || file.text == "-" || is_descriptor(&file.text)
+            };
+            let pairs = words.iter().zip(words.iter().skip(1));
+            let attached = words.iter().find(|word| {
+                matches!(
+                    word.text.as_str(),
+                    "-f-" | "--file=-" | "--makefile=-" | "-f/dev/stdin"
+                )
+            });
+            let given = pairs
+                .filter(|(option, _)| follows(option))
+                .map(|(_, file)| file)
+                .find(|file| is_input(file));
+            if let Some(file) = given.or(attached) {
+                return refuse("the recipes of `make`", file);
+            }
+        }
         if listed("make gmake configure", program) {
             // a value in which `make` puts that of a variable of the line
             let is_own = |word: &&Field| {

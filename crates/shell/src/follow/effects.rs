@@ -131,8 +131,8 @@ impl Walk<'_> {
             self.writes(file);
         }
         if listed("sed gsed", program) {
-            for field in rest {
-                for file in sed::files_of(field.determined()) {
+            for code in sed::codes(rest) {
+                for file in sed::effects_of(code).files {
                     self.writes(file);
                 }
             }

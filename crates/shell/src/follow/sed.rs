@@ -1,13 +1,57 @@
-//! Files that the code of `sed` writes: `w FILE` as a command, and as a flag of `s`.
+//! What the code of `sed` does: files that it writes (`w FILE` as a command, and as a flag of `s`), and lines that it runs.
 
-/// Returns the files that a word of `sed` names, if it is code.
-pub(super) fn files_of(word: &str) -> Vec<&str> {
-    let code = match (word.strip_prefix("--"), word.strip_prefix('-')) {
-        (Some(long), _) => long.split_once('=').map_or("", |(_, code)| code),
-        // `-neCODE`
-        (None, Some(letters)) => letters.split_once('e').map_or("", |(_, code)| code),
-        (None, None) => word,
-    };
+use super::options::split_value;
+use crate::words::Field;
+
+/// What the code of `sed` does apart from printing text.
+#[derive(Debug, Default)]
+pub(super) struct Effects<'c> {
+    pub(super) files: Vec<&'c str>,
+    /// Whether it runs a line: `e LINE`, and `e` as a flag of `s`.
+    pub(super) runs: bool,
+}
+
+/// Returns the words of `sed` that are code: the values of `-e`, or the first operand.
+pub(super) fn codes(words: &[Field]) -> Vec<&str> {
+    let mut codes = Vec::new();
+    let (mut operand, mut is_given, mut follows) = (None, false, false);
+    for word in words {
+        let text = word.determined();
+        if std::mem::take(&mut follows) {
+            codes.push(text);
+            continue;
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = split_value(long);
+            let is_code = !name.is_empty() && "expression".starts_with(name);
+            is_given |= is_code || name == "file";
+            follows = is_code && value.is_none();
+            codes.extend(value.filter(|_| is_code));
+            continue;
+        }
+        // the letters behind `-i` are the ending of a backup
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        match letters
+            .find(['e', 'f', 'i'])
+            .and_then(|at| letters.split_at_checked(at))
+        {
+            Some((_, rest)) if !rest.starts_with('i') => {
+                is_given = true;
+                let value = rest.get(1..).unwrap_or_default();
+                follows = rest.starts_with('e') && value.is_empty();
+                codes.extend(Some(value).filter(|one| rest.starts_with('e') && !one.is_empty()));
+            }
+            None if letters.is_empty() && operand.is_none() => operand = Some(text),
+            _ => {}
+        }
+    }
+    codes.extend(operand.filter(|_| !is_given));
+    codes
+}
+
+/// Returns what code does.
+pub(super) fn effects_of(code: &str) -> Effects<'_> {
+    let mut runs = false;
     let mut files = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
@@ -19,12 +63,20 @@ pub(super) fn files_of(word: &str) -> Vec<&str> {
             '/' => behind(after, '/'),
             '\\' => delimited(after, 1),
             's' => {
-                let flags = delimited(after, 2);
-                flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c))
+                let behind = delimited(after, 2);
+                let is_flag = |c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c);
+                let rest = behind.trim_start_matches(is_flag);
+                let flags = behind.get(..behind.len() - rest.len());
+                runs |= flags.unwrap_or_default().contains('e');
+                rest
             }
             'y' => delimited(after, 2),
             'w' | 'W' => {
                 files.push(of_line.trim());
+                below
+            }
+            'e' => {
+                runs = true;
                 below
             }
             'r' | 'R' | '#' => below,
@@ -44,7 +96,7 @@ pub(super) fn files_of(word: &str) -> Vec<&str> {
         );
     }
     files.retain(|file| !file.is_empty());
-    files
+    Effects { files, runs }
 }
 
 /// Returns what stands behind a character without a backslash before it.

@@ -46,13 +46,21 @@ impl Walk<'_> {
             }
         }
         for file in &files {
-            self.file(file)?;
+            self.tmux_file(file)?;
         }
         let mut runs = Vec::new();
         for command in rest.split(|word| word.text == ";") {
             runs.push(self.tmux_command(command)?);
         }
         Ok(Run::At(Place::Elsewhere, Box::new(Run::All(runs))))
+    }
+
+    /// Refuses commands in a file that the line writes, or in an input.
+    fn tmux_file(&mut self, file: &Field) -> Result<()> {
+        match self.file(file)? {
+            Run::Nothing => Ok(()),
+            _ => refuse("the commands of `tmux`", file),
+        }
     }
 
     fn tmux_command(&mut self, words: &[Field]) -> Result<Run> {
@@ -80,9 +88,7 @@ impl Walk<'_> {
         match (*kind, operands) {
             ("keys", _) => keys(&options, operands),
             ("file", _) => {
-                operands
-                    .iter()
-                    .try_for_each(|file| self.file(file).map(drop))?;
+                operands.iter().try_for_each(|file| self.tmux_file(file))?;
                 Ok(Run::Nothing)
             }
             // commands of its own, with `-C` or `-F` in place of a line

@@ -211,3 +211,31 @@ fn files_and_folders_that_the_line_writes_hold_programs() {
         "sudo -u postgres psql -c 'select 1' && tar czf b.tgz b",
     ]);
 }
+
+#[test]
+fn lines_in_the_code_of_sed_and_in_a_makefile_that_is_an_input_are_unknown() {
+    all_are_unknown(&[
+        "sed -n '1e/bin/[r]m -rf /v/d' f",
+        "sed 's/.*/rm -rf \\/v\\/d/e' f",
+        "sed -ne 'p;e rm -rf /v/d' f",
+        "sed --expression='/x/{s,a,b,gew y\n}' f",
+        "make -f <(printf 'x:\\n\\trm -rf /v/d\\n') x",
+        "printf 'x:\\n\\trm -rf /v/d\\n' | make -f - x",
+        "tmux -f <(echo 'run \"rm -rf /v/d\"') new -d",
+        "bash <<'E'\nawk 'BEGIN{getline}'\necho '\nrm -rf /v/d\n'\nE",
+        "bash <<'E'\n: $(node -e 'fs.readSync(0,Buffer.alloc(6))')\necho '\nrm -rf /v/d\n'\nE",
+        "git init --bare z; cd z/hooks; mv update.sample update; git push . a:b",
+        "vim -es --cmd '!r%:t -rf /v/d' x/m",
+        "git -c core.editor='env make -f' commit -em x",
+    ]);
+    all_are_read(&[
+        "sed -i 's/raw/make/' f && make",
+        "sed -i.before 's/e/x/g' essay.txt",
+        "sed -e 's#new#git#g' -e '/e/d' a; git status",
+        "sed -n '/a/,/e/p;$d' f",
+        "sed -E 's/(a|e)+/\\1/g; y/ae/ea/' f",
+        "sed -f code.sed f",
+        "make -f build.mk all",
+        "echo hi | sh",
+    ]);
+}
