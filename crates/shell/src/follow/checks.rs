@@ -7,6 +7,7 @@ use super::programs::FOUND;
 use super::{Result, base, has_mark, joined, refuse, sed, unversioned};
 use crate::ShellError;
 use crate::components::{Climb, Components};
+use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
 use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
@@ -337,7 +338,12 @@ impl Walk<'_> {
     }
 
     /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such.
-    pub(super) fn check_given_files(&mut self, program: &str, words: &[Field]) -> Result<()> {
+    pub(super) fn check_given_files(
+        &mut self,
+        program: &str,
+        words: &[Field],
+        feed: &Feed,
+    ) -> Result<()> {
         let mut files: Vec<&Field> = Vec::new();
         if listed("sed gsed", program)
             && let Some(code) = sed::codes(words)
@@ -347,24 +353,19 @@ impl Walk<'_> {
             return refuse("a line that `sed` runs", &Field::known(code));
         }
         if listed("make gmake", program) {
-            // recipes in an input
-            let follows =
-                |option: &Field| matches!(option.text.as_str(), "-f" | "--file" | "--makefile");
-            let is_input = |file: &Field| {
-                file.process.is_some() || file.text == "-" || is_descriptor(&file.text)
-            };
-            let pairs = words.iter().zip(words.iter().skip(1));
-            let attached = words.iter().find(|word| {
-                matches!(
-                    word.text.as_str(),
-                    "-f-" | "--file=-" | "--makefile=-" | "-f/dev/stdin"
-                )
+            // recipes in a text of the line; what another program prints is code of that program
+            let is_text = matches!(feed, Feed::Text(_));
+            let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
+            let mut before = "";
+            let given = words.iter().find(|word| {
+                let follows = matches!(before, "-f" | "--file" | "--makefile");
+                before = word.text.as_str();
+                let attached = ["-f", "--file=", "--makefile="].iter();
+                let mut attached = attached.filter_map(|option| word.text.strip_prefix(option));
+                follows && (word.process.is_some() || is_input(&word.text))
+                    || attached.any(is_input)
             });
-            let given = pairs
-                .filter(|(option, _)| follows(option))
-                .map(|(_, file)| file)
-                .find(|file| is_input(file));
-            if let Some(file) = given.or(attached) {
+            if let Some(file) = given {
                 return refuse("the recipes of `make`", file);
             }
         }

@@ -396,7 +396,7 @@ impl Walk<'_> {
         }
         check_terminal(program, rest, feed)?;
         self.check_settings_files(program, rest)?;
-        self.check_given_files(program, rest)?;
+        self.check_given_files(program, rest, feed)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return Ok(Run::Nothing);
