@@ -92,22 +92,22 @@ impl Walk<'_> {
 
     /// Refuses a program that reads commands from a file that the line writes when it starts.
     fn check_program_files(&mut self) -> Result<()> {
-        self.charge(self.found.len() * 16)?;
+        let bytes: usize = self.paths.iter().map(String::len).sum();
+        self.charge(self.found.len() * 16 + bytes)?;
         let runs = |programs: &str| {
             let mut names = self.found.iter().filter_map(|words| words.first());
             names.any(|name| listed(programs, known_name(base(name))))
         };
-        let is_written = |file: &str| {
-            self.paths.iter().any(|path| {
-                let behind = path.match_indices(file).any(|(at, _)| {
-                    let before = path.get(..at).unwrap_or_default();
-                    let after = path.get(at + file.len()..).unwrap_or_default();
-                    (before.is_empty() || before.ends_with('/'))
-                        && (after.is_empty() || after.starts_with('/'))
-                });
-                behind
+        // whole parts of a path
+        let is_part = |path: &str, file: &str| {
+            path.match_indices(file).any(|(at, _)| {
+                let before = path.get(..at).unwrap_or_default();
+                let after = path.get(at + file.len()..).unwrap_or_default();
+                let begins = before.is_empty() || before.ends_with('/');
+                begins && (after.is_empty() || after.starts_with('/'))
             })
         };
+        let is_written = |file: &str| self.paths.iter().any(|path| is_part(path, file));
         for (programs, files) in PROGRAM_FILES {
             let written = files.split_ascii_whitespace().find(|file| is_written(file));
             if let Some(file) = written.filter(|_| runs(programs)) {

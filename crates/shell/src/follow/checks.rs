@@ -307,6 +307,59 @@ fn holds_found_file(path: &str) -> bool {
     has_mark(&others.collect::<Vec<_>>().join("/"))
 }
 
+/// Refuses a line that the code of `sed` runs.
+fn check_code_of_sed(words: &[Field]) -> Result<()> {
+    let mut codes = sed::codes(words).into_iter();
+    match codes.find(|code| sed::effects_of(code).runs) {
+        Some(code) => refuse("a line that `sed` runs", &Field::known(code)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses recipes in a text of the line. What another program prints is code of that program.
+fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
+    let is_text = matches!(feed, Feed::Text(_));
+    let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
+    let mut before = "";
+    let given = words.iter().find(|word| {
+        let follows = matches!(before, "-f" | "--file" | "--makefile");
+        before = word.text.as_str();
+        let attached = ["-f", "--file=", "--makefile="].iter();
+        let mut attached = attached.filter_map(|option| word.text.strip_prefix(option));
+        follows && (word.process.is_some() || is_input(&word.text)) || attached.any(is_input)
+    });
+    match given {
+        Some(file) => refuse("the recipes of `make`", file),
+        None => Ok(()),
+    }
+}
+
+/// Returns the words that name a script of a shell among them, a file of options, or a script of `perl`, which runs another program that
+/// the first line of the script names.
+fn given_files<'f>(program: &str, words: &'f [Field]) -> Vec<&'f Field> {
+    let mut files: Vec<&Field> = Vec::new();
+    if unversioned(program) == "perl" {
+        let gives_code = |word: &Field| {
+            let letters = word.text.strip_prefix('-').unwrap_or_default();
+            !letters.starts_with('-') && letters.contains(['e', 'E'])
+        };
+        let script = words.iter().find(|word| !word.text.starts_with('-'));
+        files.extend(script.filter(|_| !words.iter().any(gives_code)));
+    }
+    if !listed(OWN_WORDS, program) {
+        let is_shell = |word: &Field| {
+            word.is_known() && SHELLS.contains(&base(&word.text)) && !word.text.contains('=')
+        };
+        let pairs = words.iter().zip(words.iter().skip(1));
+        let scripts = pairs.filter(|(shell, _)| is_shell(shell));
+        files.extend(scripts.map(|(_, script)| script));
+    }
+    let takes_options = listed(OPTION_FILES, program);
+    let of_options = words.iter().filter(|word| word.text.starts_with('@'));
+    files.extend(of_options.filter(|_| takes_options));
+    files
+}
+
 impl Walk<'_> {
     /// Refuses a file of settings that run, if the line writes it or the file is an input.
     pub(super) fn check_settings_files(&self, program: &str, words: &[Field]) -> Result<()> {
@@ -337,91 +390,34 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such.
+    /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such, and lines
+    /// in the code of `sed` and `make`.
     pub(super) fn check_given_files(
         &mut self,
         program: &str,
         words: &[Field],
         feed: &Feed,
     ) -> Result<()> {
-        let mut files: Vec<&Field> = Vec::new();
-        if listed("sed gsed", program)
-            && let Some(code) = sed::codes(words)
-                .into_iter()
-                .find(|code| sed::effects_of(code).runs)
-        {
-            return refuse("a line that `sed` runs", &Field::known(code));
-        }
-        if listed("make gmake", program) {
-            // recipes in a text of the line; what another program prints is code of that program
-            let is_text = matches!(feed, Feed::Text(_));
-            let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
-            let mut before = "";
-            let given = words.iter().find(|word| {
-                let follows = matches!(before, "-f" | "--file" | "--makefile");
-                before = word.text.as_str();
-                let attached = ["-f", "--file=", "--makefile="].iter();
-                let mut attached = attached.filter_map(|option| word.text.strip_prefix(option));
-                follows && (word.process.is_some() || is_input(&word.text))
-                    || attached.any(is_input)
-            });
-            if let Some(file) = given {
-                return refuse("the recipes of `make`", file);
+        match program {
+            "sed" | "gsed" => check_code_of_sed(words)?,
+            "make" | "gmake" => {
+                check_makefile(words, feed)?;
+                self.check_values_of_make(words)?;
             }
+            "configure" => self.check_values_of_make(words)?,
+            _ => {}
         }
-        if listed("make gmake configure", program) {
-            // a value in which `make` puts that of a variable of the line
-            let is_own = |word: &&Field| {
-                let text = word.determined();
-                text.contains('$')
-                    && self
-                        .assigned
-                        .iter()
-                        .any(|name| text.contains(name.as_str()))
-            };
-            if let Some(word) = words.iter().find(is_own) {
-                return refuse("a variable of `make`", word);
-            }
-        }
-        if unversioned(program) == "perl" {
-            // it runs another program that the first line of a script names
-            let gives_code = |word: &Field| {
-                let letters = word.text.strip_prefix('-').unwrap_or_default();
-                !letters.starts_with('-') && letters.contains(['e', 'E'])
-            };
-            let script = words.iter().find(|word| !word.text.starts_with('-'));
-            files.extend(script.filter(|_| !words.iter().any(gives_code)));
-        }
-        // a shell among the words of a program
-        if !listed(OWN_WORDS, program) {
-            let is_shell = |word: &Field| {
-                word.is_known() && SHELLS.contains(&base(&word.text)) && !word.text.contains('=')
-            };
-            let pairs = words.iter().zip(words.iter().skip(1));
-            files.extend(
-                pairs
-                    .filter(|(shell, _)| is_shell(shell))
-                    .map(|(_, script)| script),
-            );
-        }
-        let takes_options = listed(OPTION_FILES, program);
         let is_folder = |word: &&Field| {
-            OPTION_FOLDERS
-                .iter()
-                .any(|option| word.text.starts_with(option))
+            let mut options = OPTION_FOLDERS.iter();
+            options.any(|option| word.text.starts_with(option))
         };
-        if takes_options
+        if listed(OPTION_FILES, program)
             && self.writes_files()
             && let Some(folder) = words.iter().find(is_folder)
         {
             return refuse("the programs of a folder", folder);
         }
-        files.extend(
-            words
-                .iter()
-                .filter(|word| takes_options && word.text.starts_with('@')),
-        );
-        for file in files {
+        for file in given_files(program, words) {
             let name = base(file.text.trim_start_matches('@')).to_owned();
             if self.writes_file(&name) || self.any_file {
                 return refuse("the content of a file that the line writes", file);
@@ -430,6 +426,16 @@ impl Walk<'_> {
             self.later.insert(name);
         }
         Ok(())
+    }
+
+    /// Refuses a value in which `make` puts that of a variable of the line.
+    fn check_values_of_make(&self, words: &[Field]) -> Result<()> {
+        let names_own = |text: &str| self.assigned.iter().any(|name| text.contains(&**name));
+        let is_own = |text: &str| text.contains('$') && names_own(text);
+        match words.iter().find(|word| is_own(word.determined())) {
+            Some(word) => refuse("a variable of `make`", word),
+            None => Ok(()),
+        }
     }
 
     /// Whether a word begins with a tilde that stands for another folder than the user's, or for what a variable of the line holds:

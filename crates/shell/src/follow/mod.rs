@@ -183,7 +183,7 @@ impl Walk<'_> {
                     };
                     let mut program = self.program(first, scope)?;
                     if !self.functions.contains(&program) {
-                        known_name(&program).to_owned().clone_into(&mut program);
+                        program = known_name(&program).to_owned();
                     }
                     // the parser cannot record the effects of a builtin whose name it does not see
                     let runs_words = matches!(&*program, "command" | "builtin" | "time");
