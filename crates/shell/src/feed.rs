@@ -1,13 +1,14 @@
 //! The standard input of commands: what they read, and what is left of it for others.
 
 use super::ShellError;
-use super::follow::base;
+use super::follow::{base, listed};
 use super::syntax::{
     self, Assign, Kind, Node, Part, Redirect, Script, Target, Word, behind_prefixes,
 };
-use super::table::SHELLS;
+use super::table::{ASKS, GIT_LEAVES_INPUT, LEAVES_INPUT, READS_OPERANDS, SHELLS};
 use super::walk::{Scope, Walk};
 use super::words::Field;
+use super::wrappers::WRAPPERS;
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -29,21 +30,6 @@ impl Feed {
     }
 }
 
-/// Builtins and programs that may read a part of their input only, so that a script goes on elsewhere if its shell reads the same input.
-const READERS: &[&str] = &[
-    "dd",
-    "read",
-    "mapfile",
-    "readarray",
-    "cat",
-    "head",
-    "line",
-    "od",
-    "xxd",
-    "hexdump",
-    "hd",
-    "tee",
-];
 /// Programs that do so if no file stands behind the first operand, or behind options that take its place.
 const FILTERS: &[&str] = &[
     "sed", "gsed", "grep", "egrep", "fgrep", "awk", "gawk", "mawk",
@@ -65,12 +51,45 @@ fn is_input(path: &str) -> bool {
 pub(super) fn may_read_script(program: &str, words: &[Field]) -> bool {
     let gives_code = |word: &Field| CODE_OPTIONS.iter().any(|one| word.text.starts_with(one));
     let is_operand = |word: &&Field| !word.text.starts_with('-') && !is_input(&word.text);
+    let n_operands = words.iter().filter(is_operand).count();
     let n_needed = if words.iter().any(gives_code) { 1 } else { 2 };
-    READERS.contains(&program)
-        || words.iter().any(|word| is_input(&word.text))
-        || SHELLS.contains(&program) && words.iter().filter(is_operand).count() == 0
-        || FILTERS.contains(&program) && words.iter().filter(is_operand).count() < n_needed
+    if SHELLS.contains(&program) {
+        return n_operands == 0 || words.iter().any(|word| is_input(&word.text));
+    }
+    if LEAVES_INPUT_IN_SHELL.contains(&program) {
+        return words.iter().any(|word| word.text.contains("/fd/"));
+    }
+    let reads = |word: &Field| {
+        let text = word.text.as_str();
+        is_input(text) || text.ends_with('-') || text.contains("stdin")
+    };
+    let asks = |word: &Field| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        let is_short = letters.starts_with(|c: char| c.is_ascii_alphabetic());
+        word.text.starts_with("--interactive")
+            || word.text.starts_with("--patch")
+            || is_short && letters.contains(['i', 'I']) && listed(ASKS, program)
+            || letters.starts_with("ok")
+    };
+    let leaves = listed(LEAVES_INPUT, program)
+        || FILTERS.contains(&program) && n_operands >= n_needed
+        || listed(READS_OPERANDS, program) && n_operands > 0
+        || program == "git"
+            && words
+                .first()
+                .is_some_and(|one| listed(GIT_LEAVES_INPUT, &one.text))
+        || WRAPPERS.iter().any(|one| listed(one.names, program));
+    !leaves || words.iter().any(|word| reads(word) || asks(word))
 }
+
+/// Builtins that read no input themselves.
+const LEAVES_INPUT_IN_SHELL: &[&str] = &[
+    ":", ".", "[", "alias", "bg", "break", "builtin", "cd", "command", "compgen", "complete",
+    "continue", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit", "export",
+    "false", "fg", "hash", "jobs", "kill", "let", "local", "popd", "printf", "pushd", "pwd",
+    "readonly", "return", "set", "shift", "shopt", "source", "test", "time", "times", "trap",
+    "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+];
 
 /// Commands that read no input, apart from what substitutions in their words read.
 const READ_NOTHING: &[&str] = &[

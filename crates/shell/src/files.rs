@@ -1,10 +1,11 @@
 //! Files that a line writes, and those that it runs.
 
 use super::ShellError;
-use super::follow::{base, listed, unversioned};
+use super::follow::{base, known_name, listed, unversioned};
 use super::option_table::GIT_FILES;
 use super::table::{
-    COMPILES, GIT_PLUMBING, MAY_WRITE, READS, SHELLS, STARTUP_FILES, STORES, UNPACKS, WRITERS,
+    CODE_FOLDERS, COMPILES, GIT_PLUMBING, MAY_WRITE, PROGRAM_FILES, READS, SHELLS, STARTUP_FILES,
+    STORES, UNPACKS, WRITERS,
 };
 use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;
@@ -65,6 +66,19 @@ impl Walk<'_> {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
         }
+        if self.git_folder && self.git_runs && self.writes_files() {
+            let what = "what `git` runs of a folder of hooks";
+            return Err(ShellError::undetermined(what, ""));
+        }
+        let folder = self
+            .assigned
+            .iter()
+            .find(|name| CODE_FOLDERS.contains(&name.as_str()));
+        if let Some(name) = folder.filter(|_| self.writes_files()) {
+            let what = "the code in a folder that a variable names";
+            return Err(ShellError::undetermined(what, name));
+        }
+        self.check_program_files()?;
         if let Some(name) = self.later.iter().find(|name| self.files.contains(*name)) {
             let what = "the content of a file that the line writes";
             return Err(ShellError::undetermined(what, name));
@@ -72,6 +86,34 @@ impl Walk<'_> {
         if self.unordered {
             self.check_ran(0)?;
             self.check_started(0)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a program that reads commands from a file that the line writes when it starts.
+    fn check_program_files(&mut self) -> Result<()> {
+        let bytes: usize = self.paths.iter().map(String::len).sum();
+        self.charge(self.found.len() * 16 + bytes)?;
+        let runs = |programs: &str| {
+            let mut names = self.found.iter().filter_map(|words| words.first());
+            names.any(|name| listed(programs, known_name(base(name))))
+        };
+        // whole parts of a path
+        let is_part = |path: &str, file: &str| {
+            path.match_indices(file).any(|(at, _)| {
+                let before = path.get(..at).unwrap_or_default();
+                let after = path.get(at + file.len()..).unwrap_or_default();
+                let begins = before.is_empty() || before.ends_with('/');
+                begins && (after.is_empty() || after.starts_with('/'))
+            })
+        };
+        let is_written = |file: &str| self.paths.iter().any(|path| is_part(path, file));
+        for (programs, files) in PROGRAM_FILES {
+            let written = files.split_ascii_whitespace().find(|file| is_written(file));
+            if let Some(file) = written.filter(|_| runs(programs)) {
+                let what = "what a program reads when it starts";
+                return Err(ShellError::undetermined(what, file));
+            }
         }
         Ok(())
     }
@@ -114,6 +156,12 @@ impl Walk<'_> {
     /// Records the name of a file that is written: the last part of its path.
     pub(super) fn writes(&mut self, path: &str) {
         self.writes_for_git(path);
+        // a file in the folder of the line, and in one to which it changes
+        let bare = matches!(path, "config" | "update");
+        if bare {
+            self.git_file = Some(path.to_owned());
+        }
+        self.paths.insert(path.trim_end_matches('/').to_owned());
         let name = path
             .trim_end_matches('/')
             .rsplit('/')
@@ -132,8 +180,9 @@ impl Walk<'_> {
             // a subcommand
             || name.starts_with("git-") && !name.contains('.')
             || name == ".git"
-            || name == "config" && (self.moves || trimmed.contains('/'))
+            || matches!(name, "config" | "update") && (self.moves && name == "config" || trimmed.contains('/'))
             || path.contains("--git-path")
+            || path.contains("hooks/") && name.contains(['$', '`', '*', '?', '{'])
             || [".git/hooks", ".git/config"]
                 .iter()
                 .any(|part| path.contains(part));

@@ -8,6 +8,12 @@ pub(super) const PRINTS_SETUP: &[&str] = &[
     "pyenv init --path",
     "pyenv virtualenv-init -",
     "rbenv init -",
+    "rbenv init - bash",
+    "pyenv init - bash",
+    "kubectl completion bash",
+    "helm completion bash",
+    "gh completion -s bash",
+    "docker completion bash",
     "nodenv init -",
     "goenv init -",
     "direnv hook bash",
@@ -25,6 +31,14 @@ pub(super) const PRINTS_SETUP: &[&str] = &[
     "dircolors -b",
     "conda shell.bash hook",
     "minikube docker-env",
+];
+
+/// Folders of the programs that print it.
+pub(super) const SETUP_FOLDERS: &[&str] = &[
+    "/opt/homebrew/bin/",
+    "/home/linuxbrew/.linuxbrew/bin/",
+    "/usr/local/bin/",
+    "/usr/bin/",
 ];
 
 /// Commands whose output is one word that is no option.
@@ -138,6 +152,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
         printed: false,
     },
     Optioned {
+        names: "less more most",
+        values: "bhjkoOpPtTxyz",
+        long_values: "buffers max-back-scroll jump-target lesskey-file log-file pattern prompt tag tag-file tabs max-forw-scroll window",
+        printed: false,
+    },
+    Optioned {
         names: "curl",
         values: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
         long_values: "user-agent cookie cookie-jar continue-at data data-ascii data-binary data-raw data-urlencode dump-header \
@@ -191,7 +211,8 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
     gc.recentobjectshook sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
 
 /// Settings of `git` that name other settings, helpers, hooks or subcommands.
-pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect";
+pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect \
+    rebase.instructionformat";
 
 /// Settings of `git` whose value is a folder with programs that it runs.
 pub(super) const GIT_FOLDERS: &str = "core.hookspath";

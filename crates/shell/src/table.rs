@@ -6,6 +6,22 @@ pub(super) const SHELLS: &[&str] = &[
     "ysh", "rc", "es", "pwsh",
 ];
 
+/// Endings of the names of alternatives of a program: `vim.basic`, `nc.openbsd`.
+pub(super) const ALTERNATIVES: &str =
+    "basic tiny nox athena gtk gtk3 traditional openbsd gnu distrib mini full";
+
+/// The first parts of the names of targets: `x86_64-linux-gnu`.
+pub(super) const ARCHITECTURES: &str = "x86_64 aarch64 arm armv7 armv7l armeb i386 i486 i586 i686 riscv32 riscv64 powerpc powerpc64 powerpc64le \
+    ppc64le mips mipsel mips64 mips64el s390x sparc64 loongarch64 alpha hppa m68k sh4 avr wasm32";
+
+/// Other names of programs.
+pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
+    ("c89 c99 c17 cpp", "gcc"),
+    ("editor vimdiff rvim rview gvim gview evim", "vim"),
+    ("rsh remsh", "ssh"),
+    ("zless", "less"),
+];
+
 /// Programs that run code of their own language, from their standard input if no file is named.
 pub(super) const INTERPRETERS: &[&str] = &[
     "python",
@@ -66,6 +82,7 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
     ("gcloud vagrant", "--command"),
     ("nodemon", "--exec"),
     (EDITORS, "-c -S --cmd"),
+    (PAGERS, ""),
     ("install ginstall", "--strip-program"),
     ("cc gcc g++ c++ clang clang++", "-wrapper"),
     ("nix-shell", "--run --command"),
@@ -96,13 +113,16 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
 /// Editors whose commands may run a line: `:!LINE`.
 pub(super) const EDITORS: &str = "vi vim nvim view ex";
 
+/// Pagers whose commands may run a line: `+!LINE`.
+pub(super) const PAGERS: &str = "less more most";
+
 /// Programs of which `-o` gives a setting of `ssh`.
 pub(super) const SSH_PROGRAMS: &str = "ssh scp sftp slogin autossh";
 
 /// Programs of [`LINE_OPTIONS`] that give a line to a shell as it is, without words behind it.
 pub(super) const WHOLE_LINES: &str = "tar gtar bsdtar split gsplit sort gsort man bat batcat delta ack ag hyperfine sbatch gcloud vagrant vi vim \
     nvim view ex nix-shell npm pnpm mise doppler nc ncat netcat strace ltrace fzf sk apt apt-get apt-cache aptitude dpkg git-rebase \
-    git-filter-branch restic rclone make gmake dpkg-architecture";
+    git-filter-branch restic rclone make gmake dpkg-architecture less more most";
 
 /// Programs, the words that announce a command (one of them is enough), and the number of operands between that word
 /// and the command.
@@ -120,7 +140,125 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
 ];
 
 /// Programs whose operands are lines for a shell, if they are no plain words.
-pub(super) const LINE_OPERANDS: &str = "hyperfine tmux sops";
+pub(super) const LINE_OPERANDS: &str = "hyperfine sops";
+
+/// Programs that run what their words say in the folder in which they run themselves.
+pub(super) const STAYS_IN_FOLDER: &str = "hyperfine nix-shell nix nodemon npm pnpm doppler fzf sk fd fdfind watchexec docker podman sqlite3 \
+    gdb lldb capsh perf op dotenv infisical";
+
+/// Commands of `tmux` that run nothing by their words.
+pub(super) const TMUX_QUIET: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients list-buffers lsb list-keys lsk \
+    list-commands lscm has has-session kill-session kill-window killw kill-pane killp kill-server attach attach-session a detach detach-client \
+    capture-pane capturep display display-message rename rename-session rename-window renamew resize-pane resizep resize-window resizew \
+    select-window selectw select-pane selectp select-layout selectl swap-pane swapp swap-window swapw show show-options show-buffer showb \
+    show-environment showenv wait wait-for start start-server switch-client switchc next next-window prev previous-window last last-window \
+    move-window movew move-pane movep join-pane joinp break-pane breakp clear-history clearhist refresh refresh-client info server-info";
+
+/// Other commands of `tmux`, what their words are (a file with commands, keys, a line for a shell, or a line or a program), and their options
+/// with a value.
+pub(super) const TMUX_COMMANDS: &[(&str, &str, &str)] = &[
+    ("source source-file", "file", "t"),
+    ("send send-keys", "keys", "cNt"),
+    ("run run-shell if if-shell pipep pipe-pane", "shell", "cdt"),
+    ("new new-session neww new-window", "start", "cefFnStxy"),
+    (
+        "splitw split-window respawnp respawn-pane respawnw respawn-window",
+        "start",
+        "ceFlpt",
+    ),
+    ("popup display-popup", "start", "bcdehsStTwxy"),
+];
+
+/// Compilers and linkers that take options from a file (`@FILE`), and programs from a folder.
+pub(super) const OPTION_FILES: &str =
+    "cc gcc g++ c++ clang clang++ gfortran ld ar as javac java rustc swiftc nvcc";
+
+/// Options of these that name a file or folder with what they run.
+pub(super) const OPTION_FOLDERS: &[&str] = &[
+    "-B",
+    "-specs",
+    "--specs",
+    "-fplugin",
+    "-fuse-ld",
+    "--sysroot",
+    "-iplugindir",
+    "--config",
+    "-load",
+    "-Xclang",
+];
+
+/// Files and folders from which programs read commands, or take programs, when they start.
+pub(super) const PROGRAM_FILES: &[(&str, &str)] = &[
+    (
+        "vi vim nvim view ex vimtutor git crontab visudo",
+        ".vimrc .exrc .gvimrc .vim _vimrc nvim",
+    ),
+    ("emacs emacsclient", ".emacs .emacs.d init.el"),
+    ("gdb", ".gdbinit gdbinit"),
+    ("lldb", ".lldbinit"),
+    ("tmux", ".tmux.conf tmux.conf tmux"),
+    ("screen", ".screenrc"),
+    ("docker", "cli-plugins"),
+    ("kubectl helm", "plugins"),
+    ("less man git", ".lesskey .less lesskey"),
+    ("psql", ".psqlrc"),
+    ("sqlite3", ".sqliterc"),
+    ("mail mailx mutt", ".mailrc .muttrc"),
+    ("tclsh wish expect", ".tclshrc .wishrc .expect.rc init.tcl"),
+    ("irb", ".irbrc"),
+    ("perl", ".perldb"),
+    ("ssh scp sftp rsync git autossh mosh", ".ssh/config .ssh/rc"),
+    ("wget", ".wgetrc"),
+    ("hg", ".hgrc hgrc"),
+    ("svn", ".subversion"),
+    ("direnv", ".envrc"),
+    ("R Rscript", ".Rprofile"),
+    ("ghci", ".ghci"),
+    ("rpm rpmbuild", ".rpmmacros"),
+    ("gpg git", "gpg.conf .gnupg/gpg.conf"),
+    ("bc dc", ".bcrc"),
+];
+
+/// Variables that name a folder or file from which a program takes code or programs when it starts.
+pub(super) const CODE_FOLDERS: &[&str] = &[
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "TCL_LIBRARY",
+    "TCLLIBPATH",
+    "TK_LIBRARY",
+    "DOCKER_CONFIG",
+    "VIMRUNTIME",
+    "VIM",
+    "GIT_TEMPLATE_DIR",
+    "EMACSLOADPATH",
+    "SCREENRC",
+    "PSQLRC",
+    "LESSKEY",
+    "LESSKEYIN",
+    "KREW_ROOT",
+    "HGRCPATH",
+    "GNUPGHOME",
+    "MAILRC",
+    "TMUX_CONF",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "BC_ENV_ARGS",
+    "XDG_CONFIG_HOME",
+    "VIMPATH",
+    "GEM_HOME",
+    "HELM_PLUGINS",
+];
+
+/// Editors, their options that run nothing, and programs that change or print a file as an editor.
+pub(super) const EDITING: &str = "vi vim nvim nano emacs emacsclient ed ex code code-insiders codium subl mate atom micro helix hx kak pico \
+    joe mcedit gedit kate idea zed cursor windsurf notepad";
+pub(super) const EDITOR_OPTIONS: &str =
+    "--wait -w -n -f -nw -t -a -R -r --nofork --new-window --reuse-window --noplugin --clean";
+pub(super) const REPLACING: &str = "sed gsed true false : cat echo touch sleep head rm";
+
+/// Options by which a program changes to a folder.
+pub(super) const FOLDER_OPTIONS: &str =
+    "-C --cd --cwd --chdir --directory --workdir --working-dir --working-directory --prefix --dir";
 
 /// Settings of `ssh` whose value is a line for a shell.
 pub(super) const SSH_LINES: &str =
@@ -284,6 +422,13 @@ pub(super) const WRITERS: &[(&str, Writes)] = &[
     ("openssl", Writes::Fetched),
 ];
 
+/// Programs, and the file that they write without a word that names it.
+pub(super) const OUTPUT_FILES: &[(&str, &str)] =
+    &[("script", "typescript"), ("nohup", "nohup.out")];
+
+/// Programs whose words are code that may write files.
+pub(super) const CODE_PROGRAMS: &str = "awk gawk mawk nawk perl python python2 python3 ruby node php lua tclsh vi vim nvim ex ed sqlite3";
+
 /// Files that a shell reads when it starts or ends.
 pub(super) const STARTUP_FILES: &[&str] = &[
     ".bashrc",
@@ -313,7 +458,7 @@ pub(super) const STARTUP_FILES: &[&str] = &[
 
 /// Options of the shell, of `set -o` and of `shopt`, after which it reads lines and runs commands as before. Of all others a line is unknown:
 /// they change words, names, folders or assignments.
-pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber \
+pub(super) const SHELL_OPTIONS: &str = "allexport errexit errtrace functrace hashall ignoreeof monitor noclobber \
     noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi emacs xtrace checkhash checkjobs \
     checkwinsize cmdhist direxpand dirspell dotglob execfail expand_aliases extglob globasciiranges globskipdots globstar histappend \
     huponexit inherit_errexit lithist localvar_inherit localvar_unset login_shell nocaseglob nocasematch nullglob progcomp \
@@ -353,6 +498,37 @@ pub(super) const STORES: &str =
 /// Subcommands of `git` that can write files of any name with content from the line.
 pub(super) const GIT_PLUMBING: &str =
     "apply am checkout-index read-tree unpack-file update-index hash-object fast-import";
+
+/// Programs that leave their standard input alone, unless a word or an option says otherwise. After any other program, the rest of a script
+/// that a shell reads from its standard input may begin anywhere.
+pub(super) const LEAVES_INPUT: &str = "mkdir rmdir rm cp mv ln ls dir chmod chown chgrp touch install mktemp mkfifo stat du df date sleep \
+    id who whoami hostname uname nproc free uptime ps pgrep pkill killall lsof which whereis basename dirname realpath readlink find gfind \
+    seq unlink shred truncate make gmake cmake ninja meson npm npx yarn pnpm pip pip3 poetry uv cargo rustup go mvn gradle dotnet composer \
+    bundle gem pytest tox ruff black mypy tsc eslint jest vitest docker docker-compose podman kubectl helm terraform ansible-playbook aws \
+    gcloud az gh apt apt-get apt-cache add-apt-repository yum dnf rpm apk pacman brew snap systemctl service journalctl useradd usermod \
+    userdel groupadd adduser addgroup mount umount sysctl modprobe ufw ip ping dig curl wget zip unzip ssh scp rsync ssh-keygen \
+    ssh-keyscan pm2 nginx certbot supervisorctl createdb dropdb pg_dump pg_isready locale-gen update-alternatives ldconfig tzselect \
+    timedatectl hostnamectl swapon swapoff fallocate lsblk findmnt netstat ss export printenv";
+
+/// Programs that read their operands, and their standard input only without any.
+pub(super) const READS_OPERANDS: &str = "cat head tail wc sort uniq nl tac rev cut strings file diff md5sum sha1sum sha256sum sha512sum \
+    b2sum cksum base64 gzip gunzip xz bzip2 zstd jq";
+
+/// Programs with an option `-i` by which they ask, or keep their standard input open.
+pub(super) const ASKS: &str = "rm cp mv ln docker podman kubectl git";
+
+/// Subcommands of `git` that leave the standard input alone.
+pub(super) const GIT_LEAVES_INPUT: &str = "add commit push pull fetch clone status log diff checkout switch branch merge rebase reset restore \
+    stash tag remote init config clean submodule rev-parse describe show ls-files worktree cherry-pick revert mv rm";
+
+/// Programs that connect their standard input to a terminal, which edits what is typed: always, or with one of these options.
+pub(super) const TERMINALS: &[(&str, &str)] = &[
+    ("script rlwrap expect screen", ""),
+    ("unbuffer", "p"),
+    ("su runuser", "P pty"),
+    ("systemd-run", "t pty pty-late"),
+    ("ssh slogin autossh mosh", "t"),
+];
 
 /// Programs that run commands later, at the same time or more than once.
 pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";

@@ -2,10 +2,11 @@
 
 use crate::ShellError;
 use crate::follow::git::decides;
-use crate::follow::{base, dialect_of, listed, unversioned};
+use crate::follow::{base, dialect_of, known_name, listed, unversioned};
 use crate::syntax::Dialect;
 use crate::table::{
-    DELETERS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, RUNS_OR_WRITES, SHELLS, WRITERS,
+    DELETERS, EDITING, EDITOR_OPTIONS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, REPLACING,
+    RUNS_OR_WRITES, SHELLS, WRITERS,
 };
 use crate::words::{Field, Hole};
 use crate::wrappers::WRAPPERS;
@@ -21,6 +22,10 @@ pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ARGV0",
+    // the characters of the history, and how an older version reads words
+    "histchars",
+    "HISTCHARS",
+    "BASH_COMPAT",
     // where the commands are written to before they run
     "BASH_XTRACEFD",
     // translations of `$"…"`
@@ -64,6 +69,8 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "GVIMINIT",
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
+    "RSYNC_CONNECT_PROG",
+    "KUBECTL_EXTERNAL_DIFF",
     "GREP",
 ];
 /// Variables whose value holds options of `make`.
@@ -130,6 +137,11 @@ const LOADERS: &[&str] = &[
     "OPENSSL_CONF",
     "LESS",
     "CURL_HOME",
+    "COMPILER_PATH",
+    "TCL_LIBRARY",
+    "TCLLIBPATH",
+    "DOCKER_CONFIG",
+    "VIMRUNTIME",
     "WGETRC",
     "SYSTEM_WGETRC",
     "SHELL",
@@ -323,9 +335,12 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let expands = EXPANDED_VARIABLES.contains(&name) && value.is_none_or(runs_in_prompt);
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
+    let is_editor = name.ends_with("EDITOR") || matches!(name, "VISUAL" | "FCEDIT");
+    let hides = hides || is_editor && value.is_none_or(|value| !edits_only(value));
     let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
     // `make` expands the values of all variables that it inherits
-    let flags = is_flags_of_build(name) && given.value.contains(RECIPE_ENDS);
+    let flags =
+        is_flags_of_build(name) && (given.value.contains(RECIPE_ENDS) || given.value.contains('$'));
     let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(given.value);
     let calls = ["$(shell", "${shell", "$$("];
     let makes = flags || evaluates || calls.iter().any(|one| given.value.contains(one));
@@ -409,9 +424,12 @@ fn runs_in_prompt(value: &str) -> bool {
 
 /// Whether options of `less` may make it run something: commands that it begins with, of which only those that move do not, or what a
 /// program prints.
-fn runs_at_start(options: &str) -> bool {
+pub(super) fn runs_at_start(options: &str) -> bool {
     let moves = |command: &str| {
-        matches!(command, "G" | "g" | "F") || command.bytes().all(|byte| byte.is_ascii_digit())
+        let searches = command.starts_with(['/', '?']) && !command.contains(char::is_control);
+        searches
+            || matches!(command, "G" | "g" | "F")
+            || command.bytes().all(|byte| byte.is_ascii_digit())
     };
     let mut words = options.split_ascii_whitespace();
     let begins = |word: &str| {
@@ -437,6 +455,16 @@ fn is_own_shell(written: &str) -> bool {
         || inner.starts_with("${SHELL") && !inner.contains(['(', '`', '=', '/'])
 }
 
+/// Whether a line is an editor that runs nothing of the file that it gets, or a program that only reads or replaces text in it.
+pub(super) fn edits_only(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let program = words.next().map_or("", |word| known_name(base(word)));
+    let is_plain = |word: &str| !word.starts_with(['-', '+']) || listed(EDITOR_OPTIONS, word);
+    listed(EDITING, program) && words.all(is_plain)
+        || listed(REPLACING, program)
+        || program.is_empty()
+}
+
 /// Whether a line is a single command of a program that neither runs others nor writes or deletes files by its words, whatever is appended.
 fn is_harmless(line: &str) -> bool {
     let runs = |word: &str| {
@@ -449,6 +477,6 @@ fn is_harmless(line: &str) -> bool {
             || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
     };
     !line.contains([
-        '!', ';', '|', '&', '<', '>', '$', '`', '(', '{', '\n', '\\', '*', '?',
+        '!', ';', '|', '&', '<', '>', '$', '`', '(', '{', '[', '%', '\n', '\\', '*', '?',
     ]) && !line.split([' ', '\t', '\'', '"', '=']).any(runs)
 }

@@ -10,7 +10,7 @@ use super::syntax::{
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, loads_code, runs_values_of};
 use super::words::{
-    Leading, Partial, begins_as_environment, has_plain_default, with_substitutions,
+    Leading, Partial, begins_as_environment, has_plain_default, shown, with_substitutions,
 };
 use super::{Command, Limits, ShellError};
 
@@ -27,6 +27,8 @@ pub(super) struct Walk<'l> {
     pub(super) aliases: HashSet<String>,
     /// Names of files that the text writes.
     pub(super) files: HashSet<String>,
+    /// Paths of files that the text writes, and of folders to which it changes.
+    pub(super) paths: HashSet<String>,
     /// Extensions of the files that the text writes, for names that are known only in part.
     pub(super) endings: HashSet<String>,
     /// Whether the text writes a file whose name it does not determine.
@@ -62,6 +64,8 @@ pub(super) struct Walk<'l> {
     /// Whether a command of `git` runs that may run hooks, and a file that `git` reads as settings or runs as a hook is written.
     pub(super) git_runs: bool,
     pub(super) git_file: Option<String>,
+    /// Whether the line names a folder with hooks of `git`.
+    pub(super) git_folder: bool,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
     /// The number of variables, aliases, functions and traps that the line itself names.
@@ -136,6 +140,7 @@ impl<'l> Walk<'l> {
             assigned: HashSet::new(),
             aliases: HashSet::new(),
             files: HashSet::new(),
+            paths: HashSet::new(),
             endings: HashSet::new(),
             any_file: false,
             fed: Vec::new(),
@@ -155,6 +160,7 @@ impl<'l> Walk<'l> {
             git_called: HashSet::new(),
             git_runs: false,
             git_file: None,
+            git_folder: false,
             moves: false,
             own_names: 0,
             traps: false,
@@ -542,6 +548,7 @@ impl<'l> Walk<'l> {
                         }
                         if redirect.operator.contains('>') {
                             self.writes_to(&field);
+                            self.writes_for_git(&shown(&field, scope));
                         }
                         command.push(field.text);
                     }

@@ -3,7 +3,7 @@
 use super::ShellError;
 use super::components::{Climb, Components};
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
-use super::syntax::{Part, Word, plants};
+use super::syntax::{Part, Word, is_plain_value, plants};
 use super::variables::SET_BY_SHELL;
 use super::walk::{Scope, Walk};
 
@@ -269,13 +269,22 @@ impl Walk<'_> {
             .and_then(|one| one.strip_suffix(')'));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
         // without quotes a path with blanks is several words
-        let is_path = quoted || !self.moves && !self.assigned.contains("TMPDIR");
+        let is_path = quoted
+            || !self.assigned.contains("TMPDIR")
+                && (!self.moves || program.is_some_and(|name| name.starts_with("mktemp")));
         let known = |one: &str| {
             PRINTS_WORD.contains(&one.trim())
                 || is_path && PRINTS_PATH.iter().any(|path| is_listed(path, one.trim()))
         };
         let is_own = |name: &str| self.redefines(name) || self.assigned.contains("PATH");
         inner.is_some_and(known) && !program.is_some_and(is_own)
+    }
+
+    /// Whether a variable holds the path that `mktemp` has printed.
+    pub(super) fn is_made(&self, partial: &Partial) -> bool {
+        partial.always
+            && is_plain_value(&partial.written)
+            && self.prints_no_option(&partial.written, false)
     }
 
     fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
@@ -321,7 +330,13 @@ impl Walk<'_> {
                         found => {
                             let partial = scope.partial.get(name);
                             self.charge(partial.map_or(0, |partial| partial.determined.len()))?;
-                            let environment = matches!(found, Value::Environment);
+                            // a number, or a path below a folder of the environment
+                            let is_plain = partial.is_some_and(|partial| {
+                                let is_number = !partial.written.starts_with("$(");
+                                is_number && is_plain_value(&partial.written) && !scope.splits_oddly
+                                    || self.is_made(partial)
+                            });
+                            let environment = matches!(found, Value::Environment) || is_plain;
                             let climb = match partial {
                                 Some(partial) => partial.climb,
                                 None if environment => Climb::No,

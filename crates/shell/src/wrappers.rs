@@ -64,7 +64,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper {
         names: "firejail bwrap tini catatonit chronic ifne rlwrap proot fakechroot tsp run-one dbus-launch \
-                entr caffeinate tsocks trickle systemd-inhibit daemonize sem arch",
+                entr caffeinate tsocks trickle systemd-inhibit daemonize sem arch sotruss memusage heaptrack",
         ..PLAIN
     },
     Wrapper {
@@ -458,6 +458,19 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_values: "client server family port bind-server predict predict-overwrite experimental-remote-ip",
         lines: "ssh",
         operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: "perf",
+        subcommand: Some("stat record trace mem c2c"),
+        flags: "adghinvSsTBA0qR",
+        values: "eprjoFCcumIxDtGzk",
+        attached: "",
+        long_flags: "all-cpus no-inherit verbose detailed big-num null sync per-core per-socket no-aggr summary stat-only tail-synthesize help \
+                     version quiet group",
+        long_values: "event repeat pid output freq count cpu delay timeout interval-print field-separator call-graph clockid mmap-pages \
+                      filter buildid-all pre post",
+        writes: "o output",
         ..PLAIN
     },
     Wrapper {

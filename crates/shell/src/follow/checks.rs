@@ -4,11 +4,12 @@ use super::listed;
 use super::options::split_value;
 use super::others::{letters_with_values, option_of};
 use super::programs::FOUND;
-use super::{Result, base, has_mark, joined, refuse};
+use super::{Result, base, has_mark, joined, refuse, sed, unversioned};
 use crate::ShellError;
 use crate::components::{Climb, Components};
+use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
-use crate::table::{ASSIGNS, SHELL_OPTIONS};
+use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
@@ -306,6 +307,59 @@ fn holds_found_file(path: &str) -> bool {
     has_mark(&others.collect::<Vec<_>>().join("/"))
 }
 
+/// Refuses a line that the code of `sed` runs.
+fn check_code_of_sed(words: &[Field]) -> Result<()> {
+    let mut codes = sed::codes(words).into_iter();
+    match codes.find(|code| sed::effects_of(code).runs) {
+        Some(code) => refuse("a line that `sed` runs", &Field::known(code)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses recipes in a text of the line. What another program prints is code of that program.
+fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
+    let is_text = matches!(feed, Feed::Text(_));
+    let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
+    let mut before = "";
+    let given = words.iter().find(|word| {
+        let follows = matches!(before, "-f" | "--file" | "--makefile");
+        before = word.text.as_str();
+        let attached = ["-f", "--file=", "--makefile="].iter();
+        let mut attached = attached.filter_map(|option| word.text.strip_prefix(option));
+        follows && (word.process.is_some() || is_input(&word.text)) || attached.any(is_input)
+    });
+    match given {
+        Some(file) => refuse("the recipes of `make`", file),
+        None => Ok(()),
+    }
+}
+
+/// Returns the words that name a script of a shell among them, a file of options, or a script of `perl`, which runs another program that
+/// the first line of the script names.
+fn given_files<'f>(program: &str, words: &'f [Field]) -> Vec<&'f Field> {
+    let mut files: Vec<&Field> = Vec::new();
+    if unversioned(program) == "perl" {
+        let gives_code = |word: &Field| {
+            let letters = word.text.strip_prefix('-').unwrap_or_default();
+            !letters.starts_with('-') && letters.contains(['e', 'E'])
+        };
+        let script = words.iter().find(|word| !word.text.starts_with('-'));
+        files.extend(script.filter(|_| !words.iter().any(gives_code)));
+    }
+    if !listed(OWN_WORDS, program) {
+        let is_shell = |word: &Field| {
+            word.is_known() && SHELLS.contains(&base(&word.text)) && !word.text.contains('=')
+        };
+        let pairs = words.iter().zip(words.iter().skip(1));
+        let scripts = pairs.filter(|(shell, _)| is_shell(shell));
+        files.extend(scripts.map(|(_, script)| script));
+    }
+    let takes_options = listed(OPTION_FILES, program);
+    let of_options = words.iter().filter(|word| word.text.starts_with('@'));
+    files.extend(of_options.filter(|_| takes_options));
+    files
+}
+
 impl Walk<'_> {
     /// Refuses a file of settings that run, if the line writes it or the file is an input.
     pub(super) fn check_settings_files(&self, program: &str, words: &[Field]) -> Result<()> {
@@ -334,6 +388,54 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses scripts, files of options and folders of programs that the line writes and gives to a program that takes them as such, and lines
+    /// in the code of `sed` and `make`.
+    pub(super) fn check_given_files(
+        &mut self,
+        program: &str,
+        words: &[Field],
+        feed: &Feed,
+    ) -> Result<()> {
+        match program {
+            "sed" | "gsed" => check_code_of_sed(words)?,
+            "make" | "gmake" => {
+                check_makefile(words, feed)?;
+                self.check_values_of_make(words)?;
+            }
+            "configure" => self.check_values_of_make(words)?,
+            _ => {}
+        }
+        let is_folder = |word: &&Field| {
+            let mut options = OPTION_FOLDERS.iter();
+            options.any(|option| word.text.starts_with(option))
+        };
+        if listed(OPTION_FILES, program)
+            && self.writes_files()
+            && let Some(folder) = words.iter().find(is_folder)
+        {
+            return refuse("the programs of a folder", folder);
+        }
+        for file in given_files(program, words) {
+            let name = base(file.text.trim_start_matches('@')).to_owned();
+            if self.writes_file(&name) || self.any_file {
+                return refuse("the content of a file that the line writes", file);
+            }
+            // also if it is written behind this command
+            self.later.insert(name);
+        }
+        Ok(())
+    }
+
+    /// Refuses a value in which `make` puts that of a variable of the line.
+    fn check_values_of_make(&self, words: &[Field]) -> Result<()> {
+        let names_own = |text: &str| self.assigned.iter().any(|name| text.contains(&**name));
+        let is_own = |text: &str| text.contains('$') && names_own(text);
+        match words.iter().find(|word| is_own(word.determined())) {
+            Some(word) => refuse("a variable of `make`", word),
+            None => Ok(()),
+        }
     }
 
     /// Whether a word begins with a tilde that stands for another folder than the user's, or for what a variable of the line holds:
@@ -365,13 +467,17 @@ impl Walk<'_> {
             && self.prints_no_option(&partial.written, !field.splits)
     }
 
-    /// Replaces `$PWD/x` by `./x`, if the text leaves the variable to the shell.
+    /// Replaces `$PWD/x` and `"$(pwd)/x"` by `./x`, if the text leaves the variable and the builtin to the shell.
     pub(super) fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
         let path = ["$PWD/", "${PWD}/"]
             .iter()
             .find_map(|folder| field.text.strip_prefix(folder))
             .map(|path| format!("./{path}"));
-        let own = self.assigned.contains("PWD") || scope.parsed.names.dynamic;
+        // a folder with blanks would be several words
+        let printed = field.text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
+        let path = path.or_else(|| printed.map(|path| format!("./{path}")));
+        let own =
+            self.assigned.contains("PWD") || scope.parsed.names.dynamic || self.redefines("pwd");
         if let Some(path) = path.filter(|path| !own && !path.contains(['$', '`'])) {
             field.climb = Components::of(&path, field.pattern);
             field.text = path;

@@ -1,13 +1,13 @@
 //! The effects of commands on files, variables and the folder.
 
 use super::Result;
-use super::listed;
 use super::options::{Sorted, split_value};
+use super::{listed, sed};
 use crate::files::only_names;
-use crate::table::{ASSIGNS, WRITERS, Writes};
+use crate::table::{ASSIGNS, CODE_PROGRAMS, OUTPUT_FILES, WRITERS, Writes};
 use crate::variables::loads_code;
 use crate::walk::{Folder, Scope, Walk};
-use crate::words::Field;
+use crate::words::{Field, shown};
 use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
@@ -46,8 +46,28 @@ impl Walk<'_> {
             }
         }
         if program != "git" && !only_names(program) {
+            let is_code = listed(CODE_PROGRAMS, program);
             for field in rest {
-                self.writes_for_git(&field.text);
+                let shown = shown(field, scope);
+                self.writes_for_git(&shown);
+                // `-oFILE`, `of=FILE`, `print > "FILE"`
+                let part =
+                    |c: char| c == '/' || c == '_' || c == '.' || c == '-' || c.is_alphanumeric();
+                if is_code || !shown.contains(' ') {
+                    let inner = shown
+                        .split(|c| !part(c))
+                        .filter(|word| word.len() < shown.len());
+                    inner.for_each(|word| self.writes_for_git(word));
+                }
+                let attached = shown.strip_prefix('-').filter(|one| !one.starts_with('-'));
+                for (at, _) in attached.unwrap_or_default().char_indices().skip(1).take(3) {
+                    self.writes_for_git(shown.get(at + 1..).unwrap_or_default());
+                }
+            }
+        }
+        if WRITERS.iter().any(|(name, _)| *name == program) {
+            for field in rest {
+                self.writes_for_git(&shown(field, scope));
             }
         }
         if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
@@ -104,8 +124,18 @@ impl Walk<'_> {
         {
             self.writes_to(file);
         }
-        if program == "script" {
-            self.writes("typescript");
+        for (_, file) in OUTPUT_FILES
+            .iter()
+            .filter(|(names, _)| listed(names, program))
+        {
+            self.writes(file);
+        }
+        if listed("sed gsed", program) {
+            for code in sed::codes(rest) {
+                for file in sed::effects_of(code).files {
+                    self.writes(file);
+                }
+            }
         }
         self.record_backups(program, rest);
         if matches!(program, "find" | "gfind") {
@@ -125,6 +155,10 @@ impl Walk<'_> {
             }
         }
         let oddly = self.assigned.contains("CDPATH");
+        if program == "cd" {
+            self.paths
+                .extend(operands().map(|field| field.text.clone()));
+        }
         match program {
             "cd" => scope.folder = moved(&scope.folder, operands().next(), oddly),
             // options, and places in the stack

@@ -5,6 +5,7 @@ use super::others::{is_open_subcommand, lines_of_options};
 use super::{Place, Result, Run, base, listed, refuse};
 use crate::option_table::{GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES};
 use crate::table::WRITERS;
+use crate::variables::edits_only;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 
@@ -77,6 +78,8 @@ impl Walk<'_> {
             }
             self.git_subcommand(&subcommand.text, rest, &mut runs)?;
         }
+        // aliases and hooks run at the top of a work tree, which a setting or a variable may name
+        moves |= runs.iter().any(|run| !matches!(run, Run::Nothing));
         let run = Run::All(runs);
         Ok(match moves {
             true => Run::At(Place::Elsewhere, Box::new(run)),
@@ -95,6 +98,7 @@ impl Walk<'_> {
         let is_remote =
             key.starts_with("url.") && key.contains("ext::") || text.starts_with("ext::");
         let is_open = value.hole != Hole::None && (!value.tail || value.may_split());
+        self.git_folder |= is_setting(GIT_FOLDERS, &key);
         if is_setting(GIT_SOURCES, &key) || is_remote || is_setting(GIT_FOLDERS, &key) && is_open {
             return refuse("a setting of `git`", value);
         }
@@ -115,7 +119,9 @@ impl Walk<'_> {
                 let replaces = is_setting("trailer.*.command", &key) && text.contains("$ARG");
                 // what an editor copies into a list of commits may be commands
                 let copies = |word: &str| WRITERS.iter().any(|(name, _)| *name == base(word));
-                if replaces || edits && text.split_ascii_whitespace().any(copies) {
+                if replaces
+                    || edits && (!edits_only(text) || text.split_ascii_whitespace().any(copies))
+                {
                     return refuse("a setting of `git`", value);
                 }
                 let line = Field {
@@ -149,6 +155,7 @@ impl Walk<'_> {
             self.git_called.insert(subcommand.to_owned());
         }
         self.git_runs |= !matches!(subcommand, "config" | "init");
+        self.git_folder |= rest.iter().any(|word| word.text.starts_with("--template"));
         let is_program =
             |word: &&Field| word.text.starts_with("ext::") || word.text.contains("=ext::");
         if let Some(remote) = rest.iter().find(is_program) {
@@ -173,12 +180,19 @@ impl Walk<'_> {
                 runs.push(Run::Words(operands(options).to_vec()));
             }
             ("for-each-repo", _) => {
-                let options = rest
-                    .iter()
-                    .take_while(|word| word.text.starts_with('-'))
-                    .count();
+                let mut at = 0;
+                while let Some(word) = rest.get(at).filter(|word| word.text.starts_with('-')) {
+                    at += match split_value(&word.text) {
+                        ("--config", None) => 2,
+                        ("--config" | "--keep-going" | "--", _) => 1,
+                        _ => break,
+                    };
+                    if word.text == "--" {
+                        break;
+                    }
+                }
                 let mut words = vec![Field::known("git")];
-                words.extend(operands(options).iter().cloned());
+                words.extend(operands(at).iter().cloned());
                 runs.push(Run::Words(words));
             }
             ("submodule", Some(_)) => {

@@ -3,7 +3,7 @@
 use super::options::given_line;
 use super::{Result, Run, listed, refuse};
 use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS};
-use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, reads_lines};
+use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, is_flags_of_build, reads_lines};
 use crate::words::{Field, Hole};
 
 /// Endings of variables of `cmake` whose value is a program that builds run, with words.
@@ -20,6 +20,21 @@ const CMAKE_PROGRAMS: [&str; 7] = [
 /// Returns the lines that `cmake` runs by its words: `-DCMAKE_C_COMPILER=PROGRAM`, in which `;` separates words.
 pub(super) fn lines_of_cmake(words: &[Field]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
+    // `cmake -E chdir FOLDER PROGRAM`
+    if let [option, tool, rest @ ..] = words
+        && option.text == "-E"
+    {
+        let skipped = match tool.text.as_str() {
+            "chdir" => 1,
+            "env" => rest
+                .iter()
+                .take_while(|word| word.text.starts_with('-') || word.text.contains('='))
+                .count(),
+            "time" => 0,
+            _ => rest.len(),
+        };
+        runs.push(Run::Words(rest.get(skipped..).unwrap_or_default().to_vec()));
+    }
     for word in words {
         let Some((name, value)) = word.text.split_once('=') else {
             continue;
@@ -64,6 +79,12 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
     if name == ".SHELLFLAGS" {
         return refuse("how `make` runs a recipe", word);
     }
+    // commands of `$(shell …)` are listed
+    let calls = ["$(shell ", "${shell "].iter();
+    let others = calls.fold(determined.to_owned(), |text, call| text.replace(call, ""));
+    if is_flags_of_build(name) && others.contains('$') {
+        return refuse("a variable of `make`", word);
+    }
     if determined.contains(RECIPE_ENDS) && !runs && !listed(MAKE_PROGRAMS, name) {
         return refuse("a value in a recipe of `make`", word);
     }
@@ -80,6 +101,10 @@ fn of_variable(name: &str, value: &str, word: &Field) -> Result<Option<Run>> {
             true => Ok(None),
             false => refuse("a program of `make`", word),
         };
+    }
+    // `make` puts the value of a variable in its place, which may end a quote or the command
+    if value.contains('$') {
+        return refuse("a variable of `make`", word);
     }
     given_line(&Field::known(value), !runs && !is_shell).map(Some)
 }

@@ -5,10 +5,13 @@ mod effects;
 pub(super) mod git;
 mod interpreters;
 mod make;
+mod names;
 mod options;
 mod others;
 mod programs;
+mod sed;
 mod shells;
+mod tmux;
 
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
@@ -23,9 +26,11 @@ use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
 use effects::joined;
+pub(super) use names::known_name;
 use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
+use shells::check_terminal;
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -160,7 +165,12 @@ impl Walk<'_> {
                     // a command that the script runs reads the same standard input
                     Feed::Text(text) => {
                         let from = (place, dialect);
-                        self.line(text, None, scope, &Feed::Script, from)?;
+                        // of a script of one line nothing is left to be read
+                        let rest = match text.trim_end().contains('\n') {
+                            true => Feed::Script,
+                            false => Feed::Text(String::new()),
+                        };
+                        self.line(text, None, scope, &rest, from)?;
                     }
                     Feed::Unknown | Feed::Script => {
                         let what = "what a shell reads from its standard input";
@@ -171,7 +181,10 @@ impl Walk<'_> {
                     let Some(first) = fields.first() else {
                         continue;
                     };
-                    let program = self.program(first, scope)?;
+                    let mut program = self.program(first, scope)?;
+                    if !self.functions.contains(&program) {
+                        program = known_name(&program).to_owned();
+                    }
                     // the parser cannot record the effects of a builtin whose name it does not see
                     let runs_words = matches!(&*program, "command" | "builtin" | "time");
                     if place == Place::Shell
@@ -182,7 +195,13 @@ impl Walk<'_> {
                         return refuse("the meaning of later words after", first);
                     }
                     let words = fields.get(1..).unwrap_or_default();
-                    if matches!(feed, Feed::Script) && may_read_script(&program, words) {
+                    // a function is walked, and a program of the project is as open as its code
+                    let text = first.text.as_str();
+                    let is_own = self.functions.contains(&program)
+                        || text.contains('/')
+                            && !text.starts_with(['/', '~'])
+                            && !text.contains("..");
+                    if matches!(feed, Feed::Script) && !is_own && may_read_script(&program, words) {
                         return Err(script_is_read(&program));
                     }
                     if self.moves
@@ -375,7 +394,9 @@ impl Walk<'_> {
         if SHELLS.contains(&program) || SHELLS.contains(&plain) {
             return self.shell(plain, rest, feed);
         }
+        check_terminal(program, rest, feed)?;
         self.check_settings_files(program, rest)?;
+        self.check_given_files(program, rest, feed)?;
         self.check_interpreter(program, rest, feed)?;
         if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
             return Ok(Run::Nothing);
@@ -389,6 +410,9 @@ impl Walk<'_> {
                 return line_of(behind_dashes(rest));
             }
             "." | "source" => {
+                if self.sets_up(rest) {
+                    return Ok(Run::Nothing);
+                }
                 return match behind_dashes(rest).split_first() {
                     Some((file, _)) => self.file(file),
                     None => Ok(Run::Nothing),
@@ -456,6 +480,15 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+        // `git-core/git-push`
+        if let Some(subcommand) = program.strip_prefix("git-").filter(|name| !name.is_empty()) {
+            let mut words = vec![Field::known("git"), Field::known(subcommand)];
+            words.extend(rest.iter().cloned());
+            return Ok(Run::Words(words));
+        }
+        if program == "tmux" {
+            return self.tmux(rest);
         }
         if program == "git" {
             return Ok(Run::All(vec![

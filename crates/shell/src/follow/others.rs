@@ -2,18 +2,19 @@
 
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
-use super::options::{given_line, line_of, split_value, take};
+use super::options::{given_line, line_of, sort, split_value, take};
 use super::programs::{FOUND, found_below, is_outside, with_found};
-use super::{Result, Run, base, has_mark, listed, refuse};
+use super::{Place, Result, Run, base, has_mark, listed, refuse};
 use crate::components::Components;
 use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
     ALSO_SUBCOMMANDS, APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS,
-    EDITORS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS,
-    RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SSH_PROGRAMS, SUBCOMMANDS, TEXT_OPTIONS,
-    WHOLE_LINES,
+    EDITORS, FOLDER_OPTIONS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS,
+    PACKAGE_VERBS, PAGERS, RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SSH_PROGRAMS,
+    STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
 };
+use crate::variables::runs_at_start;
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
 
@@ -38,6 +39,7 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     match program {
         "make" | "gmake" | "configure" => runs.extend(lines_of_make(words)?),
         "cmake" => runs.extend(lines_of_cmake(words)?),
+        "prove" => runs.extend(files_of_prove(words)?),
         _ => {}
     }
     let is_run = |word: &&Field| {
@@ -54,20 +56,21 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
     let is_verb = |word: &Field| word.text.starts_with("exec");
     if listed(LINE_OPERANDS, program) && (program != "sops" || first.is_some_and(is_verb)) {
         let is_plain = |c: char| c.is_alphanumeric() || "_-.,:=/@%+#~{}".contains(c);
-        // formats, keys, and `;` between commands
         let lines = words.iter().filter(|word| {
-            let is_own = word.text.len() == 1
-                || word.text.starts_with("#{")
-                || word.hole == Hole::Start && !word.text.contains(' ');
+            let is_own =
+                word.text.len() == 1 || word.hole == Hole::Start && !word.text.contains(' ');
             !is_own && !word.text.chars().all(is_plain)
         });
-        if let Some(word) = words.iter().find(|word| word.text.contains("#(")) {
-            return refuse("a line of `tmux`", word);
-        }
         for line in lines {
             runs.push(line_of(std::slice::from_ref(line))?);
         }
     }
+    // what a program has a shell run may run in another folder: that of an option, of a server, of a part of a project
+    let mut runs = match runs.is_empty() || listed(STAYS_IN_FOLDER, program) {
+        true => runs,
+        false => vec![Run::At(Place::Elsewhere, Box::new(Run::All(runs)))],
+    };
+    let n_given = runs.len();
     for (_, marks, operands) in COMMAND_MARKS
         .iter()
         .filter(|(names, ..)| listed(names, program))
@@ -92,7 +95,44 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         runs.extend(sender_among(words).map(Run::Words));
         runs.extend(within(words).map(Run::Words));
     }
+    // `mise -C FOLDER x -- PROGRAM`
+    let moves = |word: &Field| listed(FOLDER_OPTIONS, split_value(&word.text).0);
+    if runs.len() > n_given && words.iter().any(moves) {
+        return Ok(Run::At(Place::Elsewhere, Box::new(Run::All(runs))));
+    }
     Ok(Run::All(runs))
+}
+
+/// Returns the commands of `prove`, which runs each of its files, with a program and words if `-e` gives these.
+fn files_of_prove(words: &[Field]) -> Result<Vec<Run>> {
+    let mut program = vec![Field::known("perl")];
+    let mut files = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let Some((_, inside, _)) = option_of("-e --exec", "ePIj", &word.text) else {
+            if !word.text.starts_with('-') {
+                files.push(word.clone());
+            }
+            continue;
+        };
+        let value = match inside {
+            Some(value) => Field::known(value),
+            None if at == words.len() => break,
+            None => take(words, &mut at, word)?.clone(),
+        };
+        if !value.is_known() {
+            return refuse("the value of an option", &value);
+        }
+        let split = value.text.split_ascii_whitespace();
+        program = split.map(Field::known).collect();
+    }
+    let runs = files.into_iter().map(|file| {
+        let mut words = program.clone();
+        words.push(file);
+        Run::Words(words)
+    });
+    Ok(runs.collect())
 }
 
 /// Whether the text does not determine a subcommand. A word with a slash is a path: `cmake ../$x`.
@@ -320,7 +360,7 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         let command = word
             .text
             .strip_prefix('+')
-            .filter(|_| listed(EDITORS, program));
+            .filter(|_| listed(EDITORS, program) || listed(PAGERS, program));
         let of_word = || option_of(options, values, &word.text);
         let option = command.map_or_else(of_word, |command| Some(("-c", Some(command), false)));
         let Some((name, inside, is_short)) = option else {
@@ -356,11 +396,20 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                     .any(|mark| key.contains(mark))
                     .then(|| line.unwrap_or_default())
             }
-            _ if listed(EDITORS, program) => {
+            _ if listed(PAGERS, program)
+                && !value.text.contains('!')
+                && runs_at_start(&word.text) =>
+            {
+                return refuse("a command of a pager", word);
+            }
+            _ if listed(EDITORS, program) || listed(PAGERS, program) => {
                 let command = value.text.trim_start_matches([':', ' ']);
-                command
-                    .find('!')
-                    .map(|mark| command.get(mark + 1..).unwrap_or_default())
+                let line = command.find('!').and_then(|mark| command.get(mark + 1..));
+                // names of files, and the line before
+                if line.is_some_and(|line| line.contains(['%', '#', '!'])) {
+                    return refuse("a line of an editor", &value);
+                }
+                line
             }
             // `--checkpoint-action=ACTION`, of which `exec=LINE` is one
             "tar" | "gtar" if name == "--checkpoint-action" => {
@@ -379,6 +428,10 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
                 runs.push(Run::Words(words.collect()));
                 None
             }
+            // `make` puts the values of variables into the line
+            "make" | "gmake" if value.text.contains('$') => {
+                return refuse("a variable of `make`", &value);
+            }
             // a file, or a command after `|`
             "strace" | "ltrace" => value.text.strip_prefix(['|', '!']),
             _ => Some(value.text.as_str()),
@@ -390,12 +443,47 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             };
             // what `ssh` connects to is no input that the line holds
             runs.push(match listed(SSH_PROGRAMS, program) {
-                true => line_of(&[line])?,
+                true => line_of(&[with_tokens(line, words)?])?,
                 false => given_line(&line, !listed(WHOLE_LINES, program))?,
             });
         }
     }
     Ok(runs)
+}
+
+/// Returns a line of `ssh` with parameters for its tokens, which stand for words of the call: `%h`, `%p`.
+fn with_tokens(line: Field, words: &[Field]) -> Result<Field> {
+    let mut text = String::new();
+    let mut chars = line.text.chars();
+    let mut has_tokens = false;
+    while let Some(c) = chars.next() {
+        match (c, chars.as_str().chars().next()) {
+            ('%', Some('%')) => text.push('%'),
+            ('%', Some(letter)) if letter.is_ascii_alphabetic() => {
+                has_tokens = true;
+                text.push_str(&format!("${{SSH_TOKEN_{letter}}}"));
+            }
+            _ => {
+                text.push(c);
+                continue;
+            }
+        }
+        chars.next();
+    }
+    let is_odd = |c: char| c.is_whitespace() || ";|&$`()<>'\"\\*?[{".contains(c);
+    // the host, the user and the port
+    let end = sort(&SSH, words).map_or(words.len(), |sorted| words.len() - sorted.rest.len());
+    let befores = std::iter::once("").chain(words.iter().map(|word| word.text.as_str()));
+    let mut others = words.iter().take(end).zip(befores);
+    let is_value =
+        |word: &Field, before: &str| before.ends_with("-o") || word.text.starts_with("-o");
+    let host = others.find(|(word, before)| {
+        !is_value(word, before) && word.hole == Hole::None && word.text.contains(is_odd)
+    });
+    match host.filter(|_| has_tokens) {
+        Some((host, _)) => refuse("a token of `ssh`", host),
+        None => Ok(Field { text, ..line }),
+    }
 }
 
 /// Returns the name and the value of a setting of `ssh`: `Name value`, `Name = value`, `"Name" value`.

@@ -261,7 +261,13 @@ impl Walk<'_> {
                 words.push(item.clone());
                 words
             };
-            if item.silent {
+            // `parallel` quotes the names of files that it puts behind plain words
+            let is_file = item.pattern && item.hole == Hole::None && !item.tilde;
+            let is_plain = |word: &Field| {
+                let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
+                word.is_known() && word.text.chars().all(part)
+            };
+            if item.silent || is_file && command.iter().all(is_plain) {
                 return Ok(Run::Words(words));
             }
             line_of(&words)
@@ -560,6 +566,9 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
                 ..word.clone()
             },
         };
+        if option == "F" && program == "compgen" {
+            return refuse("the words of a function that is called by", &line);
+        }
         // the last one counts, and each may be it; words that are not known are appended
         if option == "C" {
             runs.push(Run::Line(script_text(&line)? + " \"$@\"", None));

@@ -5,7 +5,8 @@ use super::options::{line_of, script_text, split_value, take};
 use super::{Result, Run, base, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
-use crate::option_table::PRINTS_SETUP;
+use crate::option_table::{PRINTS_SETUP, SETUP_FOLDERS};
+use crate::table::TERMINALS;
 use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
@@ -19,6 +20,57 @@ fn check_history(text: &str) -> Result<()> {
         return Err(ShellError::undetermined("a word of the history", text));
     }
     Ok(())
+}
+
+/// Refuses text that an interactive shell may read otherwise: words of the history, and comments, which only some shells have there.
+fn check_interactive(
+    program: &str,
+    text: &str,
+    interactive: bool,
+    has_history: bool,
+) -> Result<()> {
+    let has_comments = matches!(program, "bash" | "rbash" | "sh" | "dash" | "ash");
+    if interactive && !has_comments && text.contains('#') {
+        return Err(ShellError::undetermined(
+            "a comment for an interactive shell",
+            text,
+        ));
+    }
+    match has_history {
+        true => check_history(text),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a text that is typed into a terminal, and that the terminal or the shell in it does not read as it is written: keys that edit
+/// the line, words of the history, comments, which not all shells have there.
+pub(super) fn check_terminal(program: &str, words: &[Field], feed: &Feed) -> Result<()> {
+    let Some((_, options)) = TERMINALS.iter().find(|(names, _)| listed(names, program)) else {
+        return Ok(());
+    };
+    let is_given = |word: &Field| match word.text.strip_prefix("--") {
+        Some(long) => listed(options, long),
+        None => {
+            let letters = word.text.strip_prefix('-').unwrap_or_default();
+            letters
+                .chars()
+                .any(|letter| listed(options, &letter.to_string()))
+        }
+    };
+    let Feed::Text(text) = feed else {
+        return Ok(());
+    };
+    if !options.is_empty() && !words.iter().any(is_given) {
+        return Ok(());
+    }
+    let edits = |c: char| c == '#' || c.is_control() && c != '\n';
+    if text.contains(edits) {
+        return Err(ShellError::undetermined(
+            "what is typed into a terminal",
+            text,
+        ));
+    }
+    check_history(text)
 }
 
 impl Walk<'_> {
@@ -103,9 +155,7 @@ impl Walk<'_> {
         match rest.split_first() {
             Some((script, args)) if line => {
                 let script = script_text(script)?;
-                if has_history {
-                    check_history(&script)?;
-                }
+                check_interactive(program, &script, interactive, has_history)?;
                 let known = args.iter().all(Field::is_known);
                 let words = known.then(|| {
                     let words = args.iter().map(|field| field.text.clone());
@@ -121,10 +171,8 @@ impl Walk<'_> {
             Some(_) if !input && checks && !interactive => Ok(Run::Nothing),
             Some((file, _)) if !input => self.file(file),
             _ => {
-                if let Feed::Text(text) = feed
-                    && has_history
-                {
-                    check_history(text)?;
+                if let Feed::Text(text) = feed {
+                    check_interactive(program, text, interactive, has_history)?;
                 }
                 Ok(Run::Input)
             }
@@ -136,10 +184,14 @@ impl Walk<'_> {
         let [word] = words else {
             return false;
         };
-        let inner = word
-            .text
-            .strip_prefix("$(")
-            .and_then(|one| one.strip_suffix(')'));
+        let between = |begin: &str, end: char| word.text.strip_prefix(begin)?.strip_suffix(end);
+        let inner = between("$(", ')')
+            .or_else(|| between("`", '`'))
+            .or_else(|| between("<(", ')'));
+        let mut folders = SETUP_FOLDERS.iter();
+        let folder = folders.find(|one| inner.is_some_and(|inner| inner.starts_with(**one)));
+        let folder = folder.map_or(0, |folder| folder.len());
+        let inner = inner.and_then(|inner| inner.get(folder..));
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
         // what it prints holds the values of its variables
         let prints = |name: &str| {

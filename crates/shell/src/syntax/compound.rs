@@ -12,6 +12,9 @@ fn is_unclear(text: &str) -> bool {
     holds(&["`", "\\", "$'"]) || holds(&["'", "\""]) && holds(&[" #", "\t#", "\n", "<<"])
 }
 
+/// Operators of `[[ … ]]` whose operands arithmetic evaluates.
+const COMPARES: [&str; 7] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
+
 impl Parser<'_> {
     pub(super) fn parenthesis(&mut self) -> Result<Kind> {
         self.expect("(")?;
@@ -273,7 +276,7 @@ impl Parser<'_> {
     /// The words of `[[ … ]]`.
     fn condition(&mut self) -> Result<Vec<Word>> {
         let mut words = Vec::new();
-        let mut pattern = false;
+        let (mut pattern, mut compares) = (false, false);
         loop {
             self.lines()?;
             if self.eat_word("]]") {
@@ -298,6 +301,13 @@ impl Parser<'_> {
             }
             let word = self.word()?;
             let begins = beginning(&word);
+            if compares {
+                self.compare(&word);
+            }
+            compares = COMPARES.contains(&&*begins);
+            if let Some(before) = words.last().filter(|_| compares) {
+                self.compare(before);
+            }
             // `[[ -v x[i] ]]`
             if begins
                 .split_once('[')
@@ -306,6 +316,19 @@ impl Parser<'_> {
                 self.evaluate_subscripts(&word);
             }
             words.push(word);
+        }
+    }
+
+    /// Records an operand of a comparison of numbers. What a program prints is taken for a number.
+    fn compare(&mut self, word: &Word) {
+        for part in word {
+            match part {
+                Part::Bare(text) | Part::Quoted(text) => self.names.texts.compare(text),
+                Part::Param { written, .. } | Part::Opaque { written, .. } => {
+                    self.names.texts.compare(written);
+                }
+                Part::Substitution { .. } | Part::Process { .. } => {}
+            }
         }
     }
 

@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
+pub(crate) use parts::is_plain_value;
 pub(crate) use simple::{behind_prefixes, is_noted};
 pub(crate) use texts::{Texts, plants};
 
@@ -158,6 +159,8 @@ pub(crate) struct Names {
     pub(crate) texts: Texts,
     /// The number of expansions so far that may fail, so that Bash discards the rest of the line.
     pub(crate) may_fail: usize,
+    /// Variables that are assigned a number of the shell, or the path that `mktemp` prints: as a part of a text they are one plain word.
+    pub(crate) made: HashSet<String>,
     /// Arrays whose subscripts are texts, which arithmetic does not evaluate.
     pub(crate) associative: HashSet<String>,
     /// Variables that are declared read-only; another assignment fails.

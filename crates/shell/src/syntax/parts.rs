@@ -65,6 +65,11 @@ impl Parser<'_> {
             value.extend(self.parts(End::Word)?);
         }
         self.flow_into(&name, &value);
+        if let [Part::Param { written, .. } | Part::Substitution { written, .. }] = value.as_slice()
+            && is_plain_value(written)
+        {
+            self.names.made.insert(name.clone());
+        }
         Ok(Some(Assign { name, plain, value }))
     }
 
@@ -340,6 +345,7 @@ impl Parser<'_> {
                     name.push(c);
                     self.bump();
                 }
+                self.names.texts.whole |= GIVES_LINE.contains(&name.as_str());
                 // Bash expands braces first: `$x{a,b}` is `$xa $xb`
                 if !quoted && self.peek() == Some('{') {
                     return self.fail();
@@ -418,6 +424,8 @@ impl Parser<'_> {
                 &written,
             ));
         }
+        self.names.texts.decodes |= written.ends_with("@E}");
+        self.names.texts.whole |= GIVES_LINE.iter().any(|name| written.contains(name));
         let offset = written.split_once(':').map(|(_, offset)| offset);
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         if written.contains(['=', '[']) || offset.is_some() {
@@ -432,6 +440,7 @@ impl Parser<'_> {
         // `${!x}` reads the variable that `x` names, with its subscript
         if let Some(rest) = written.strip_prefix("${!") {
             self.names.arithmetic = true;
+            self.names.texts.whole |= GIVES_LINE.iter().any(|name| self.text.contains(name));
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             let (name, operator) = rest.split_at(end.unwrap_or(rest.len()));
             // `${!x:=TEXT}`, `${!#=TEXT}`, `${!x[i]:=TEXT}`
@@ -490,6 +499,21 @@ impl Parser<'_> {
         });
         Ok(())
     }
+}
+
+/// Variables that hold the text of the line, with its comments.
+const GIVES_LINE: [&str; 3] = [
+    "BASH_EXECUTION_STRING",
+    "ZSH_EXECUTION_STRING",
+    "READLINE_LINE",
+];
+
+/// Whether an expansion gives a number of the shell, or the path that `mktemp` prints.
+pub(crate) fn is_plain_value(written: &str) -> bool {
+    matches!(
+        written,
+        "$!" | "$$" | "$?" | "$#" | "$(mktemp)" | "$(mktemp -d)"
+    )
 }
 
 /// The end of parts.

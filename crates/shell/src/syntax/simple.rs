@@ -294,6 +294,7 @@ impl Parser<'_> {
             body.push('\n');
         }
         let word = if of.quoted {
+            self.names.texts.read_body(&body);
             vec![Part::Quoted(body)]
         } else {
             self.within(&body, |parser| parser.parts(End::Text))?
@@ -315,6 +316,7 @@ impl Parser<'_> {
             .filter_map(literal)
             .chain(["REPLY", "MAPFILE"].map(str::to_owned));
         for name in names {
+            self.names.texts.take(variable_of(&name));
             for redirect in redirects {
                 if let ("<<<", Target::Word(text)) = (redirect.operator, &redirect.target) {
                     self.flow_into(variable_of(&name), text);
@@ -348,12 +350,25 @@ impl Parser<'_> {
 
     /// Whether a command is a trap whose text changes no names.
     fn is_quiet_trap(&self, name: &str, words: &[Word]) -> bool {
-        let text = words.iter().filter_map(literal).find(|text| text != "--");
+        // the walk refuses the text if such a variable is assigned otherwise
+        let with_values = |word: &Word| {
+            let parts = word.iter().map(|part| match part {
+                Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
+                Part::Param { name, .. } if self.names.made.contains(name) => Some("x"),
+                _ => None,
+            });
+            parts.collect::<Option<String>>()
+        };
+        let text = words
+            .iter()
+            .filter_map(with_values)
+            .find(|text| text != "--");
         let Some(text) = text.filter(|text| name == "trap" && !text.contains("trap")) else {
             return false;
         };
         let is_plain = |part: &Part| match part {
             Part::Bare(text) => !text.contains(['{', '*', '?', '[', '~']),
+            Part::Param { name, quoted, .. } => *quoted && self.names.made.contains(name),
             part => matches!(part, Part::Quoted(_)),
         };
         let all_known = words.iter().flatten().all(is_plain);
@@ -487,6 +502,8 @@ impl Parser<'_> {
             // `printf -v x FORMAT …`
             if builtin == "printf" {
                 words.iter().for_each(|word| self.flow_into(named, word));
+                let is_open = |word: &Word| literal(word).is_none_or(|text| text.contains("%b"));
+                self.names.texts.decodes |= words.iter().any(is_open);
             }
             names_follow = !by_option;
             let end = named.find(['=', '+', '[']);

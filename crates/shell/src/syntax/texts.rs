@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::cursor::Parser;
 use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
+use crate::quoting;
 use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
 use crate::variables::variable_of;
 
@@ -31,10 +32,24 @@ pub(crate) struct Texts {
     runs: bool,
     /// A dollar sign alone, or at the end of a text behind a bracket that is not closed.
     ends: bool,
+    /// A dollar sign with a parenthesis behind it, also not directly, or a backquote.
+    runs_if_cut: bool,
+    /// A here-document without expansions holds such a text, and a bracket.
+    fed: bool,
+    /// An expansion that gives the text of the line itself, with its comments.
+    pub(crate) whole: bool,
+    /// An escape is read in a text that the line puts together: `${x@E}`, `printf -v x "$format"`.
+    pub(super) decodes: bool,
+    /// A text holds an escape that may stand for any character, or the beginning of one.
+    coded: bool,
     /// Variables that hold the output of programs that can print any text.
     printed: HashSet<String>,
     /// Variables with a text of which a subscript may make a command: `$(…)`.
     running: HashSet<String>,
+    /// Variables with a text that holds a dollar sign or a backquote.
+    dollared: HashSet<String>,
+    /// Variables that are read from an input, which may hold any text of the line.
+    taken: HashSet<String>,
     /// Variables that arithmetic reads.
     evaluated: HashSet<String>,
     /// Variables that name other variables, with subscripts: `${!x}`. What a program prints is taken for a name.
@@ -55,8 +70,15 @@ impl Texts {
         self.cuts |= other.cuts;
         self.runs |= other.runs;
         self.ends |= other.ends;
+        self.runs_if_cut |= other.runs_if_cut;
+        self.fed |= other.fed;
+        self.whole |= other.whole;
+        self.decodes |= other.decodes;
+        self.coded |= other.coded;
         self.printed.extend(other.printed.iter().cloned());
         self.running.extend(other.running.iter().cloned());
+        self.dollared.extend(other.dollared.iter().cloned());
+        self.taken.extend(other.taken.iter().cloned());
         self.evaluated.extend(other.evaluated.iter().cloned());
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
@@ -65,7 +87,14 @@ impl Texts {
 
     /// The work of [`Texts::run_a_command`], in bytes of text.
     pub(crate) fn size(&self) -> usize {
-        let names = [&self.printed, &self.running, &self.evaluated, &self.naming];
+        let names = [
+            &self.printed,
+            &self.running,
+            &self.dollared,
+            &self.taken,
+            &self.evaluated,
+            &self.naming,
+        ];
         (self.flows.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
     }
 
@@ -73,14 +102,21 @@ impl Texts {
     /// defines.
     pub(crate) fn run_a_command(&self, is_own: impl Fn(&str) -> bool) -> bool {
         let put_together = (self.opens || self.brackets && self.cuts) && (self.runs || self.ends);
-        if self.planted || put_together || self.counters.iter().any(|name| is_own(name)) {
+        let decoded = self.decodes && self.coded || self.whole;
+        if self.planted || put_together || decoded || self.counters.iter().any(|name| is_own(name))
+        {
             return true;
         }
-        let running = self.reached(&self.running);
+        let is_read = |names: &HashSet<String>| {
+            let reached = self.reached(names);
+            !reached.is_disjoint(&self.evaluated) || !reached.is_disjoint(&self.naming)
+        };
         let printed = self.reached(&self.printed);
-        !running.is_disjoint(&self.evaluated)
-            || !running.is_disjoint(&self.naming)
-            || !printed.is_disjoint(&self.evaluated)
+        // a text may be split at any character, and joined again without it
+        let rejoined = self.brackets && is_read(&self.dollared);
+        let texts_run = self.runs || self.brackets && self.runs_if_cut || self.fed;
+        let taken = texts_run && is_read(&self.taken);
+        rejoined || taken || is_read(&self.running) || !printed.is_disjoint(&self.evaluated)
     }
 
     /// Returns the variables that may hold the texts of these.
@@ -116,6 +152,16 @@ impl Texts {
         self.naming.insert(name.to_owned());
     }
 
+    /// Records that a variable gets a text from an input.
+    pub(super) fn take(&mut self, name: &str) {
+        self.taken.insert(name.to_owned());
+    }
+
+    /// Records the variables that a text names, whose values arithmetic compares.
+    pub(super) fn compare(&mut self, text: &str) {
+        self.naming.extend(names_in(text));
+    }
+
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
     pub(super) fn evaluate(&mut self, text: &str) {
         self.evaluated.extend(names_in(text));
@@ -130,13 +176,27 @@ impl Texts {
         let text: String = parts.collect();
         let runs = text.contains("$(") || text.contains('`');
         self.planted |= plants(&text, true) || runs && is_subscript;
+        if text.contains('\\') {
+            // what `read`, `printf` and `echo -e` make of it
+            let unescaped = text.replace('\\', "");
+            let decoded = quoting::ansi_c(&text);
+            let plain = [Some(&unescaped), decoded.as_ref()];
+            self.planted |= plain.into_iter().flatten().any(|text| plants(text, true));
+            self.coded |= is_coded(&text);
+        }
         // `printf 'a[%s]'` fills the brackets
-        let opens = is_open(&text) || text.contains('[') && text.contains("%s");
+        let opens = is_open(&text) || text.contains('[') && text.contains('%');
         self.opens |= opens;
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
         self.ends |= text == "$" || text.ends_with('$') && opens;
+        self.runs_if_cut |= runs_if_cut(&text);
         self.assigns.extend(assigned_in(&text));
+    }
+
+    /// Records a here-document without expansions, which only an input gives to a variable.
+    pub(super) fn read_body(&mut self, text: &str) {
+        self.fed |= text.contains('[') && runs_if_cut(text);
     }
 
     /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
@@ -146,9 +206,17 @@ impl Texts {
         if !word.iter().all(|part| sources.of_part(part)) || is_file {
             self.printed.insert(into.to_owned());
         }
+        let holds_dollar = |part: &Part| match part {
+            Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
+            _ => false,
+        };
+        if word.iter().any(holds_dollar) {
+            self.dollared.insert(into.to_owned());
+        }
         let may_run = |part: &Part| match part {
             Part::Bare(text) | Part::Quoted(text) => {
-                text.contains('`') || text.contains("$(") || text.ends_with('$')
+                let unescaped = text.replace('\\', "");
+                text.contains('`') || unescaped.contains("$(") || text.ends_with('$')
             }
             // the elements of an array
             Part::Opaque { written, .. } => written.starts_with('(') && written.contains('$'),
@@ -263,7 +331,13 @@ impl Sources {
             return true;
         };
         let is_quiet = |pipeline: &&Vec<Node>| match pipeline.as_slice() {
-            [node] => PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node),
+            [node] => {
+                let is_plain = words_of(node).iter().flatten().all(|part| match part {
+                    Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
+                    _ => true,
+                });
+                is_plain && PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node)
+            }
             _ => false,
         };
         before.iter().all(is_quiet)
@@ -406,6 +480,20 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
         })
     });
     before_sign.chain(beside_steps)
+}
+
+/// Whether a text holds an escape that may stand for any character, or ends within one: `\x24`, `\044`, `\u0024`.
+fn is_coded(text: &str) -> bool {
+    let codes = |after: &str| {
+        after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "xuU".contains(c))
+    };
+    text.split('\\').skip(1).any(codes)
+}
+
+/// Whether a text may run a command if parts of it are left out.
+fn runs_if_cut(text: &str) -> bool {
+    let behind = text.split_once('$').map(|(_, behind)| behind);
+    text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
 }
 
 /// Whether a text has a bracket that it does not close.

@@ -11,6 +11,7 @@ use guard_shell::{Command, Limits, ShellError, commands};
 mod arithmetic;
 mod deletions;
 mod found_files;
+mod given;
 mod hidden_text;
 mod interpreters;
 mod programs;

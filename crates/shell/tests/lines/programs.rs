@@ -307,7 +307,7 @@ fn a_wrapper_with_an_option_among_the_words_of_a_program_is_followed() {
         "gdb -batch -ex 'shell env -S\"rm -rf canary\"'",
         "sqlite3 x '.shell env \"-Srm -rf canary\"'",
         "sqlite3 x '.sy env \"-Srm -rf canary\"'",
-        "vim -es +'!env -S\"rm -rf canary\"' +q",
+        "vim -es +'!env -S\"rm -rf /v/canary\"' +q",
     ]);
     none_deletes(&[
         "apt install nice -y",
