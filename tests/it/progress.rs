@@ -78,11 +78,12 @@ fn a_query_shows_how_many_claims_are_answered() {
     let chain = head + &transitions.join("\n");
     let labels = format!("0=\"init\" 1=\"bad\"\n0: 0\n{}: 1\n", states - 1);
     let folder = |count: u32| {
+        // Each step of `G` is computed; those of `F` only until the rest is known.
         let bound = 500 * count;
         let spec = format!(
-            "event {{ kind: string }}\nmodel m = import \"c.tra\"\nquery far = P=? [ F<={bound} bad ] on m\n"
+            "event {{ kind: string }}\nmodel m = import \"c.tra\"\nquery far = P=? [ G<={bound} not bad ] on m\n"
         );
-        let question = format!("P=? [ F<={bound} \"bad\" ]");
+        let question = format!("P=? [ G<={bound} !\"bad\" ]");
         Folder::new(&[
             ("c.guard", &spec),
             ("c.pctl", &question),

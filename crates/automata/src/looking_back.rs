@@ -6,7 +6,7 @@
 //!
 //! # Source
 //! O. Maler, D. Nickovic, A. Pnueli, "On synthesizing controllers from bounded-response properties", 2007, for bounded operators; the
-//! rules below also cover unbounded ones that only prohibit, where nothing has to be delayed.
+//! rules below also cover unbounded ones that only prohibit: nothing of these has to be delayed.
 
 use std::collections::HashMap;
 

@@ -4,25 +4,20 @@
 //! after `k` steps only a prefix of them has changed values. A block of states is skipped while nothing that it reads has
 //! changed. States that reach the target with certainty get their value from the graph.
 //!
-//! # The rest of many steps
-//! A value that begins with zero is the sum of what each step adds: `d`, `A d`, `A² d`, … for nonnegative transitions `A` among the
-//! states whose values change. If `μ d ≤ A d ≤ λ d` in every state, `m` further steps add between `μ + … + μᵐ` and `λ + … + λᵐ` times `d`
-//! (L. Collatz 1942, H. Wielandt 1950). Both come together at the rate at which the chain forgets where it began, also where a rare
-//! event is still far from certain. Once the bounds are as close as the rounding of all steps would be, the rest is not computed.
-//!
 //! # Accuracy
 //! The kernel is plain arithmetic on nonnegative numbers: every operation has a relative error within `1 ± ε`, and the errors
 //! of one step are averaged in the next. A row of `d` terms adds `d` for sums, 1 for the product, and 1 for the decimal that a
 //! probability was read from: after `k` steps the relative error is at most `k (d + 2)` units, and that of the constants,
 //! `d + 2`, which [`ROW_UNITS`] rounds up. (N. Higham, "Accuracy and stability of numerical algorithms", 2002, section 3.1.)
-//! What is below [`LEAST`] is left out of a step. All steps together lose less than the smallest error that [`Estimate::rounded`] allows.
+
+mod rest;
 
 use std::ops::Range;
 
 use guard_automata::graph::{Digraph, NodeSet};
 
 use super::super::chain::Chain;
-use super::super::scalar::{Estimate, Scalar, TINY, UNIT, compounded};
+use super::super::scalar::{Estimate, Scalar, compounded};
 use super::order::NONE;
 
 /// The units of rounding of a row in addition to one for each term.
@@ -30,18 +25,6 @@ const ROW_UNITS: f64 = 3.0;
 
 /// The number of states that are skipped or computed together.
 const BLOCK: usize = 256;
-
-/// The least value of a step: smaller ones would soon be subnormal, which processors compute 100 times slower.
-const LEAST: f64 = 1e-290;
-
-/// The number of steps before the bounds on the rest are computed for the first time.
-const FIRST_CHECK: u64 = 64;
-
-/// The largest relative width of a result that was not computed to the last step.
-const WIDEST: f64 = 1e-5;
-
-/// The units of rounding of [`geometric`], and of the operations on its result. The functions of `libm` have an error of about one.
-const GEOMETRIC_UNITS: f64 = 64.0;
 
 /// Returns the probability of `open U<=steps target`, or of its negation if not `wanted`, from each state. `before` is
 /// the reversed graph of the chain.
@@ -80,7 +63,7 @@ pub fn until_within<V: Scalar>(
             }
         },
     );
-    let values = if wanted && !V::EXACT {
+    let values = if wanted && rest::helps::<V>(steps) {
         sweeps.add_up(steps)
     } else {
         sweeps.run(no.clone(), steps, &sure, &yes)
@@ -117,10 +100,10 @@ pub fn collected_within<V: Scalar>(
     let zero = V::zero();
     let own = |state: u32| earned[state as usize].clone();
     let mut sweeps = Sweeps::new(chain, levels, own, |_| &zero);
-    let values = if V::EXACT {
-        sweeps.run(V::zero(), steps, &[], &zero)
-    } else {
+    let values = if rest::helps::<V>(steps) {
         sweeps.add_up(steps)
+    } else {
+        sweeps.run(V::zero(), steps, &[], &zero)
     };
     let mut result = vec![V::Estimate::exact(V::zero()); chain.len()];
     for (&state, value) in sweeps.levels.states.iter().zip(values) {
@@ -464,132 +447,6 @@ impl<V: Scalar> Sweeps<V> {
             .collect()
     }
 
-    /// Returns the values after this many steps from zero, as the sum of what each step adds.
-    fn add_up(&mut self, steps: u64) -> Vec<V::Estimate> {
-        let count = self.levels.states.len();
-        let none = || vec![V::zero(); count];
-        // What the current step adds, and the next; the sums; and the constants, which only the first step adds.
-        let mut adds = std::mem::replace(&mut self.constants, none());
-        let (mut next, mut sums) = (none(), adds.clone());
-        // The blocks to which the current step adds something, and those to which the step before did, which `next` still has.
-        let mut active: Vec<bool> = adds
-            .chunks(BLOCK)
-            .map(|block| block.iter().any(|value| !value.is_zero()))
-            .collect();
-        let mut stale = vec![false; active.len()];
-        let least = V::from_f64(LEAST);
-        let mut lost = false;
-        let mut check = FIRST_CHECK;
-        let mut step = 1;
-        while step < steps && active.contains(&true) {
-            if step >= check && step >= self.levels.ends.len() as u64 {
-                check = step + step / 4;
-                if let Some(bounds) = self.rest(&adds, &sums, steps, step, &mut next) {
-                    let units = self.units(step) + GEOMETRIC_UNITS;
-                    return estimates(bounds.into_iter(), units, lost);
-                }
-                stale.fill(true);
-            }
-            for block in 0..active.len() {
-                let begin = block * BLOCK;
-                let range = begin..(begin + BLOCK).min(count);
-                let into = &mut next[range.clone()];
-                if !self.reads[block].iter().any(|&read| active[read as usize]) {
-                    if std::mem::take(&mut stale[block]) {
-                        into.fill(V::zero());
-                    }
-                    continue;
-                }
-                self.block(block, range.clone(), &adds, into);
-                let sums = &mut sums[range];
-                let mut any = false;
-                for at in 0..into.len() {
-                    let is_small = into[at] < least;
-                    lost |= is_small && !into[at].is_zero();
-                    into[at] = if is_small {
-                        V::zero()
-                    } else {
-                        into[at].clone()
-                    };
-                    any |= !is_small;
-                    sums[at] = sums[at].plus(&into[at]);
-                }
-                stale[block] = any;
-            }
-            std::mem::swap(&mut adds, &mut next);
-            std::mem::swap(&mut active, &mut stale);
-            step += 1;
-        }
-        let units = self.units(step);
-        estimates(sums.into_iter().map(|sum| (sum.clone(), sum)), units, lost)
-    }
-
-    /// Returns bounds of the values after all `steps` if they are close to each other, from what the step `step` adds and the sums up to
-    /// it. `product` is overwritten.
-    fn rest(
-        &self,
-        adds: &[V],
-        sums: &[V],
-        steps: u64,
-        step: u64,
-        product: &mut [V],
-    ) -> Option<Vec<(V, V)>> {
-        let tolerance = (4.0 * self.units(steps) * UNIT).min(WIDEST);
-        // The rounding of a row, of the decimals in it, and of the quotient.
-        let slack = (self.terms as f64 + 2.0 * ROW_UNITS) * UNIT;
-        self.all(adds, product);
-        let mut largest = 0.0_f64;
-        for (add, next) in adds.iter().zip(&*product) {
-            if next.is_zero() {
-                continue;
-            }
-            if add.is_zero() {
-                return None;
-            }
-            largest = largest.max(next.over(add).to_f64());
-        }
-        let most = geometric(largest * (1.0 + slack), steps - step)?;
-        // States that add too little to matter may do so at another rate.
-        let matters = |at: usize| adds[at].to_f64() * most > tolerance / 4.0 * sums[at].to_f64();
-        let rest: Vec<V> = (0..adds.len())
-            .map(|at| {
-                if matters(at) {
-                    adds[at].clone()
-                } else {
-                    V::zero()
-                }
-            })
-            .collect();
-        if rest != adds {
-            self.all(&rest, product);
-        }
-        let mut smallest = largest;
-        for (add, next) in rest.iter().zip(&*product) {
-            if !add.is_zero() {
-                smallest = smallest.min(next.over(add).to_f64());
-            }
-        }
-        let least = geometric(smallest * (1.0 - slack), steps - step)?;
-        let mut bounds = Vec::with_capacity(sums.len());
-        for ((sum, add), rest) in sums.iter().zip(adds).zip(&rest) {
-            let lower = sum.plus(&rest.times(&V::from_f64(least)));
-            let upper = sum.plus(&add.times(&V::from_f64(most)));
-            if upper.minus(&lower).to_f64() > tolerance * lower.to_f64() {
-                return None;
-            }
-            bounds.push((lower, upper));
-        }
-        Some(bounds)
-    }
-
-    /// Computes one step of all states.
-    fn all(&self, values: &[V], next: &mut [V]) {
-        for (block, into) in next.chunks_mut(BLOCK).enumerate() {
-            let begin = block * BLOCK;
-            self.block(block, begin..begin + into.len(), values, into);
-        }
-    }
-
     /// Computes one step of the first states of a block.
     fn block(&self, block: usize, range: Range<usize>, values: &[V], next: &mut [V]) {
         for run in &self.runs[self.of_block[block]..self.of_block[block + 1]] {
@@ -676,38 +533,6 @@ impl<V: Scalar> Sweeps<V> {
     fn units(&self, steps: u64) -> f64 {
         compounded((steps as f64 + 1.0) * (self.terms as f64 + ROW_UNITS))
     }
-}
-
-/// Returns `ratio + ratio² + …` of this many terms, or `None` if it is far above the number of terms.
-///
-/// The difference from 1 is exact for a ratio from 0.5 to 2, so that the result is accurate for ratios next to 1.
-fn geometric(ratio: f64, terms: u64) -> Option<f64> {
-    let over = ratio - 1.0;
-    let terms = terms as f64;
-    if over == 0.0 {
-        return Some(terms);
-    }
-    let exponent = terms * over.ln_1p();
-    (exponent <= 1.0).then(|| ratio * exponent.exp_m1() / over)
-}
-
-/// Returns estimates of numbers within these bounds, computed with this many units of rounding, if something was `lost` of what is below
-/// [`LEAST`].
-fn estimates<V: Scalar>(
-    bounds: impl Iterator<Item = (V, V)>,
-    units: f64,
-    lost: bool,
-) -> Vec<V::Estimate> {
-    bounds
-        .map(|(lower, upper)| {
-            let estimate = V::Estimate::between(lower, upper).rounded(units);
-            if lost {
-                estimate.widened(TINY)
-            } else {
-                estimate
-            }
-        })
-        .collect()
 }
 
 /// Returns the [`LANES`] entries from an index on.

@@ -1,9 +1,9 @@
-//! What the code of `sed` does: files that it writes (`w FILE` as a command, and as a flag of `s`), and lines that it runs.
+//! Effects of the code of `sed`: files that it writes (`w FILE` as a command, and as a flag of `s`), and lines that it runs.
 
 use super::options::split_value;
 use crate::words::Field;
 
-/// What the code of `sed` does apart from printing text.
+/// Effects of the code of `sed` apart from printing text.
 #[derive(Debug, Default)]
 pub(super) struct Effects<'c> {
     pub(super) files: Vec<&'c str>,
