@@ -53,12 +53,12 @@ impl<V: Scalar> Sweeps<V> {
                 }
                 stale.fill(true);
             }
-            for block in 0..active.len() {
+            for (block, stale) in stale.iter_mut().enumerate() {
                 let begin = block * BLOCK;
                 let range = begin..(begin + BLOCK).min(count);
                 let into = &mut next[range.clone()];
                 if !self.reads[block].iter().any(|&read| active[read as usize]) {
-                    if std::mem::take(&mut stale[block]) {
+                    if std::mem::take(stale) {
                         into.fill(V::zero());
                     }
                     continue;
@@ -77,7 +77,7 @@ impl<V: Scalar> Sweeps<V> {
                     any |= !is_small;
                     sums[at] = sums[at].plus(&into[at]);
                 }
-                stale[block] = any;
+                *stale = any;
             }
             std::mem::swap(&mut adds, &mut next);
             std::mem::swap(&mut active, &mut stale);
