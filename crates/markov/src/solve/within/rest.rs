@@ -9,7 +9,7 @@ use super::super::super::scalar::{Estimate, Scalar, TINY, UNIT};
 use super::{BLOCK, ROW_UNITS, Sweeps};
 
 /// The least value of a step: smaller ones are subnormal, which processors compute 100 times slower. What is left out of all steps together
-/// is less than the smallest error that [`Estimate::rounded`] allows.
+/// for this is less than the smallest error that [`Estimate::rounded`] allows.
 const LEAST: f64 = f64::MIN_POSITIVE;
 
 /// The number of steps before the bounds on the rest are computed for the first time.
@@ -40,6 +40,11 @@ impl<V: Scalar> Sweeps<V> {
             .map(|block| block.iter().any(|value| !value.is_zero()))
             .collect();
         let mut stale = vec![false; active.len()];
+        // What is at most this part of a sum is left out of further steps. As `A` times the sums of a step is at most those of the next,
+        // each of `steps²` pairs of a step and a later one loses at most this part, and all together as much as rounding.
+        let negligible = V::from_f64(self.units(steps) * UNIT / steps as f64 / steps as f64);
+        let units = 2.0 * self.units(steps);
+        let tolerance = (2.0 * units * UNIT).min(WIDEST);
         let least = V::from_f64(LEAST);
         let mut lost = false;
         let mut check = FIRST_CHECK;
@@ -47,9 +52,11 @@ impl<V: Scalar> Sweeps<V> {
         while step < steps && active.contains(&true) {
             if step >= check && step >= self.levels.ends.len() as u64 {
                 check = step + step / 4;
-                if let Some(bounds) = self.rest(&adds, &sums, steps, step, &mut next) {
-                    let units = self.units(step) + GEOMETRIC_UNITS;
-                    return estimates(bounds.into_iter(), units, lost);
+                let left = steps - step;
+                if let Some(bounds) =
+                    self.rest(&adds, &sums, left, tolerance, &negligible, &mut next)
+                {
+                    return estimates(bounds.into_iter(), units + GEOMETRIC_UNITS, lost);
                 }
                 stale.fill(true);
             }
@@ -64,18 +71,14 @@ impl<V: Scalar> Sweeps<V> {
                     continue;
                 }
                 self.block(block, range.clone(), &adds, into);
-                let sums = &mut sums[range];
+                let sums = &mut sums[range][..into.len()];
                 let mut any = false;
                 for at in 0..into.len() {
-                    let is_small = into[at] < least;
-                    lost |= is_small && !into[at].is_zero();
-                    into[at] = if is_small {
-                        V::zero()
-                    } else {
-                        into[at].clone()
-                    };
-                    any |= !is_small;
                     sums[at] = sums[at].plus(&into[at]);
+                    let stays = into[at] >= least && into[at] > sums[at].times(&negligible);
+                    lost |= !stays && !into[at].is_zero();
+                    any |= stays;
+                    into[at] = if stays { into[at].clone() } else { V::zero() };
                 }
                 *stale = any;
             }
@@ -83,27 +86,26 @@ impl<V: Scalar> Sweeps<V> {
             std::mem::swap(&mut active, &mut stale);
             step += 1;
         }
-        let units = self.units(step);
         estimates(sums.into_iter().map(|sum| (sum.clone(), sum)), units, lost)
     }
 
-    /// Returns bounds of the values after all `steps` if they are close to each other, from what the step `step` adds and the sums up to
-    /// it. `product` is overwritten.
+    /// Returns bounds of the values if they are close to each other, from what a step adds, the sums up to it, and the number of steps that
+    /// are left. `product` is overwritten.
     fn rest(
         &self,
         adds: &[V],
         sums: &[V],
-        steps: u64,
-        step: u64,
+        left: u64,
+        tolerance: f64,
+        negligible: &V,
         product: &mut [V],
     ) -> Option<Vec<(V, V)>> {
-        let tolerance = (4.0 * self.units(steps) * UNIT).min(WIDEST);
         // The rounding of a row, of the decimals in it, and of the quotient.
         let slack = (self.terms as f64 + 2.0 * ROW_UNITS) * UNIT;
         self.all(adds, product);
         let mut largest = 0.0_f64;
-        for (add, next) in adds.iter().zip(&*product) {
-            if next.is_zero() {
+        for ((add, next), sum) in adds.iter().zip(&*product).zip(sums) {
+            if *next <= sum.times(negligible) {
                 continue;
             }
             if add.is_zero() {
@@ -111,7 +113,7 @@ impl<V: Scalar> Sweeps<V> {
             }
             largest = largest.max(next.over(add).to_f64());
         }
-        let most = geometric(largest * (1.0 + slack), steps - step)?;
+        let most = geometric(largest * (1.0 + slack), left)?;
         // States that add too little to matter may do so at another rate.
         let matters = |at: usize| adds[at].to_f64() * most > tolerance / 4.0 * sums[at].to_f64();
         let rest: Vec<V> = (0..adds.len())
@@ -132,7 +134,7 @@ impl<V: Scalar> Sweeps<V> {
                 smallest = smallest.min(next.over(add).to_f64());
             }
         }
-        let least = geometric(smallest * (1.0 - slack), steps - step)?;
+        let least = geometric(smallest * (1.0 - slack), left)?;
         let mut bounds = Vec::with_capacity(sums.len());
         for ((sum, add), rest) in sums.iter().zip(adds).zip(&rest) {
             let lower = sum.plus(&rest.times(&V::from_f64(least)));
