@@ -5,7 +5,8 @@ use num_rational::BigRational;
 
 use super::super::chain::{Chain, ChainBuilder};
 use super::super::scalar::{Approx, Estimate, Scalar};
-use super::{Accuracy, Factors, Problem, collected_within, solve, until_within};
+use super::within::{collected_many, until_many};
+use super::{Accuracy, Factors, Problem, solve, until_within};
 
 /// A linear congruential generator (Knuth) with a fixed seed.
 struct Random(u64);
@@ -434,8 +435,9 @@ fn many_steps_are_bounded() {
             let rewards: Vec<f64> = earned.iter().map(f64::from_rational).collect();
             for steps in [65, 300, 1500] {
                 let target = graph.set(0..1);
-                let reached = until_within(&chain, &before, &graph.all(), &target, steps, true);
-                let collected = collected_within(&chain, &before, &rewards, steps);
+                let sets = (&graph.all(), &target);
+                let reached = until_many(&chain, &before, sets, steps, true, 64);
+                let collected = collected_many(&chain, &before, &rewards, steps, 64);
                 for (rewards, found) in [(None, reached), (Some(&*earned), collected)] {
                     holds(&recurrence(&rows, rewards, steps), &found);
                     for found in found {

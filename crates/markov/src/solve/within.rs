@@ -39,6 +39,18 @@ pub fn until_within<V: Scalar>(
     steps: u64,
     wanted: bool,
 ) -> Vec<V::Estimate> {
+    until_many(chain, before, (open, target), steps, wanted, rest::MANY)
+}
+
+/// [`until_within`], where the rest of more than `many` steps is bounded.
+pub(super) fn until_many<V: Scalar>(
+    chain: &Chain<V>,
+    before: &Digraph,
+    (open, target): (&NodeSet, &NodeSet),
+    steps: u64,
+    wanted: bool,
+    many: u64,
+) -> Vec<V::Estimate> {
     let (yes, no) = if wanted {
         (V::one(), V::zero())
     } else {
@@ -63,7 +75,7 @@ pub fn until_within<V: Scalar>(
             }
         },
     );
-    let values = if wanted && rest::helps::<V>(steps) {
+    let values = if wanted && !V::EXACT && steps > many {
         sweeps.add_up(steps)
     } else {
         sweeps.run(no.clone(), steps, &sure, &yes)
@@ -94,13 +106,24 @@ pub fn collected_within<V: Scalar>(
     earned: &[V],
     steps: u64,
 ) -> Vec<V::Estimate> {
+    collected_many(chain, before, earned, steps, rest::MANY)
+}
+
+/// [`collected_within`], where the rest of more than `many` steps is bounded.
+pub(super) fn collected_many<V: Scalar>(
+    chain: &Chain<V>,
+    before: &Digraph,
+    earned: &[V],
+    steps: u64,
+    many: u64,
+) -> Vec<V::Estimate> {
     let first = (0u32..).zip(earned).filter(|entry| !entry.1.is_zero());
     let all = chain.graph().all();
     let levels = Levels::new(before, &all, first.map(|entry| entry.0), steps);
     let zero = V::zero();
     let own = |state: u32| earned[state as usize].clone();
     let mut sweeps = Sweeps::new(chain, levels, own, |_| &zero);
-    let values = if rest::helps::<V>(steps) {
+    let values = if !V::EXACT && steps > many {
         sweeps.add_up(steps)
     } else {
         sweeps.run(V::zero(), steps, &[], &zero)
