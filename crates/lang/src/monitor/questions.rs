@@ -64,9 +64,7 @@ impl Monitor {
         }
         let mut others = others.cloned().unwrap_or_default();
         if let Some(number) = number {
-            others
-                .all
-                .retain(|history| !history.happened.contains(&number));
+            others.retain_without(number);
         }
         let n_asked = open.len() + usize::from(self.hooked && decision.ruling == Ruling::Ask);
         if let Some(why) = self.too_many_orders(read, &open, n_asked, &others) {
@@ -260,11 +258,11 @@ impl Monitor {
     fn refused(&mut self, trace: &SmolStr, number: u64) -> Option<Decision> {
         let event = self.question_event(number, None)?;
         let recorded = self.fork_reserved(trace, &[]);
-        let others = self.histories.get(trace).cloned().unwrap_or_default();
-        let others = others.all.into_iter();
-        let others = others.filter(|history| !history.happened.contains(&number));
+        let mut others = self.histories.get(trace).cloned().unwrap_or_default();
+        others.retain_without(number);
+        let others = others.all.into_iter().map(|history| history.trace);
         std::iter::once(recorded)
-            .chain(others.map(|history| history.trace))
+            .chain(others)
             .find_map(|mut after| {
                 let mut judged = self.happen(&mut after, trace, &event, &[], true);
                 judged.keep_further(self.asked(number));
