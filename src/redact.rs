@@ -14,7 +14,7 @@ use crate::hir::{Arm, Property, Spec, Text, TextPart, Watched};
 use crate::ids::{ExprId, PropertyId};
 use crate::monitor::Decision;
 use crate::problem::Problem;
-use crate::report::{Reporter, Summary};
+use crate::report::{Reporter, Summary, UnseenName};
 use crate::value::Value;
 use crate::verdict::{TraceReport, Verdict, Why};
 
@@ -290,6 +290,16 @@ impl Reporter for Redacting<'_> {
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
-        self.1.finish(summary)
+        // What is similar to a name stands in events.
+        let mut summary = summary.clone();
+        let is_kept = |unseen: &UnseenName| match &self.0.parts {
+            Parts::All => false,
+            Parts::Fields { names, .. } => {
+                let field = unseen.name.split(['.', ' ']).next().unwrap_or_default();
+                !names.contains(field)
+            }
+        };
+        summary.unseen_names.retain(is_kept);
+        self.1.finish(&summary)
     }
 }

@@ -9,8 +9,7 @@
 //! characteristic curves", Biometrics 44, 1988, for the interval of the area; W. Youden, "Index for rating diagnostic
 //! tests", 1950, for the choice of a threshold.
 
-use super::score::Z95;
-use guard_markov::interval::confidence::wilson;
+use guard_markov::interval::confidence::{Z95, wilson};
 
 /// A run as a series of risks.
 #[derive(Clone, Debug)]

@@ -6,10 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use guard_markov::interval::confidence::wilson;
-
-/// The normal quantile of 95 %.
-pub(super) const Z95: f64 = 1.959_963_984_540_054;
+use guard_markov::interval::confidence::{Z95, wilson};
 
 /// A forecast and its outcome.
 #[derive(Clone, Copy, Debug)]

@@ -631,8 +631,7 @@ fn has_state(path: &Path, named: Option<Option<&str>>) -> bool {
 
 /// Returns the hash of a state, which is at its end.
 fn hash_of(state: &[u8]) -> String {
-    let sum = state.iter().skip(state.len().saturating_sub(32));
-    sum.map(|byte| format!("{byte:02x}")).collect()
+    log::hex(&state[state.len().saturating_sub(32)..])
 }
 
 fn has_content(path: &Path) -> bool {

@@ -14,6 +14,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use crate::integrations::http::{Framing, Received, RequestHead, Response};
 
 /// The time that a connection may be idle between requests.
@@ -96,8 +98,8 @@ impl Listener {
             };
             let connection = match taken {
                 Ok(connection) => connection,
-                // The client has already disconnected, or there will be room after others have.
-                Err(error) if is_passing(&error) => {
+                // The client has already disconnected, there will be room after others have, or the network will be back.
+                Err(error) if !is_lasting(&error) => {
                     std::thread::sleep(Duration::from_millis(5));
                     continue;
                 }
@@ -118,16 +120,10 @@ impl Listener {
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
-    const TOO_MANY_FILES: [i32; 2] = [23, 24];
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::Interrupted
-    ) || error
-        .raw_os_error()
-        .is_some_and(|code| TOO_MANY_FILES.contains(&code))
+/// Whether no connection can be accepted any more: the socket itself is not one that listens. Every other error passes (`accept(2)`).
+fn is_lasting(error: &io::Error) -> bool {
+    let lasting = [Errno::BADF, Errno::INVAL, Errno::NOTSOCK, Errno::OPNOTSUPP];
+    Errno::from_io_error(error).is_some_and(|errno| lasting.contains(&errno))
 }
 
 /// The open connections, by number.

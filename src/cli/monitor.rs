@@ -454,12 +454,7 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
         writeln!(out, "continues a log that ended in {line}")?;
     }
     if let Some(key) = &found.key {
-        let key: String = key
-            .as_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        writeln!(out, "signed with the key {key}")?;
+        writeln!(out, "signed with the key {}", log::hex(key.as_bytes()))?;
     }
     Ok(Outcome::Holds)
 }

@@ -405,17 +405,28 @@ impl<V: Scalar> Shown<V> {
                 format!(
                     "{} (about {})",
                     value.value().text(),
-                    value.value().to_f64()
+                    decimal(value.value().to_f64())
                 )
             }
-            Shown::Finite(value) if value.is_exact() => format!("{}", value.value().to_f64()),
+            Shown::Finite(value) if value.is_exact() => decimal(value.value().to_f64()),
             Shown::Finite(value) => {
-                let (low, high) = (value.lower().to_f64(), value.upper().to_f64());
-                format!("{} (between {low} and {high})", value.value().to_f64())
+                let middle = decimal(value.value().to_f64());
+                let [low, high] =
+                    [value.lower(), value.upper()].map(|number| decimal(number.to_f64()));
+                format!("{middle} (between {low} and {high})")
             }
             Shown::Infinite => "infinite".to_owned(),
             Shown::None => "undefined".to_owned(),
         }
+    }
+}
+
+/// Returns a number as text, with an exponent where it would have many zeros.
+fn decimal(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e16).contains(&value.abs()) || value.is_infinite() {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
     }
 }
 

@@ -1,5 +1,6 @@
 //! Recorded runs: which traces the two specs judge or decide in different ways.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +18,6 @@ use crate::input::limits::Accounting;
 use crate::input::open::Source;
 use crate::input::record::{Event, Record};
 use crate::monitor::{Monitor, Options, Ruling};
-use crate::mutate;
 use crate::problem::Problem;
 use crate::verdict::Verdict;
 
@@ -89,9 +89,8 @@ impl Judge {
         for found in &report.verdicts {
             let place = found.property.index();
             let own = (found.verdict, found.at);
-            let graver = |other: (Verdict, Option<u32>)| {
-                (mutate::gravity(own.0), own.1) < (mutate::gravity(other.0), other.1)
-            };
+            let rank = |(verdict, at): (Verdict, Option<u32>)| (Reverse(verdict.severity()), at);
+            let graver = |other| rank(own) < rank(other);
             if let (Some(known), Some(seen)) = (verdicts.get_mut(place), seen.get_mut(place))
                 && (!std::mem::replace(seen, true) || graver(*known))
             {

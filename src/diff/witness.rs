@@ -3,6 +3,8 @@
 //! Automata take conditions to be independent unless the types of their fields exclude it, so their trace is a proposal.
 //! A difference counts only if the two specs, each compiled by itself, judge events differently.
 
+use std::cmp::Reverse;
+
 use smol_str::{SmolStr, format_smolstr};
 
 use super::join::Joint;
@@ -88,7 +90,7 @@ impl<'a> Bench<'a> {
             .iter()
             .filter(|found| found.property == property);
         own.map(|found| (found.verdict, found.at))
-            .min_by_key(|(verdict, at)| (mutate::gravity(*verdict), *at))
+            .min_by_key(|(verdict, at)| (Reverse(verdict.severity()), *at))
     }
 
     /// Returns the decisions of one spec at a moment after these events, each of which has happened, with the time of each: at

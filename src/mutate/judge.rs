@@ -1,5 +1,7 @@
 //! Judging whether tests and recorded traces detect a mutant.
 
+use std::cmp::Reverse;
+
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Limits, Recording};
@@ -189,19 +191,8 @@ fn outcome(judged: &TraceReport, property: PropertyId) -> FinalVerdict {
         .iter()
         .filter(|found| found.property == property);
     all.map(|found| (found.verdict, found.at))
-        .min_by_key(|(verdict, at)| (gravity(*verdict), *at))
+        .min_by_key(|(verdict, at)| (Reverse(verdict.severity()), *at))
         .unwrap_or((Verdict::Satisfied, None))
-}
-
-/// Returns the rank of a verdict, the most severe first; the verdict on several instances is the most severe one.
-pub(crate) fn gravity(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Violated => 0,
-        Verdict::Unknown => 1,
-        Verdict::PresumablyViolated => 2,
-        Verdict::PresumablySatisfied => 3,
-        Verdict::Satisfied => 4,
-    }
 }
 
 /// Whether a verdict matches the expectation of a test; if several instances are violated, any of them may match.

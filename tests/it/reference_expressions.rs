@@ -47,6 +47,10 @@ fn list(items: &[Value]) -> Cell {
     Cell::Known(Value::list(items.to_vec()))
 }
 
+fn length(seconds: i128) -> Cell {
+    Cell::Known(Value::Duration(Instant(seconds * Instant::SECOND)))
+}
+
 fn text(text: &str) -> Value {
     Value::string(text)
 }
@@ -259,9 +263,31 @@ fn arithmetic() {
             seconds(5),
             seconds(3),
             Type::Duration,
-            Cell::Known(Value::Duration(Instant(2 * Instant::SECOND))),
+            length(2),
             false,
         ),
+        (Mul, length(2), n(3), Type::Duration, length(6), false),
+        (Mul, float(0.5), length(4), Type::Duration, length(2), false),
+        (Div, length(6), n(3), Type::Duration, length(2), false),
+        (Div, length(6), float(1.5), Type::Duration, length(4), false),
+        (Div, length(6), n(0), Type::Duration, U, true),
+        (
+            Div,
+            Cell::Known(Value::Duration(Instant(i128::MIN))),
+            n(-1),
+            Type::Duration,
+            U,
+            true,
+        ),
+        (
+            Mul,
+            Cell::Known(Value::Duration(Instant(i128::MIN))),
+            n(-1),
+            Type::Duration,
+            U,
+            true,
+        ),
+        (Div, length(3), length(2), Type::Float, float(1.5), false),
         (Mul, n(i128::MAX), n(2), Type::Int, U, true),
         (Div, n(1), n(2), Type::Float, float(0.5), false),
         (Div, n(1), n(0), Type::Float, U, true),

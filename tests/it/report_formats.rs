@@ -349,15 +349,15 @@ fn problems_are_capped_per_kind() {
 
 #[test]
 fn wilson_intervals_agree_with_published_ones() {
-    use guard_lang::report::tally::wilson95;
+    use guard_markov::interval::confidence::{Z95, wilson};
     let close = |(low, high): (f64, f64), expected: (f64, f64)| {
         assert!(
             (low - expected.0).abs() < 5e-5 && (high - expected.1).abs() < 5e-5,
             "{low} {high}"
         );
     };
-    close(wilson95(2, 30), (0.0185, 0.2132));
-    close(wilson95(0, 10), (0.0, 0.2775));
-    close(wilson95(10, 10), (0.7225, 1.0));
-    assert_eq!(wilson95(0, 0), (0.0, 1.0));
+    close(wilson(2, 30, Z95), (0.0185, 0.2132));
+    close(wilson(0, 10, Z95), (0.0, 0.2775));
+    close(wilson(10, 10, Z95), (0.7225, 1.0));
+    assert_eq!(wilson(0, 0, Z95), (0.0, 1.0));
 }

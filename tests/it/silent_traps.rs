@@ -495,6 +495,54 @@ property p = never (kind == \"call\" and tool == \"rm\" and typo == \"/\")\n";
     assert_eq!(lines.last().unwrap()["absent_fields"], wanted, "{lines:?}");
 }
 
+/// A member or text that no event has, beside a similar one that nobody looks for, is likely to be misspelt.
+#[test]
+fn a_name_that_is_likely_to_be_misspelt_is_noted() {
+    let spec = "use std.agent
+property p = never (tool == \"delte_file\" and args.pth == \"/\")
+property q = never (tool in {\"move_file\", \"move_files\"} and (args.user.nme as string? ?? \"\") == \"x\")
+property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" or kind == \"cal\")\n";
+    let event = |tool: &str, args: &str| {
+        format!("{{\"kind\":\"call\",\"tool\":\"{tool}\",\"args\":{args}}}")
+    };
+    let events = [
+        event("delete_file", "{\"path\":\"a\"}"),
+        event("move_file", "{\"user\":{\"name\":\"y\"}}"),
+        event("tool_2", "[]"),
+    ];
+    let traces = format!("{{\"events\":[{}]}}\n", events.join(","));
+    let lines = audit(spec, &traces);
+    let name = |name: &str, similar: &str| serde_json::json!({"name": name, "similar": similar});
+    let wanted = serde_json::json!([
+        name("kind == \"cal\"", "kind == \"call\""),
+        name("tool == \"delte_file\"", "tool == \"delete_file\""),
+        name("args.user.nme", "args.user.name"),
+    ]);
+    assert_eq!(lines.last().unwrap()["unseen_names"], wanted);
+    let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", &traces)]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl"]);
+    let note =
+        "note: no step had `tool == \"delte_file\"`; did you mean `tool == \"delete_file\"`?\n";
+    assert!(run.out.contains(note), "{}", run.out);
+    // What is similar stands in the events.
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--redact=tool"]);
+    assert!(
+        !run.out.contains("delete_file") && run.out.contains("args.user.name"),
+        "{}",
+        run.out
+    );
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--redact"]);
+    assert!(!run.out.contains("did you mean"), "{}", run.out);
+    // One step that has the name is enough.
+    let more = format!(
+        "{{\"events\":[{}]}}\n",
+        event("delte_file", "{\"user\":{\"nme\":null}}")
+    );
+    let lines = audit(spec, &(traces + &more));
+    let wanted = serde_json::json!([name("kind == \"cal\"", "kind == \"call\"")]);
+    assert_eq!(lines.last().unwrap()["unseen_names"], wanted);
+}
+
 /// What an `any` compares its elements with is what decides.
 #[test]
 fn reasons_show_what_a_quantifier_compares_with() {

@@ -50,6 +50,7 @@ pub mod eval;
 #[doc(hidden)]
 pub mod facade;
 #[doc(hidden)]
+mod hash;
 pub mod hir;
 #[doc(hidden)]
 pub mod ids;

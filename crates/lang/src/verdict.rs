@@ -45,6 +45,17 @@ impl Verdict {
         }
     }
 
+    /// Returns the rank of the verdict: that on several instances is the one of the greatest.
+    pub fn severity(self) -> u8 {
+        match self {
+            Verdict::Satisfied => 0,
+            Verdict::PresumablySatisfied => 1,
+            Verdict::PresumablyViolated => 2,
+            Verdict::Unknown => 3,
+            Verdict::Violated => 4,
+        }
+    }
+
     /// Whether no continuation can change it.
     pub fn is_final(self) -> bool {
         matches!(self, Verdict::Satisfied | Verdict::Violated)

@@ -69,11 +69,19 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
                 .ok_or_else(|| "integer overflow".to_owned())
         }
         (Builtin::Mod, [Value::Number(lhs), Value::Number(rhs)]) => modulo(lhs, rhs),
+        // Both are whole numbers of attoseconds.
+        (Builtin::Mod, [Value::Duration(lhs), Value::Duration(rhs)]) => {
+            match modulo(&Number::Int(lhs.0), &Number::Int(rhs.0))? {
+                Value::Number(Number::Int(rest)) => Ok(Value::Duration(Instant(rest))),
+                other => Err(format!("expected a whole number, found {other:?}")),
+            }
+        }
         (Builtin::Add, [Value::Set(items), item]) => Ok(Value::Set(items.update(item.clone()))),
         (Builtin::Last, [Value::List(items), Value::Number(n)]) => {
+            // A number beyond 128 bits is more than all elements, or less than none.
             let n = n
                 .to_int()
-                .ok_or_else(|| format!("{n} is no number of elements"))?;
+                .unwrap_or(if n.to_f64() > 0.0 { i128::MAX } else { 0 });
             let n = usize::try_from(n.max(0)).unwrap_or(usize::MAX);
             Ok(Value::list(
                 items

@@ -213,12 +213,42 @@ pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value, float: bool) -> Outcome
             .checked_sub(rhs.0)
             .map(|span| Value::Duration(Instant(span)))
             .ok_or_else(overflow),
+        (Arith::Div, Value::Duration(_), Value::Duration(Instant(0))) => {
+            Err("division by zero".to_owned())
+        }
+        (Arith::Div, Value::Duration(lhs), Value::Duration(rhs)) => {
+            let ratio = Number::float(lhs.0 as f64 / rhs.0 as f64);
+            ratio.map(Value::Number).ok_or_else(overflow)
+        }
+        (Arith::Mul, Value::Duration(span), Value::Number(by))
+        | (Arith::Mul, Value::Number(by), Value::Duration(span)) => match by.to_int() {
+            Some(by) => duration(span.0.checked_mul(by)),
+            None => duration(whole(span.0 as f64 * by.to_f64())),
+        },
+        (Arith::Div, Value::Duration(_), Value::Number(by)) if by.to_int() == Some(0) => {
+            Err("division by zero".to_owned())
+        }
+        (Arith::Div, Value::Duration(span), Value::Number(by)) => match by.to_int() {
+            Some(by) => duration(span.0.checked_div(by)),
+            None => duration(whole(span.0 as f64 / by.to_f64())),
+        },
         (op, lhs, rhs) => Err(format!(
             "no arithmetic {op:?} on {} and {}",
             kind(lhs),
             kind(rhs)
         )),
     }
+}
+
+/// Returns a length of time in attoseconds; an error if it is out of range.
+fn duration(attoseconds: Option<i128>) -> Outcome {
+    let span = attoseconds.ok_or("the length of time is out of range")?;
+    Ok(Value::Duration(Instant(span)))
+}
+
+/// Returns the nearest whole number.
+fn whole(float: f64) -> Option<i128> {
+    Number::float(float.round())?.to_int()
 }
 
 fn number(op: Arith, lhs: &Number, rhs: &Number, float: bool) -> Result<Number, String> {

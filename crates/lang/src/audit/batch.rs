@@ -1,14 +1,12 @@
 //! Units that are judged in batches: whole records, and the events of open traces.
 
-use std::hash::BuildHasherDefault;
-
 use indexmap::IndexMap;
 use rayon::prelude::*;
-use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
 use super::{Judge, Judged};
 use crate::eval::Wanted;
+use crate::hash::Seeded;
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
@@ -19,7 +17,7 @@ const UNITS: usize = 1024;
 const STEPS: usize = 4096;
 
 type Numbered<J> = (u64, Task<<J as Judge>::Open, <J as Judge>::Report>);
-type Map<V> = IndexMap<Option<SmolStr>, V, BuildHasherDefault<FxHasher>>;
+type Map<V> = IndexMap<Option<SmolStr>, V, Seeded>;
 
 /// The units of a file that have not been judged yet, and the file's open traces.
 pub(super) struct Batch<'j, J: Judge> {

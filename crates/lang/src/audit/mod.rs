@@ -18,6 +18,7 @@ mod batch;
 mod counting_reader;
 mod files;
 mod foreign_reader;
+mod names;
 mod program;
 mod readers;
 mod records;
@@ -43,6 +44,7 @@ use crate::verdict::TraceReport;
 
 use batch::Batch;
 
+use names::Noting;
 pub use readers::{Readers, ReadersError};
 pub use records::Records;
 use rendering::Rendering;
@@ -163,7 +165,11 @@ pub fn audit_rendered<J: Judge<Report = Rendered>>(
     on_problem: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
     let mut audit = Audit::new(progress, summary, reporter, on_problem);
-    visit(judge, sources, readers, progress, &mut audit);
+    let judge = Noting {
+        judge,
+        names: &readers.names,
+    };
+    visit(&judge, sources, readers, progress, &mut audit);
     let written = audit.failed.map_or(Ok(()), Err);
     readers.note_absent(summary);
     written

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::counting_reader::CountingReader;
 use super::foreign_reader::ForeignReader;
+use super::names::Names;
 use super::worker::{WorkItem, Worker};
 use super::{Judge, Progress};
 use crate::hir::Spec;
@@ -41,6 +42,8 @@ pub struct Readers {
     choice: Choice,
     /// The fields, by number, that an audit reports if no event has them.
     asked: Arc<[(usize, AbsentField)]>,
+    /// The names that an audit reports if events have similar ones only.
+    pub(super) names: Arc<Names>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +98,13 @@ impl Readers {
             projection,
             choice,
             asked: Arc::default(),
+            names: Arc::default(),
         })
     }
 
     /// Returns readers whose audits report the fields that properties of the spec read and that no event has, for example
-    /// because of a misspelt path. Required fields are left out, because each step without one is reported.
+    /// because of a misspelt path, and misspelt [names](Names). Required fields are left out, because each step without one is
+    /// reported.
     pub fn noting_absent(self, spec: &Spec) -> Readers {
         let read = spec.properties.iter();
         let read: BTreeSet<usize> = read
@@ -118,6 +123,7 @@ impl Readers {
         });
         Readers {
             asked: asked.collect(),
+            names: Arc::new(Names::new(spec)),
             ..self
         }
     }
@@ -126,15 +132,22 @@ impl Readers {
     pub(crate) fn unused(&self) -> Readers {
         Readers {
             projection: self.projection.unused(),
+            names: Arc::new(self.names.unused()),
             ..self.clone()
         }
     }
 
-    /// Adds to the summary the fields that no event had, if the readers have read any steps.
+    /// Adds to the summary the fields and names that no event had, if the readers have read any steps.
     pub(super) fn note_absent(&self, summary: &mut Summary) {
-        let asked = self.asked.iter().filter(|_| summary.events > 0);
-        let absent = asked.filter(|(number, _)| !self.projection.was_found(*number));
+        if summary.events == 0 {
+            return;
+        }
+        let absent = self
+            .asked
+            .iter()
+            .filter(|(number, _)| !self.projection.was_found(*number));
         summary.absent_fields = absent.map(|(_, field)| field.clone()).collect();
+        summary.unseen_names = self.names.unseen();
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::names::Noting;
 use super::rendering::Rendering;
 use super::{Audit, Judge, Listener, Progress, Readers};
 use crate::eval::Program;
@@ -29,9 +30,13 @@ pub fn judge_text(program: &Program, readers: &Readers, name: &str, text: &[u8])
     let progress = Progress::default();
     let mut on_problem = |_: &Problem| {};
     let mut audit = Audit::new(&progress, &mut summary, &mut collector, &mut on_problem);
-    let judge = Rendering {
+    let rendering = Rendering {
         judge: &program,
         render: &|_| None,
+    };
+    let judge = Noting {
+        judge: &rendering,
+        names: &readers.names,
     };
     visit_text(&judge, readers, name, text, &mut audit);
     readers.note_absent(&mut summary);

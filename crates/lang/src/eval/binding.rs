@@ -6,6 +6,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::hash::SeededSet;
 use crate::value::Value;
 
 /// One value per place, or `None` for any value not seen in that place. Shared between a map and its indexes.
@@ -96,7 +97,7 @@ pub(super) fn close(keys: &mut Vec<Key>) {
     in_order(keys);
     let is_partial = |key: &&Key| key.iter().any(Option::is_none);
     let mut new: Vec<Key> = keys.iter().filter(is_partial).cloned().collect();
-    let mut known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
+    let mut known: SeededSet<Key> = keys.iter().cloned().collect();
     while let Some(key) = new.pop() {
         for other in 0..keys.len() {
             let other = &keys[other];

@@ -9,7 +9,7 @@ use super::ops::{Fault, elements, kind_of, order};
 use crate::hir::Builtin;
 use crate::shell;
 use crate::texts;
-use crate::value::{Number, Value};
+use crate::value::{Instant, Number, Value};
 
 pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
     let [first, rest @ ..] = args else {
@@ -86,6 +86,12 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             Number::Int(_) | Number::Big(_) => Ok(first.clone()),
         },
         (Builtin::Mod, Value::Number(lhs), Some(Value::Number(rhs))) => modulo(lhs, rhs),
+        (Builtin::Mod, Value::Duration(_), Some(Value::Duration(Instant(0)))) => {
+            Err(Fault::DivisionByZero)
+        }
+        (Builtin::Mod, Value::Duration(lhs), Some(Value::Duration(rhs))) => {
+            Ok(Value::Duration(Instant(remainder(lhs.0, rhs.0))))
+        }
         // The same set rather than an equal one, which would have to be compared with it.
         (Builtin::Add, Value::Set(items), Some(item)) if items.contains(item) => Ok(first.clone()),
         (Builtin::Add, Value::Set(items), Some(item)) => Ok(Value::Set(items.update(item.clone()))),
@@ -94,8 +100,8 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             Ok(Value::List(items))
         }
         (Builtin::Last, Value::List(items), Some(Value::Number(n))) => {
-            let n = usize::try_from(n.to_int().unwrap_or(0).max(0)).unwrap_or(usize::MAX);
-            Ok(Value::List(items[items.len().saturating_sub(n)..].into()))
+            let first = items.len().saturating_sub(position(n));
+            Ok(Value::List(items[first..].into()))
         }
         (Builtin::Drop, Value::List(items), Some(Value::Number(n))) => Ok(Value::List(
             items.iter().skip(position(n)).cloned().collect(),
@@ -220,14 +226,18 @@ fn join(list: &Value, by: &str) -> Result<Value, Fault> {
 }
 
 /// Returns the remainder with the sign of the divisor.
+/// Returns the remainder, with the sign of the divisor, which is not 0.
+fn remainder(lhs: i128, rhs: i128) -> i128 {
+    // Only the least integer divided by -1 overflows, without a remainder.
+    let rest = lhs.checked_rem(rhs).unwrap_or(0);
+    let is_wrong_side = rest != 0 && (rest < 0) != (rhs < 0);
+    if is_wrong_side { rest + rhs } else { rest }
+}
+
 fn modulo(lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
     match (lhs, rhs) {
         (_, Number::Int(0)) => Err(Fault::DivisionByZero),
-        (Number::Int(lhs), Number::Int(rhs)) => {
-            let rest = lhs.checked_rem(*rhs).unwrap_or(0);
-            let wrong_side = rest != 0 && (rest < 0) != (*rhs < 0);
-            Ok(Value::int(if wrong_side { rest + rhs } else { rest }))
-        }
+        (Number::Int(lhs), Number::Int(rhs)) => Ok(Value::int(remainder(*lhs, *rhs))),
         (Number::Big(_), _) | (_, Number::Big(_)) => Err(Fault::Overflow),
         _ => {
             let (lhs, rhs) = (lhs.to_f64(), rhs.to_f64());

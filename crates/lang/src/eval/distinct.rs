@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use rustc_hash::FxHashSet;
+use crate::hash::SeededSet;
 
 use crate::value::Value;
 
@@ -15,7 +15,7 @@ const FEW: usize = 16;
 pub(super) struct Distinct {
     values: Vec<Value>,
     /// All of `values` if they are more than [`FEW`].
-    index: FxHashSet<Value>,
+    index: SeededSet<Value>,
 }
 
 impl Distinct {

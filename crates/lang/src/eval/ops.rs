@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use rustc_hash::FxHashSet;
-
 use super::builtin::each_text;
+use crate::hash::SeededSet;
 use crate::hir::{Arith, Compare};
 use crate::value::{Instant, Number, Truth, Value};
 
@@ -141,7 +140,7 @@ const KEPT_LISTS: usize = 8;
 /// A long list that was searched recently on this thread: the list, and its elements once it was searched twice.
 struct KeptList {
     list: Weak<[Value]>,
-    elements: Option<FxHashSet<Value>>,
+    elements: Option<SeededSet<Value>>,
 }
 
 /// Whether a list has an element. Instances of one quantified property search the same list once for each of its
@@ -292,7 +291,9 @@ pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault>
         }
         (Value::Duration(length), Value::Number(by)) if op == Arith::Div => match by.to_int() {
             Some(0) => Err(Fault::DivisionByZero),
-            Some(by) => Ok(Value::Duration(Instant(length.0 / by))),
+            Some(by) => (length.0.checked_div(by))
+                .map(|length| Value::Duration(Instant(length)))
+                .ok_or(Fault::Overflow),
             None => instant(length.0 as f64 / by.to_f64()),
         },
         _ => {

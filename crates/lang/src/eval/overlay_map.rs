@@ -26,13 +26,14 @@
 //! P. Meredith, D. Jin, F. Chen, G. Roșu, *Efficient monitoring of parametric context-free patterns*, 2010 (indexing
 //! trees), with hash tables by the set of bound places instead of trees.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::binding::{self, Key, Places, bound};
+use crate::hash::{Seeded, SeededMap, SeededSet};
 use crate::value::Value;
 
 /// A map from bindings.
@@ -57,7 +58,7 @@ struct Shared<T> {
     /// Changes, oldest first.
     between: Vec<Arc<Table<Option<T>>>>,
     /// The newest changes.
-    above: FxHashMap<Key, Option<T>>,
+    above: SeededMap<Key, Option<T>>,
     /// The exclusive or of the hashes of all members that were added to `below` or removed from it.
     digest: u64,
 }
@@ -65,7 +66,7 @@ struct Shared<T> {
 /// A hash table with its indexes.
 #[derive(Debug)]
 struct Table<T> {
-    members: FxHashMap<Key, T>,
+    members: SeededMap<Key, T>,
     /// The indexes that have been used. Behind a lock, because a fork may be the first to use one.
     indexes: RwLock<Vec<Arc<Index>>>,
 }
@@ -84,7 +85,7 @@ struct Index {
 #[derive(Clone, Debug)]
 enum Bucket {
     One(Key),
-    Many(FxHashSet<Key>),
+    Many(SeededSet<Key>),
 }
 
 /// The life of a fork.
@@ -105,7 +106,7 @@ const BUFFERED: usize = if cfg!(test) { 2 } else { 64 };
 impl<T> Default for OverlayMap<T> {
     fn default() -> OverlayMap<T> {
         OverlayMap {
-            layers: Layers::Own(Table::new(FxHashMap::default())),
+            layers: Layers::Own(Table::new(SeededMap::default())),
             shapes: Vec::new(),
         }
     }
@@ -124,7 +125,7 @@ impl Index {
     }
 
     fn hash(&self, key: &[Option<Value>]) -> u64 {
-        let mut hasher = FxHasher::default();
+        let mut hasher = Seeded.build_hasher();
         for (index, value) in key.iter().enumerate() {
             if self.part & binding::place(index) != 0 {
                 value.hash(&mut hasher);
@@ -144,7 +145,7 @@ impl Index {
             }
             Some(Bucket::One(only)) if only == key => {}
             Some(bucket @ Bucket::One(_)) => {
-                let before = std::mem::replace(bucket, Bucket::Many(FxHashSet::default()));
+                let before = std::mem::replace(bucket, Bucket::Many(SeededSet::default()));
                 if let (Bucket::Many(keys), Bucket::One(before)) = (bucket, before) {
                     keys.extend([before, Arc::clone(key)]);
                 }
@@ -179,7 +180,7 @@ impl Index {
 }
 
 impl<T> Table<T> {
-    fn new(members: FxHashMap<Key, T>) -> Table<T> {
+    fn new(members: SeededMap<Key, T>) -> Table<T> {
         Table {
             members,
             indexes: RwLock::default(),
@@ -242,7 +243,7 @@ impl<T: Clone> Shared<T> {
         Shared {
             below: Arc::new(below),
             between: Vec::new(),
-            above: FxHashMap::default(),
+            above: SeededMap::default(),
             digest: 0,
         }
     }
@@ -300,9 +301,7 @@ impl<T: Clone + Hash> Shared<T> {
     fn change(&mut self, key: &[Option<Value>], value: Option<T>) -> Option<T> {
         let before = self.get(key).cloned();
         for member in [&before, &value].into_iter().flatten() {
-            let mut hasher = FxHasher::default();
-            (key, member).hash(&mut hasher);
-            self.digest ^= hasher.finish();
+            self.digest ^= Seeded.hash_one((key, member));
         }
         self.above.insert(key.into(), value);
         before
@@ -316,7 +315,7 @@ impl<T: Clone + Hash> OverlayMap<T> {
         self.thaw();
         match &mut self.layers {
             Layers::Own(table) if life == ForkLife::Long || table.members.len() > FEW => {
-                let below = std::mem::replace(table, Table::new(FxHashMap::default()));
+                let below = std::mem::replace(table, Table::new(SeededMap::default()));
                 self.layers = Layers::Shared(Shared::new(below));
             }
             Layers::Shared(shared) if shared.above.len() > BUFFERED => shared.flush(),
@@ -332,7 +331,7 @@ impl<T: Clone + Hash> OverlayMap<T> {
         let Some(below) = Arc::get_mut(&mut shared.below) else {
             return;
         };
-        let mut table = std::mem::replace(below, Table::new(FxHashMap::default()));
+        let mut table = std::mem::replace(below, Table::new(SeededMap::default()));
         let between = std::mem::take(&mut shared.between).into_iter();
         let between = between.flat_map(|layer| Arc::unwrap_or_clone(layer).members);
         for (key, value) in between.chain(shared.above.drain()) {

@@ -42,6 +42,9 @@ pub enum Error {
     /// A value that is given as an event cannot be written as JSON.
     #[error("cannot serialize the event: {0}")]
     Event(#[from] serde_json::Error),
+    /// A spec cannot be written as JSON.
+    #[error("cannot serialize the spec: {0}")]
+    Compiled(#[source] serde_json::Error),
     /// The spec declares no model that is learned from traces, or more than one.
     #[error("expected exactly one `model NAME = learn {{ … }}` in the spec, found {0}")]
     Models(usize),

@@ -76,12 +76,12 @@ impl Spec {
     /// Returns a text that contains the spec with its imports and the tables of its models, for another machine.
     ///
     /// # Errors
-    /// [`Error::Event`] if it cannot be written as JSON, which cannot happen for a spec that was loaded.
+    /// [`Error::Compiled`] if it cannot be written as JSON, which cannot happen for a spec that was loaded.
     pub fn to_compiled(&self) -> Result<String, Error> {
         let Compiled { hir, warnings, .. } = &*self.0;
         let diagnostics: Vec<Diagnostic> = warnings.diagnostics().cloned().collect();
         let artifact = self.0.loaded.artifact(hir, &diagnostics);
-        Ok(serde_json::to_string(&artifact)?)
+        serde_json::to_string(&artifact).map_err(Error::Compiled)
     }
 
     fn compile(mut loaded: Loaded) -> Result<Spec, Error> {

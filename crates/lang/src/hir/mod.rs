@@ -199,12 +199,18 @@ impl Spec {
     /// Returns the signals that judging a property reads: through its conditions, the ranges of its variables, and the
     /// filter of steps.
     pub fn reads_of(&self, property: &Property) -> reads::Reads {
+        reads::reads(self, self.roots_of(property))
+    }
+
+    /// Returns the expressions that judging a property evaluates: its conditions, the ranges of its variables, and the filter of
+    /// steps.
+    pub fn roots_of(&self, property: &Property) -> impl Iterator<Item = ExprId> {
         let letters = self.formulas.atoms_of(property.formula);
         let letters = letters.into_iter().map(|letter| self.atom(letter).expr);
         let quantified = property.quantified.iter();
         let ranges =
             quantified.flat_map(|quantified| quantified.vars.iter().filter_map(|var| var.range));
-        reads::reads(self, letters.chain(ranges).chain(self.filter.step))
+        letters.chain(ranges).chain(self.filter.step)
     }
 
     /// Returns the claim of this name.

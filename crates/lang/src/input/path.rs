@@ -142,7 +142,7 @@ impl Query {
 
     /// Returns all nodes, in the order of the text.
     pub(crate) fn nodes(&self, root: &Value) -> Vec<Value> {
-        // Nothing is converted that lies beside the path.
+        // The whole value is converted, since a filter may refer to its root (`$`).
         if follow_all(root, &self.lead).is_none() {
             return Vec::new();
         }

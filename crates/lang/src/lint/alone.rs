@@ -4,20 +4,43 @@ use super::subject::{Subject, Subjects, is_documented};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, Formulas, Unary};
 use crate::ids::FormulaId;
-use guard_automata::{Dfa, Traces};
+use guard_automata::{Dfa, Traces, Word};
 
 pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
     for subject in &subjects.all {
         let (Some(class), Some(dfa)) = (subject.class, &subject.dfa) else {
             continue;
         };
-        if !class.satisfiable {
-            found.push(unsatisfiable(subjects, subject));
+        if !subject.satisfiable {
+            let by_data = class
+                .satisfiable
+                .then(|| dfa.shortest_accepted(Traces::NonEmpty));
+            let why = excluded(subjects, by_data.flatten(), "satisfied");
+            let diagnostic = unsatisfiable(subjects, subject);
+            found.push(noted(diagnostic, why));
         } else if subject.valid {
-            found.push(valid(subject));
+            let by_data =
+                (!class.valid && !subject.timed).then(|| dfa.shortest_rejected(Traces::NonEmpty));
+            let why = excluded(subjects, by_data.flatten(), "violated");
+            found.push(noted(valid(subject), why));
         } else if subject.fails() == Some((false, true)) {
             found.extend(at_the_end(subjects, subject, dfa));
         }
+    }
+}
+
+/// Returns a note on a trace that would decide a property otherwise if events could make it.
+fn excluded(subjects: &Subjects<'_>, word: Option<Word>, verdict: &str) -> Option<String> {
+    let steps = subjects.steps(&word?);
+    Some(format!(
+        "it would be {verdict} by these steps, which no events can make: {steps}"
+    ))
+}
+
+fn noted(diagnostic: Diagnostic, note: Option<String>) -> Diagnostic {
+    match note {
+        Some(note) => diagnostic.note(note),
+        None => diagnostic,
     }
 }
 

@@ -3,12 +3,19 @@
 use super::subject::{Subject, Subjects};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
-use crate::hir::{ActionKind, Arm, ArmTrigger, Enforce, Severity, Watched};
+use crate::hir::{
+    ActionKind, Arm, ArmTrigger, Compare, Enforce, Expr, Formula, Property, Severity, Spec, Unary,
+    Watched, print,
+};
 use crate::ids::PropertyId;
 use guard_automata::{Dfa, Finality, StateSet};
+use smol_str::SmolStr;
 
 /// Up to this many letters that are known before an action are tried with all values.
 const MOST_KNOWN: usize = 12;
+
+/// Conditions are shown up to this many bytes.
+const LONGEST_SHOWN: usize = 200;
 
 pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
     let spec = subjects.spec;
@@ -27,6 +34,7 @@ pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
                 found.push(too_late(subject, arm, &awaited));
             }
         }
+        found.extend(asked_again(spec, of, clause));
         found.extend(mild(subjects, property, subject, clause));
     }
 }
@@ -136,6 +144,49 @@ fn too_late(subject: &Subject<'_>, arm: &Arm, awaited: &[String]) -> Diagnostic 
     .note(
         "fields marked `@outcome` are not known in advance; `guard monitor --outcomes \
                     any` denies a proposal that may violate the property",
+    )
+}
+
+/// Warns about a question on a limit that stays passed, `always (count(p) <= n)`: it is asked about every later step.
+fn asked_again(spec: &Spec, property: &Property, clause: &Enforce) -> Option<Diagnostic> {
+    let Formula::Unary(Unary::Always, None, of) = spec.formulas.get(property.formula) else {
+        return None;
+    };
+    let Formula::Atom(atom) = spec.formulas.get(*of) else {
+        return None;
+    };
+    // `count(p) < n` and `count(p) <= n`: the limit is passed from above.
+    let Expr::Compare(compare @ (Compare::Lt | Compare::Le), count, limit) =
+        spec.exprs.get(spec.atom(*atom).expr)
+    else {
+        return None;
+    };
+    let Expr::Count { of: counted, .. } = spec.exprs.get(*count) else {
+        return None;
+    };
+    let asks = |arm: &&Arm| arm.action.kind == ActionKind::Ask;
+    let arm = violated(clause).find(asks)?;
+    let quantified = property.quantified.iter();
+    let vars: Vec<SmolStr> = quantified
+        .flat_map(|quantified| quantified.vars.iter().map(|var| var.name.clone()))
+        .collect();
+    let written = |id| print::expr(spec, id, &vars, LONGEST_SHOWN);
+    let passed = if *compare == Compare::Lt { ">=" } else { ">" };
+    let (counted, count, limit) = (written(*counted), written(*count), written(*limit));
+    Some(
+        Diagnostic::new(
+            Code::G0944,
+            arm.span,
+            format!("once `{}` is violated, `ask` asks about every later action", property.name),
+        )
+        .label("asks again at each step")
+        .also(
+            property.formula_span,
+            "also a step that is not counted violates this",
+        )
+        .note(format!(
+            "to ask about the steps that are counted, write `never ({counted} and {count} {passed} {limit})`"
+        )),
     )
 }
 

@@ -1,6 +1,6 @@
 //! Probable mistakes in a spec without errors: properties that no trace satisfies or violates, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, unreachable arms; `enforce` clauses that
-//! act too late or do too little (`G0940` to `G0942`); values of
+//! act too late, do too little or ask too often (`G0940` to `G0942`, `G0944`); values of
 //! unexpected types that let an action through (`G0924`, `G0928`).
 //!
 //! Input: a [`Spec`] without errors; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an
@@ -35,6 +35,7 @@ mod shape;
 mod subject;
 mod theory;
 mod together;
+mod unused_key;
 mod vacuity;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -82,6 +83,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
     absent::lint(spec, &mut found);
+    unused_key::lint(spec, &mut found);
     let compared_requirements = requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
     together::lint(&subjects, &mut budget, &mut found);

@@ -163,7 +163,7 @@ fn strong_next(
 ) -> Option<Diagnostic> {
     let subject = &subjects.all[index];
     let property = subject.property;
-    if subject.timed || !subject.class.is_some_and(|class| class.satisfiable) {
+    if subject.timed || subject.dfa.is_none() || !subject.satisfiable {
         return None;
     }
     let mut todo = vec![(property.formula, Vec::new(), Polarity::Positive, false)];
@@ -263,11 +263,12 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
                 && !asks(formulas, used)
                 && text(used) != text(*confirmation) =>
         {
-            let window = match bound {
-                None => String::new(),
+            let once = match bound {
+                None => "Y O".to_owned(),
                 // The step before is already one of them.
-                Some(Bound::Steps(_, high)) => format!("[0,{}]", high.saturating_sub(1)),
-                Some(Bound::Time(_, high)) => format!("[0,{}]", crate::value::Instant(*high)),
+                Some(Bound::Steps(_, high)) => format!("Y O[0,{}]", high.saturating_sub(1)),
+                // Time counts back from the action itself.
+                Some(Bound::Time(_, high)) => format!("O[0,{}]", crate::value::Instant(*high)),
             };
             let (used, confirmation) = (operand(formulas, used), operand(formulas, *confirmation));
             let span = match property.kind {
@@ -282,7 +283,7 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
                 )
                 .label("the action is not delayed until then")
                 .note(format!(
-                    "if it must come first, write `G ({used} -> Y O{window} {confirmation})`"
+                    "if it must come first, write `G ({used} -> {once} {confirmation})`"
                 )),
             )
         }

@@ -7,12 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::limits::Budget;
 use super::together::fields;
-use super::within;
+use super::{theory, within};
 use crate::hir::{self, Property, PropertyKind, Spec};
 use crate::ids::{self, AtomId, ExprId};
 use crate::source::Span;
 use crate::translate::{Steps, Timed, atom, translate};
-use guard_automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
+use guard_automata::{Class, Dfa, FormulaId, Formulas, Traces, Verdict, Word};
 
 /// The data shared by all lints about properties.
 pub(super) struct Subjects<'s> {
@@ -54,8 +54,10 @@ pub(super) struct Subject<'s> {
     pub(super) property: &'s Property,
     /// Whether the property has bounds in time, which are atoms in `formula` and `dfa`.
     pub(super) timed: bool,
-    /// Whether every trace satisfies it.
+    /// Whether every trace that events can make satisfies it.
     pub(super) valid: bool,
+    /// Whether some trace that events can make satisfies it, as far as is known.
+    pub(super) satisfiable: bool,
     /// The automaton, if the limits allow it.
     pub(super) dfa: Option<Dfa>,
     pub(super) class: Option<Class>,
@@ -99,23 +101,36 @@ impl<'s> Subjects<'s> {
             let timed = spec.formulas.is_timed(property.formula);
             let dfa = subjects.automaton(property.formula, budget);
             let class = dfa.as_ref().map(Dfa::class);
-            let valid = match (&subjects.known, &dfa) {
+            let letters = spec.formulas.atoms_of(property.formula);
+            let degenerate = letters
+                .iter()
+                .any(|letter| constant.contains(&spec.atom(*letter).expr));
+            let mut valid = match (&subjects.known, &dfa) {
                 (Some(known), Some(dfa)) if timed => budget.implies(known, dfa) == Some(true),
                 _ => class.is_some_and(|class| class.valid),
             };
-            let letters = spec.formulas.atoms_of(property.formula);
+            let mut satisfiable = class.is_none_or(|class| class.satisfiable);
+            // Letters that exclude one another. Of a constant letter only the letter is reported.
+            if let Some(dfa) = dfa
+                .as_ref()
+                .filter(|_| satisfiable && !valid && !timed && !degenerate)
+            {
+                let mut is_empty =
+                    |dfa: &Dfa| theory::shortest(spec, dfa, Traces::NonEmpty, budget) == Some(None);
+                valid = is_empty(&dfa.complement());
+                satisfiable = !is_empty(dfa);
+            }
             subjects.all.push(Subject {
                 property,
                 timed,
                 valid,
+                satisfiable,
                 dfa,
                 class,
                 open: Default::default(),
                 can_rest: OnceCell::new(),
                 fields: fields(spec, &letters),
-                degenerate: letters
-                    .iter()
-                    .any(|letter| constant.contains(&spec.atom(*letter).expr)),
+                degenerate,
                 letters,
             });
         }

@@ -25,10 +25,7 @@ pub(super) fn lint(subjects: &Subjects<'_>, budget: &mut Budget, found: &mut Vec
     let usable: Vec<usize> = (0..subjects.all.len())
         .filter(|index| {
             let subject = &subjects.all[*index];
-            subject.dfa.is_some()
-                && subject.class.is_some_and(|class| class.satisfiable)
-                && !subject.valid
-                && !subject.degenerate
+            subject.dfa.is_some() && subject.satisfiable && !subject.valid && !subject.degenerate
         })
         .collect();
     let mut redundant = vec![false; subjects.all.len()];

@@ -16,11 +16,8 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
             return;
         }
         let subject = &subjects.all[index];
-        let (Some(class), Some(_)) = (subject.class, &subject.dfa) else {
-            continue;
-        };
         // In a property without effect every part is vacuous.
-        if !class.satisfiable || subject.valid {
+        if subject.dfa.is_none() || !subject.satisfiable || subject.valid {
             continue;
         }
         found.extend(parts(subjects, index, budget));

@@ -232,7 +232,8 @@ pub fn same_key(
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns bytes as lowercase hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

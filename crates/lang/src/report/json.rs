@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use smol_str::SmolStr;
 
-use super::tally::{AbsentField, Input, per_property, round4, score};
+use super::tally::{AbsentField, Input, UnseenName, per_property, round4, score};
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
@@ -119,6 +119,8 @@ struct SummaryLine<'a> {
     input: Input,
     #[serde(skip_serializing_if = "<[AbsentField]>::is_empty")]
     absent_fields: &'a [AbsentField],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unseen_names: Vec<&'a UnseenName>,
 }
 
 /// The object of `properties`, in order of declaration.
@@ -348,6 +350,9 @@ impl<W: Write> Reporter for Json<'_, W> {
             problems: &summary.problems,
             input: summary.input,
             absent_fields: &summary.absent_fields,
+            unseen_names: (summary.unseen_names.iter())
+                .filter(|unseen| unseen.similar.is_some())
+                .collect(),
         })?;
         self.out.flush()
     }

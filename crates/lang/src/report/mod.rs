@@ -35,7 +35,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 pub use paint::Paint;
-pub use tally::{AbsentField, Counts, Input, Summary, UnequalSummaries};
+pub use tally::{AbsentField, Counts, Input, Summary, UnequalSummaries, UnseenName};
 
 use crate::hir::{PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;

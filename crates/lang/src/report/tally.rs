@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use guard_markov::interval::confidence::{Z95, wilson};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -27,6 +28,9 @@ pub struct Summary {
     /// Fields that the properties read and no event had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_fields: Vec<AbsentField>,
+    /// Names that the properties look for and no event had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen_names: Vec<UnseenName>,
 }
 
 /// A field that no event had.
@@ -36,6 +40,16 @@ pub struct AbsentField {
     pub field: SmolStr,
     /// The path at which it was searched.
     pub from: String,
+}
+
+/// A member or text that no event had in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenName {
+    /// What was looked for: `args.path`, `tool == "rm"`.
+    pub name: String,
+    /// What is similar to it, was in its place, and was not looked for: `args.paths`. The name may be misspelt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<String>,
 }
 
 /// The accounting of the input. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`,
@@ -126,9 +140,18 @@ impl Summary {
         // In a part without steps, absent fields have no meaning.
         if self.events == 0 {
             self.absent_fields.clone_from(&other.absent_fields);
+            self.unseen_names.clone_from(&other.unseen_names);
         } else if other.events > 0 {
             let is_shared = |field: &AbsentField| other.absent_fields.contains(field);
             self.absent_fields.retain(is_shared);
+            self.unseen_names
+                .retain_mut(|UnseenName { name, similar }| {
+                    let shared = other.unseen_names.iter().find(|other| other.name == *name);
+                    let found = shared.and_then(|shared| shared.similar.as_ref());
+                    // Of two, the first in order, so that the order of parts does not matter.
+                    *similar = similar.iter().chain(found).min().cloned();
+                    shared.is_some()
+                });
         }
         self.traces += other.traces;
         self.violating += other.violating;
@@ -212,36 +235,8 @@ impl Counts {
 
     /// Returns the 95 % Wilson score interval of [`Counts::rate`].
     pub fn wilson95(&self) -> (f64, f64) {
-        wilson95(self.violated, self.decided())
+        wilson(self.violated, self.decided(), Z95)
     }
-}
-
-/// Returns the 95 % score interval for `hits` among `n`; if `n` is 0, the interval is [0, 1].
-///
-/// # Source
-/// E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22, 1927.
-pub fn wilson95(hits: u64, n: u64) -> (f64, f64) {
-    const Z: f64 = 1.959_964;
-    if n == 0 {
-        return (0.0, 1.0);
-    }
-    let (hits, n) = (hits as f64, n as f64);
-    let rate = hits / n;
-    let scale = 1.0 + Z * Z / n;
-    let centre = (rate + Z * Z / (2.0 * n)) / scale;
-    let half = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    // At 0 and `n` hits the interval ends exactly at 0 or 1, regardless of rounding.
-    let low = if hits == 0.0 {
-        0.0
-    } else {
-        (centre - half).max(0.0)
-    };
-    let high = if hits == n {
-        1.0
-    } else {
-        (centre + half).min(1.0)
-    };
-    (low, high)
 }
 
 /// Returns the share of satisfied or presumably satisfied properties among the decided ones; `None` if nothing was decided.
@@ -259,21 +254,12 @@ pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
 
 /// Returns one verdict per property: if there are several, the most severe.
 pub fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
-    fn gravity(verdict: Verdict) -> u8 {
-        match verdict {
-            Verdict::Satisfied => 0,
-            Verdict::PresumablySatisfied => 1,
-            Verdict::PresumablyViolated => 2,
-            Verdict::Unknown => 3,
-            Verdict::Violated => 4,
-        }
-    }
     let mut out: Vec<(PropertyId, Verdict, bool)> = Vec::with_capacity(verdicts.len());
     for verdict in verdicts {
         // Verdicts of one property are adjacent.
         match out.last_mut() {
             Some(last) if last.0 == verdict.property => {
-                if gravity(verdict.verdict) > gravity(last.1) {
+                if verdict.verdict.severity() > last.1.severity() {
                     last.1 = verdict.verdict;
                 }
                 last.2 &= verdict.vacuous;

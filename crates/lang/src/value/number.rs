@@ -16,7 +16,7 @@ pub enum Number {
     Int(i128),
     /// A finite float. INVARIANT (finite): only [`Number::float`] creates one.
     Float(Finite),
-    /// An integer beyond 128 bits. INVARIANT (big): only [`Number::parse`] creates one.
+    /// An integer beyond 128 bits.
     Big(BigInt),
 }
 
@@ -49,11 +49,51 @@ impl Finite {
 
 /// An integer beyond 128 bits, as its decimal digits: such numbers are identifiers that are compared, not used in
 /// arithmetic.
+///
+/// INVARIANT: the number does not fit 128 bits, and the digits have no leading zeros. [`BigInt::new`] and
+/// [`BigInt::of_float`] create one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "StoredBigInt")]
 pub struct BigInt {
     negative: bool,
-    /// Without leading zeros.
     digits: SmolStr,
+}
+
+/// An integer as it is stored.
+#[derive(serde::Deserialize)]
+struct StoredBigInt {
+    negative: bool,
+    digits: SmolStr,
+}
+
+impl TryFrom<StoredBigInt> for BigInt {
+    type Error = &'static str;
+
+    fn try_from(stored: StoredBigInt) -> Result<BigInt, Self::Error> {
+        let has_one_form = !stored.digits.starts_with('0');
+        BigInt::new(stored.negative, &stored.digits)
+            .filter(|_| has_one_form)
+            .ok_or("expected an integer beyond 128 bits")
+    }
+}
+
+impl BigInt {
+    /// Returns the integer of these decimal digits, or `None` if it fits 128 bits or there is anything but digits.
+    fn new(negative: bool, digits: &str) -> Option<BigInt> {
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let fits = digits
+            .parse::<u128>()
+            .is_ok_and(|size| size <= i128::MAX.unsigned_abs() + u128::from(negative));
+        (is_number && !fits).then(|| BigInt {
+            negative,
+            digits: SmolStr::new(digits.trim_start_matches('0')),
+        })
+    }
+
+    /// Returns the exact value of a float beyond 128 bits; each such float is an integer.
+    fn of_float(float: f64) -> Option<BigInt> {
+        BigInt::new(float < 0.0, &format!("{:.0}", float.abs()))
+    }
 }
 
 impl Number {
@@ -62,8 +102,9 @@ impl Number {
         value.is_finite().then_some(Number::Float(Finite(value)))
     }
 
-    /// Parses a number in JSON notation. Integers are exact whatever their size; a number with a fraction or an exponent is the
-    /// nearest float. Returns `None` if the text is not a JSON number or is beyond a float (`1e999`).
+    /// Parses a number in JSON notation, which is not checked: `007` and `1.` are read too. Integers are exact whatever their size; a
+    /// number with a fraction or an exponent is the nearest float. Returns `None` if the text is not a number or is beyond a float
+    /// (`1e999`).
     pub fn parse(text: &str) -> Option<Number> {
         if let Ok(int) = text.parse::<i128>() {
             return (!text.starts_with('+')).then_some(Number::Int(int));
@@ -72,9 +113,8 @@ impl Number {
             Some(rest) => (true, rest),
             None => (false, text),
         };
-        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-            let digits = SmolStr::new(digits.trim_start_matches('0'));
-            return Some(Number::Big(BigInt { negative, digits }));
+        if let Some(big) = BigInt::new(negative, digits) {
+            return Some(Number::Big(big));
         }
         if !digits.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
@@ -110,10 +150,10 @@ impl Number {
     }
 }
 
-/// Returns a float as an integer if it is integral: every integral float of magnitude below 2^127 is exactly an `i128`.
+/// Returns a float as an integer if it is integral and fits 128 bits.
 fn float_to_int(float: f64) -> Option<i128> {
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
-    (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i128)
+    (float.fract() == 0.0 && (-LIMIT..LIMIT).contains(&float)).then_some(float as i128)
 }
 
 fn compare_int_float(int: i128, float: f64) -> Ordering {
@@ -163,13 +203,10 @@ impl Ord for Number {
             (Number::Big(lhs), Number::Big(rhs)) => lhs.cmp(rhs),
             (Number::Big(lhs), Number::Int(_)) => sign(lhs),
             (Number::Int(_), Number::Big(rhs)) => sign(rhs).reverse(),
-            // Both are beyond 2^127 or differ in size. The float is an integer there, but its digits are not available
-            // without big arithmetic, so for equal roundings the integer counts as larger.
-            (Number::Big(lhs), Number::Float(rhs)) => self
-                .to_f64()
-                .partial_cmp(&rhs.0)
-                .unwrap_or(Ordering::Equal)
-                .then(sign(lhs)),
+            (Number::Big(lhs), Number::Float(rhs)) => match BigInt::of_float(rhs.0) {
+                Some(rhs) => lhs.cmp(&rhs),
+                None => sign(lhs),
+            },
             (Number::Float(_), Number::Big(_)) => other.cmp(self).reverse(),
         }
     }
@@ -204,10 +241,15 @@ impl Hash for Number {
         match self {
             Number::Big(big) => big.hash(state),
             Number::Int(int) => int.hash(state),
-            Number::Float(float) => match float_to_int(float.0) {
-                Some(int) => int.hash(state),
-                None => float.0.to_bits().hash(state),
-            },
+            Number::Float(float) => {
+                if let Some(int) = float_to_int(float.0) {
+                    int.hash(state);
+                } else if let Some(big) = BigInt::of_float(float.0) {
+                    big.hash(state);
+                } else {
+                    float.0.to_bits().hash(state);
+                }
+            }
         }
     }
 }

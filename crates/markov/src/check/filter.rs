@@ -143,13 +143,18 @@ fn of_numbers<V: Scalar>(
     chosen: &NodeSet,
     place: TextPosition,
 ) -> Checked<Single<V>> {
-    let states: Vec<usize> = chosen
-        .ones()
-        .filter(|&state| !numbers.undefined.contains(state))
-        .collect();
+    let states: Vec<usize> = chosen.ones().collect();
     let Some(&first) = states.first() else {
         return Ok(Single::Undefined);
     };
+    let undefined = |state: &usize| numbers.undefined.contains(*state);
+    let is_undefined = match filter {
+        Filter::First | Filter::State => undefined(&first),
+        _ => states.iter().any(undefined),
+    };
+    if is_undefined {
+        return Ok(Single::Undefined);
+    }
     let infinite = |state: &usize| numbers.infinite.contains(*state);
     let finite: Vec<&V::Estimate> = states
         .iter()

@@ -44,13 +44,23 @@ fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Returns the Wilson interval, for display: its coverage may fall below its level near 0 and 1. `z` is the normal quantile,
-/// 1.96 for 95 %.
+/// The quantile of the normal distribution for a two-sided interval of 95 %.
+pub const Z95: f64 = 1.959_963_984_540_054;
+
+/// Returns the Wilson score interval, for display: its coverage may fall below its level near 0 and 1. `z` is the normal quantile,
+/// such as [`Z95`]. Without trials, the interval is [0, 1].
+///
+/// # Source
+/// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
 pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
     }
-    score(hits as f64, trials as f64, z)
+    let (low, high) = score(hits as f64, trials as f64, z);
+    // At 0 and `trials` hits the interval ends exactly at 0 or 1, regardless of rounding.
+    let low = if hits == 0 { 0.0 } else { low };
+    let high = if hits == trials { 1.0 } else { high };
+    (low, high)
 }
 
 /// Returns the score interval of `x` hits in `n` trials, which need not be whole numbers.

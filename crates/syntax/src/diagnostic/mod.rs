@@ -25,7 +25,7 @@ pub use error::SpecError;
 pub use json::{json, json_lines};
 pub use registry::Code;
 pub use render::{RenderOptions, render, render_short};
-pub use suggest::did_you_mean;
+pub use suggest::{did_you_mean, misspelling_of};
 
 use serde::{Deserialize, Serialize};
 

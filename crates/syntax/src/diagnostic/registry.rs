@@ -166,6 +166,8 @@ codes! {
     G0941 Warning "mild-action" "action weaker than the severity of the property";
     G0942 Warning "only-the-end" "denial of a step that no step can trigger";
     G0943 Warning "unreached-tier" "threshold that no state of the model reaches";
+    G0944 Warning "asked-again" "question about every action after a limit was passed";
+    G0945 Warning "unused-key" "key of a track, or quantified name with a range, that makes no difference";
     G0950 Hint "todo" "condition not yet written";
     G0951 Warning "requirement-differs" "requirement whose formula may differ from its sentence";
     G0952 Warning "uncontrolled-requirement" "requirement whose sentence is not controlled English";

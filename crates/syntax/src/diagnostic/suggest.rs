@@ -14,6 +14,32 @@ pub fn did_you_mean<'c>(
         5..=8 => 2,
         _ => 3,
     };
+    nearest(name, candidates, limit)
+}
+
+/// Returns the candidate of which `name` is likely to be a misspelling: stricter than [`did_you_mean`], as both may be right. Texts
+/// that differ by their numbers only are two names.
+#[must_use]
+pub fn misspelling_of<'c>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    let limit = match name.chars().count() {
+        0..=3 => return None,
+        4..=9 => 1,
+        _ => 2,
+    };
+    let letters = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let other_letters = |candidate: &&str| letters(name) != letters(candidate);
+    nearest(name, candidates.into_iter().filter(other_letters), limit)
+}
+
+/// Returns the candidate nearest to `name`, at most `limit` edits away.
+fn nearest<'c>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+    limit: usize,
+) -> Option<&'c str> {
     let fold = |s: &str| s.replace('_', "").to_lowercase();
     let wanted = fold(name);
     let mut best: Option<(usize, &str)> = None;

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use rustc_hash::FxBuildHasher;
+use crate::hash::Seeded;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::value::Value;
@@ -10,10 +10,10 @@ use crate::value::Value;
 /// A persistent set, which forks share. Hashed, because every new tuple adds to it: with 10^5 second values for one first
 /// value, an ordered set took a third of the time of an audit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen(im::HashSet<Value, FxBuildHasher>);
+pub(super) struct Seen(im::HashSet<Value, Seeded>);
 
 impl Deref for Seen {
-    type Target = im::HashSet<Value, FxBuildHasher>;
+    type Target = im::HashSet<Value, Seeded>;
 
     fn deref(&self) -> &Self::Target {
         &self.0

@@ -6,8 +6,8 @@
 //! An item is a record: a line of a `.jsonl`, or an element of `loglines`. Its index is its position there, in both
 //! readings.
 
+use crate::hash::SeededMap;
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::anthropic;
@@ -55,7 +55,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
     let session = own().find_map(|record| session(record.value));
     let mut nodes: Vec<Node<'_>> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
-    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut seen: SeededMap<&str, usize> = SeededMap::default();
     for (index, record) in members.iter().copied().zip(own()) {
         let place = ItemPlace {
             line: record.line,
@@ -126,9 +126,9 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
 /// its parent, else to the one before it. Sessions whose records refer to each other are one resumed session; so is a
 /// session of which the file has only a part (the parent of its first record is missing) with the session before it.
 fn sessions(records: &[Item<'_>]) -> Vec<Vec<usize>> {
-    let mut numbers: FxHashMap<SmolStr, usize> = FxHashMap::default();
+    let mut numbers: SeededMap<SmolStr, usize> = SeededMap::default();
     let mut joined: Vec<usize> = Vec::new();
-    let mut by_uuid: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut by_uuid: SeededMap<&str, usize> = SeededMap::default();
     let mut of: Vec<Option<usize>> = Vec::with_capacity(records.len());
     for record in records {
         let before = of.last().copied().flatten();
@@ -252,8 +252,8 @@ fn groups(
 ) -> Vec<(Option<SmolStr>, Vec<usize>)> {
     let (roots, _) = roots(nodes);
     let mut groups: Vec<(Option<SmolStr>, Vec<usize>)> = Vec::new();
-    let mut side: FxHashMap<usize, SmolStr> = FxHashMap::default();
-    let mut known: FxHashMap<Option<SmolStr>, usize> = FxHashMap::default();
+    let mut side: SeededMap<usize, SmolStr> = SeededMap::default();
+    let mut known: SeededMap<Option<SmolStr>, usize> = SeededMap::default();
     for (member, index) in places.iter().enumerate() {
         let Some(record) = records.get(*index) else {
             continue;

@@ -6,7 +6,7 @@
 //! is no message. A tree whose parents are missing, or that begins anew (after a compaction), is a further piece of the
 //! same conversation.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::hash::{SeededMap, SeededSet};
 
 /// The parts of a record that the choice depends on.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Node<'a> {
 
 /// Returns the root of each node: the first node of its tree. A parent that is missing or stands later makes a root.
 pub(super) fn roots(nodes: &[Node<'_>]) -> (Vec<usize>, Vec<Option<usize>>) {
-    let mut place: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut place: SeededMap<&str, usize> = SeededMap::default();
     let mut roots: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut parents = Vec::with_capacity(nodes.len());
     for (idx, node) in nodes.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn roots(nodes: &[Node<'_>]) -> (Vec<usize>, Vec<Option<usize>>) {
 /// Marks the nodes of the branch that ends in the last leaf, tree by tree.
 pub(super) fn branch(nodes: &[Node<'_>]) -> Vec<bool> {
     let (roots, parents) = roots(nodes);
-    let mut leaves: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut leaves: SeededMap<usize, usize> = SeededMap::default();
     for (idx, root) in roots.iter().enumerate() {
         let speaks = |idx: usize| nodes.get(idx).is_some_and(|node| node.speaks);
         let leaf = leaves.entry(*root).or_insert(idx);
@@ -62,8 +62,8 @@ pub(super) fn branch(nodes: &[Node<'_>]) -> Vec<bool> {
     // Two rounds: records of one message bring calls, and those bring answers.
     for _ in 0..2 {
         let on_branch = |idx: &usize| chosen.get(*idx).copied().unwrap_or(false);
-        let mut messages: FxHashSet<&str> = FxHashSet::default();
-        let mut calls: FxHashSet<&str> = FxHashSet::default();
+        let mut messages: SeededSet<&str> = SeededSet::default();
+        let mut calls: SeededSet<&str> = SeededSet::default();
         for (_, node) in nodes.iter().enumerate().filter(|(idx, _)| on_branch(idx)) {
             messages.extend(node.message);
             calls.extend(node.calls.iter().copied());

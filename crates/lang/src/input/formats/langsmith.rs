@@ -4,8 +4,8 @@
 //! gives a call at its start and a result at its end, a model run a message at its end, any other run an event at its
 //! start.
 
+use crate::hash::SeededMap;
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -41,7 +41,7 @@ struct Run<'a> {
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut traces: IndexMap<Option<SmolStr>, Vec<Run<'_>>> = IndexMap::new();
     let items = flat(input, &WRAPPERS);
-    let parents: FxHashMap<SmolStr, SmolStr> = items
+    let parents: SeededMap<SmolStr, SmolStr> = items
         .iter()
         .filter_map(|item| {
             let parent = id(first(item.value, &["parent_run_id", "parent_id"]))?;

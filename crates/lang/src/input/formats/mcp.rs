@@ -1,7 +1,7 @@
 //! Logs of the Model Context Protocol: JSON-RPC messages (bare, or wrapped with a direction and a time), and the log of a
 //! client library's calls.
 
-use rustc_hash::FxHashMap;
+use crate::hash::SeededMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -128,8 +128,8 @@ struct Pending {
 /// Requests that wait, and calls that wait for input.
 #[derive(Debug, Default)]
 struct State {
-    pending: FxHashMap<String, Vec<Pending>>,
-    continued: FxHashMap<String, SmolStr>,
+    pending: SeededMap<String, Vec<Pending>>,
+    continued: SeededMap<String, SmolStr>,
     last_continued: Option<SmolStr>,
 }
 

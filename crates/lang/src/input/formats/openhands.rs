@@ -3,7 +3,7 @@
 //! The tool of a call is the action (`run`, `read`, `edit` …), as its arguments are those of the action; the name that the
 //! model used is in `raw.tool_call_metadata.function_name`.
 
-use rustc_hash::FxHashMap;
+use crate::hash::SeededMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -14,7 +14,7 @@ use crate::value::Value;
 /// The call of each action, by the id of its event.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    calls: FxHashMap<SmolStr, SmolStr>,
+    calls: SeededMap<SmolStr, SmolStr>,
 }
 
 /// Whether a value is an event: it has a source, and is an action or an observation.

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::hash::SeededMap;
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -288,26 +288,30 @@ fn agents(spans: &[Span<'_>]) -> Vec<Option<SmolStr>> {
             .attribute("gen_ai.agent.name")
             .or_else(|| span.attribute("agent.name")))
     };
-    let places: FxHashMap<&SmolStr, usize> = spans
+    let places: SeededMap<&SmolStr, usize> = spans
         .iter()
         .enumerate()
         .filter_map(|(place, span)| Some((span.id.as_ref()?, place)))
         .collect();
-    spans
-        .iter()
-        .map(|span| {
-            let mut here = span;
-            // Parents may form a ring in bad data.
-            for _ in 0..64 {
-                if let Some(agent) = own(here) {
-                    return Some(agent);
-                }
-                let parent = places.get(here.parent.as_ref()?)?;
-                here = spans.get(*parent)?;
-            }
-            None
-        })
-        .collect()
+    let parent = |span: usize| places.get(spans.get(span)?.parent.as_ref()?).copied();
+    let mut agents: Vec<Option<SmolStr>> = spans.iter().map(own).collect();
+    let mut is_known: Vec<bool> = agents.iter().map(Option::is_some).collect();
+    let mut way = Vec::new();
+    for start in 0..spans.len() {
+        let mut next = Some(start);
+        // Parents may form a ring in bad data, which ends at a span on the way.
+        while let Some(here) = next
+            && !std::mem::replace(&mut is_known[here], true)
+        {
+            way.push(here);
+            next = parent(here);
+        }
+        let agent = next.and_then(|above| agents[above].clone());
+        for here in way.drain(..) {
+            agents[here].clone_from(&agent);
+        }
+    }
+    agents
 }
 
 fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 
 use super::shape::{at, first, flag, get, id, is_object, items, list, object, some, text};
 use super::spans::{failed, nanos, time};
+use crate::hash::SeededSet;
 use crate::value::{Instant, Number, Value};
 
 /// A span, whatever its encoding.
@@ -180,7 +181,7 @@ fn attributes(recorded: &Value) -> Value {
             _ => object(Vec::new()),
         };
     };
-    let mut seen: rustc_hash::FxHashSet<SmolStr> = rustc_hash::FxHashSet::default();
+    let mut seen: SeededSet<SmolStr> = SeededSet::default();
     let mut members = Vec::with_capacity(pairs.len());
     for pair in pairs {
         if let (Some(key), Some(value)) = (text(pair, "key"), get(pair, "value"))

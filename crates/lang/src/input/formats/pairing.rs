@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use crate::hash::SeededMap;
 use smol_str::SmolStr;
 
 use crate::value::Value;
@@ -17,7 +17,7 @@ const LOOK: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairing {
     calls: Vec<Call>,
-    by_id: FxHashMap<SmolStr, Places>,
+    by_id: SeededMap<SmolStr, Places>,
     /// The start of the calls of the latest item, and how many of them are considered answered.
     latest: usize,
     passed: usize,

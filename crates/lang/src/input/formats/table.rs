@@ -264,8 +264,13 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
         let mut trace = out.trace(name, u32::try_from(n).unwrap_or(u32::MAX), line);
         for (index, row) in rows.iter().enumerate() {
             trace.item(index, row.line, row.value, None, None);
-            let event = event(&mut trace, row.value);
+            let (event, lost) = event(&mut trace, row.value);
             trace.push_as_it_is(event);
+            let place = ItemPlace {
+                line: row.line,
+                index: u32::try_from(index).ok(),
+            };
+            out.lose_parts("cells below a column that has a value itself", lost, place);
         }
         trace.finish(out);
     }
@@ -275,40 +280,46 @@ fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| get(row, name))
 }
 
-/// Returns the members that we know by another name, then the columns, nested at their dots.
-fn event(trace: &mut Trace, row: &Value) -> Value {
-    let mut members: Vec<(SmolStr, Value)> = Vec::new();
+/// Returns the members that we know by another name, then the columns, nested at their dots; and the number of cells that have no
+/// place of their own.
+fn event(trace: &mut Trace, row: &Value) -> (Value, u64) {
     let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
     let tool = get(row, "tool").or_else(|| column(row, &ACTIVITY));
     let kind = get(row, "kind").cloned().unwrap_or(match tool {
         Some(_) => string("call"),
         None => string("other"),
     });
-    members.push(("kind".into(), kind));
+    let agent = get(row, "agent").or_else(|| column(row, &AGENT));
     let known = [
+        ("kind", Some(&kind)),
         ("tool", tool),
         ("at", when.as_ref()),
-        ("agent", get(row, "agent").or_else(|| column(row, &AGENT))),
+        ("agent", agent),
+        ("raw", Some(row)),
     ];
+    let mut members = Members::new();
     for (name, value) in known {
         if let Some(value) = value {
-            members.push((name.into(), value.clone()));
+            members.insert(name.into(), Member::Value(value.clone()));
         }
     }
+    let mut lost = 0;
     if let Value::Object(cells) = row {
-        for (name, value) in cells.iter() {
+        let cells = cells.iter();
+        for (name, value) in cells.filter(|(name, _)| known.iter().all(|known| known.0 != *name)) {
             let read = match name.as_str() {
                 "args" => trace.written_args(value),
                 "result" => trace.written_result(value),
                 _ => Some(value.clone()),
             };
-            if let Some(value) = read {
-                nest(&mut members, name, &value);
+            if let Some(value) = read
+                && !nest(&mut members, name, value)
+            {
+                lost += 1;
             }
         }
     }
-    members.push(("raw".into(), row.clone()));
-    object(members)
+    (nested(members), lost)
 }
 
 /// Returns a time as recorded; seconds with more digits than a float holds become a date, which is exact.
@@ -321,35 +332,46 @@ fn moment(cell: &Value) -> Value {
         .unwrap_or_else(|| cell.clone())
 }
 
-/// Puts a cell below its dotted name; a name that is taken stays as it is (the cell is in `raw` all the same).
-fn nest(members: &mut Vec<(SmolStr, Value)>, name: &str, value: &Value) {
-    if name == "raw" {
-        return;
-    }
+/// The members of an event, by name.
+type Members = IndexMap<SmolStr, Member>;
+
+/// A member of an event: a value, or the columns below a dotted name.
+enum Member {
+    Value(Value),
+    Below(Members),
+}
+
+/// Puts a cell below its dotted name. Returns whether its place was free; if not, the cell is in `raw` only.
+fn nest(members: &mut Members, name: &str, value: Value) -> bool {
     let (head, rest) = match name.split_once('.') {
         Some((head, rest)) if !head.is_empty() && !rest.is_empty() => (head, Some(rest)),
         _ => (name, None),
     };
-    let place = members.iter().position(|(known, _)| known == head);
-    match (place.and_then(|place| members.get_mut(place)), rest) {
-        (None, None) => members.push((head.into(), value.clone())),
+    match (members.get_mut(head), rest) {
+        (None, None) => {
+            members.insert(head.into(), Member::Value(value));
+            true
+        }
         (None, Some(rest)) => {
-            let mut inner = Vec::new();
-            nest(&mut inner, rest, value);
-            members.push((head.into(), object(inner)));
+            let mut below = Members::new();
+            let is_free = nest(&mut below, rest, value);
+            members.insert(head.into(), Member::Below(below));
+            is_free
         }
-        (Some((_, Value::Object(known))), Some(rest)) => {
-            let mut inner: Vec<(SmolStr, Value)> = known
-                .iter()
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect();
-            nest(&mut inner, rest, value);
-            if let Some(place) = place
-                && let Some(member) = members.get_mut(place)
-            {
-                member.1 = object(inner);
-            }
-        }
-        (Some(_), _) => {}
+        (Some(Member::Below(below)), Some(rest)) => nest(below, rest, value),
+        (Some(_), _) => false,
     }
+}
+
+fn nested(members: Members) -> Value {
+    let value = |member| match member {
+        Member::Value(value) => value,
+        Member::Below(below) => nested(below),
+    };
+    object(
+        members
+            .into_iter()
+            .map(|(name, member)| (name, value(member)))
+            .collect(),
+    )
 }

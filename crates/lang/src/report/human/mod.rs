@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub use steps::write_steps;
 pub use why::why;
 
-use super::tally::{AbsentField, per_property};
+use super::tally::{AbsentField, UnseenName, per_property};
 use super::text::{cut, folded, plural, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
@@ -259,6 +259,16 @@ impl<W: Write> Reporter for Human<'_, W> {
                 inert(from),
                 plural(summary.events, "step", "steps"),
                 plural(summary.traces, "trace", "traces")
+            )?;
+        }
+        for UnseenName { name, similar } in &summary.unseen_names {
+            let Some(similar) = similar else { continue };
+            writeln!(
+                self.out,
+                "{}: no step had `{}`; did you mean `{}`?",
+                self.paint.open("note"),
+                inert(name),
+                inert(similar),
             )?;
         }
         self.out.flush()
