@@ -685,6 +685,10 @@ fn what_is_prohibited_stays_prohibited_after_a_violation() {
         "property p = never (tool == \"Read\" and eventually (kind == \"call\" and tool == \"Bash\"))",
         "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") unless tool == \"Grep\")",
         "property p = always (tool == \"Read\" -> always[0,1h] not (kind == \"call\" and tool == \"Bash\"))",
+        "property p = always (tool == \"Read\" -> next always not (kind == \"call\" and tool == \"Bash\"))",
+        "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") until[0,20] tool == \"Grep\")",
+        "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") until[0,1h] tool == \"Grep\")",
+        "property p = always ((tool == \"Read\" -> next always not (kind == \"call\" and tool == \"Bash\")) and (tool == \"Bash\" -> kind == \"call\"))",
         "property p = forall s in {\"a\"}: never (tool == \"Read\" and eventually (kind == \"call\" and tool == \"Bash\" and s != \"b\"))",
     ];
     for spec in specs {

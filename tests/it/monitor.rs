@@ -261,6 +261,46 @@ fn a_missed_deadline_denies_one_action() {
     }
 }
 
+/// A trace is judged alike whether or not others are, and after its state was saved, also when only the time has changed it.
+#[test]
+fn a_trace_that_missed_a_deadline_is_judged_as_if_it_were_alone() {
+    let spec = format!(
+        "{EVENT}property p = always (\n\
+         (k == \"secret\" -> always[0s,1d] k != \"mail\")\n\
+         and (k == \"ask\" -> eventually[0s,10s] k == \"answer\"))\n\
+         enforce p {{ violated => block \"no\" }}\n"
+    );
+    let at = |seconds: i128| Some(Instant(seconds * Instant::SECOND));
+    let begun = || {
+        let mut monitor = monitor(&spec);
+        for (k, seconds) in [("secret", 0), ("ask", 1)] {
+            let event = format!(r#"{{"trace":"x","k":"{k}"}}"#);
+            monitor.line(event.as_bytes(), at(seconds));
+        }
+        let late = monitor.act(br#"{"trace":"x","k":"pay"}"#, at(30));
+        assert_eq!(late.ruling, Ruling::Block);
+        monitor
+    };
+    let mail = |monitor: &mut Monitor, seconds| {
+        let decision = monitor.act(br#"{"trace":"x","k":"mail"}"#, at(seconds));
+        decision.ruling
+    };
+    assert_eq!(mail(&mut begun(), 31), Ruling::Block);
+    let mut among_others = begun();
+    // More than the states that are kept.
+    for other in 0..5000_i128 {
+        let event = format!(r#"{{"trace":"y{other}","k":"ask"}}"#);
+        among_others.line(event.as_bytes(), at(31 + other));
+        let end = format!(r#"{{"trace":"y{other}","end":true}}"#);
+        among_others.line(end.as_bytes(), at(31 + other));
+    }
+    assert_eq!(mail(&mut among_others, 6000), Ruling::Block);
+    let state = begun().snapshot().unwrap();
+    let mut resumed = monitor(&spec);
+    resumed.resume(&state).unwrap();
+    assert_eq!(mail(&mut resumed, 31), Ruling::Block);
+}
+
 #[test]
 fn recorded_times_may_be_played_back() {
     let spec = format!(

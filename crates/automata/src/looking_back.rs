@@ -95,25 +95,33 @@ impl Rewriting<'_> {
                     let p = self.formulas.historically(window, p);
                     return self.either(p, f, positive);
                 }
-                Node::WeakNext(f) if positive => {
-                    let p = self.formulas.weak_previously(p);
-                    return self.either(p, f, positive);
+                // Only the end of a trace violates that there is a next position.
+                next @ (Node::Next(f) | Node::WeakNext(f)) => {
+                    let before = self.formulas.weak_previously(p);
+                    let kept = self.either(before, f, positive);
+                    if matches!(next, Node::Next(_)) != positive {
+                        return kept;
+                    }
+                    let verum = self.formulas.verum();
+                    let more = self.formulas.next(verum);
+                    let more = self.formulas.or(p, more);
+                    return self.formulas.and(kept, more);
                 }
-                Node::Next(f) if !positive => {
-                    let p = self.formulas.weak_previously(p);
-                    return self.either(p, f, positive);
-                }
-                // `!(f U g)`: no `g` while `f` has held since a position without `p`.
-                Node::Until(f, Interval::ALL, g) if !positive && !self.looks_ahead(f) => {
-                    let p = self.unless_since(p, f);
+                // `!(f U[0,h] g)`: no `g` within the window of a position without `p` since which `f` has held.
+                Node::Until(f, window, g)
+                    if !positive && begins_now(window) && !self.looks_ahead(f) =>
+                {
+                    let p = self.unless_since(p, f, window);
                     return self.either(p, g, positive);
                 }
-                // `f U g`: neither `f` nor `g` is missing until `g` comes, and it does.
-                Node::Until(f, Interval::ALL, g) if positive && !self.looks_ahead(g) => {
-                    let comes = self.formulas.eventually(Interval::ALL, g);
+                // `f U[0,h] g`: neither `f` nor `g` is missing until `g` comes, and it does within the window.
+                Node::Until(f, window, g)
+                    if positive && begins_now(window) && !self.looks_ahead(g) =>
+                {
+                    let comes = self.formulas.eventually(window, g);
                     let comes = self.formulas.or(p, comes);
                     let open = self.formulas.not(g);
-                    let waiting = self.unless_since(p, open);
+                    let waiting = self.unless_since(p, open, window);
                     let waiting = self.formulas.or(waiting, g);
                     let kept = self.either(waiting, f, positive);
                     return self.formulas.and(kept, comes);
@@ -130,16 +138,30 @@ impl Rewriting<'_> {
         self.formulas.and(f, g)
     }
 
-    /// Returns that `p` holds, and held at each position since which `f` has held up to the last one.
-    fn unless_since(&mut self, p: FormulaId, f: FormulaId) -> FormulaId {
+    /// Returns that `p` holds, and held at each position of the window, which begins now, since which `f` has held up to the last one.
+    /// Of these positions without `p`, the last one is in the window if any is.
+    fn unless_since(&mut self, p: FormulaId, f: FormulaId, window: Interval) -> FormulaId {
         let formulas = &mut *self.formulas;
         let called = formulas.not(p);
         let began = formulas.and(called, f);
         let since = formulas.since(f, began);
-        let since = formulas.previously(since);
+        let mut since = formulas.previously(since);
+        if window != Interval::ALL {
+            // If the window finds this position only, `p` does not hold at it.
+            let recent = formulas.once(window, began);
+            since = formulas.and(since, recent);
+        }
         let called = formulas.or(called, since);
         formulas.not(called)
     }
+}
+
+/// Whether a window begins at the position itself.
+fn begins_now(window: Interval) -> bool {
+    matches!(
+        window,
+        Interval::Steps { lo: 0, .. } | Interval::Time { lo: ..=0, .. }
+    )
 }
 
 #[cfg(test)]
@@ -168,6 +190,11 @@ mod tests {
         let strong = formulas.implies(a, strong);
         let answer = formulas.eventually(Interval::steps(1, 2), b);
         let answered = formulas.implies(a, answer);
+        let never_b = formulas.always(Interval::ALL, not_b);
+        let strictly = formulas.next(never_b);
+        let strictly = formulas.implies(a, strictly);
+        let within = formulas.until(not_b, Interval::steps(0, 3), c);
+        let within = formulas.implies(a, within);
         for (phi, word, expected) in [
             (no_leak, "b,a,b,-,b,ab,b", "..v.vvv"),
             (waits, "b,a,b,b,c,b,ab,b,bc", "..vv..vv."),
@@ -175,6 +202,8 @@ mod tests {
             (strong, "a,b,b,c,b", ".vv.."),
             // A deadline that was missed is over.
             (answered, "a,-,-,-,a,-,b", "..v...."),
+            (strictly, "a,b,-,b,a,b", ".v.v.v"),
+            (within, "a,b,b,b,b,a,c,b", ".vvv...."),
         ] {
             let start = Atom(3);
             let watched = formulas.watched_on(phi, start);

@@ -219,6 +219,7 @@ impl StepCache {
         for world in &mut live.run.worlds {
             world.tick(&mut self.cache.state_sets, now);
         }
+        self.externalize(live);
     }
 
     /// Returns how many instances of properties and keys of tracks the steps so far, proposed ones included, have touched or
