@@ -189,10 +189,15 @@ impl<'p> Replacement<'p> {
         let mut part = path.as_os_str().to_owned();
         part.push(format!(".{ending}"));
         let part = PathBuf::from(part);
+        // What has this name, a link or a pipe perhaps, is neither followed nor written to.
+        if let Err(error) = std::fs::remove_file(&part)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
         let file = OpenOptions::new()
             .write(true)
-            .create(true)
-            .truncate(true)
+            .create_new(true)
             .mode(ONLY_ME)
             .open(&part)?;
         let mut made = Replacement {

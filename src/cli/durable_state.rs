@@ -75,7 +75,7 @@ pub(super) struct DurableState {
     redaction: Option<Redaction>,
     journal: Option<Appended>,
     log: Option<(Appended, Chain)>,
-    /// The file of states, locked against other processes if no journal is.
+    /// The file of states, locked against other processes. That of a hook is not: its session is.
     held: Option<File>,
     /// The number of inputs at the last state.
     kept: u64,
@@ -126,12 +126,12 @@ impl DurableState {
             broken: None,
         };
         check_snapshot(&state.files)?;
+        if !state.files.continues {
+            let snapshot = state.files.snapshot.as_deref();
+            state.held = snapshot.map(open).transpose()?;
+        }
         let journal = match state.files.journal.clone() {
-            None => {
-                let snapshot = state.files.snapshot.as_deref();
-                state.held = snapshot.map(open).transpose()?;
-                None
-            }
+            None => None,
             Some(path) => {
                 let mut file = open(&path)?;
                 let bytes = contents(&mut file, &path)?;

@@ -3,14 +3,19 @@
 //! The log names the list that goes with its last lines. A new list is complete under another name before the log names it, and
 //! replaces the old one afterwards: whenever the process ends, one of the two is the list that the log names.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::clock::Witness;
 use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_ending};
 use super::durable_monitor::DurableMonitor;
-use super::durable_state::Sync;
-use super::failure::Failure;
+use super::durable_state::{ONLY_ME, Sync};
+use super::failure::{Failure, complain};
 use crate::integrations::hook::{Memory, Sessions};
+
+/// The bit of the mode of a file that says that an outcome was lost: to set it takes no room.
+pub(super) const LOST: u32 = 0o100;
 
 /// The bytes by which the list may grow with one call.
 const ROOM: usize = 16 * 1024;
@@ -133,6 +138,20 @@ impl CallList {
             self.path.display(),
             log.display()
         ))
+    }
+
+    /// Notes that an outcome was lost, since nothing can be recorded any more; the next list removes the note. It takes no room.
+    pub(super) fn lose(&self) {
+        let mode = Permissions::from_mode(ONLY_ME | LOST);
+        if let Err(error) = std::fs::set_permissions(&self.path, mode) {
+            complain(&format!("an outcome was lost: {}", of(&self.path, &error)));
+        }
+    }
+
+    /// Whether an outcome was lost since the list was written.
+    pub(super) fn has_lost(&self) -> bool {
+        let about = std::fs::metadata(&self.path);
+        about.is_ok_and(|about| about.mode() & LOST != 0)
     }
 
     /// Makes room for the next list. On a full disk this fails, and not after the journal has the call.

@@ -22,12 +22,10 @@ use std::time::{Duration, SystemTime};
 
 use super::clock::Witness;
 use super::durable_state::ONLY_ME;
+use super::hook_calls::LOST;
 use super::secrets::check_owner;
 use crate::integrations::hook::{Call, Scope};
 use crate::integrations::short_hash;
-
-/// The bit of the mode of `STEM.lock` that says that an outcome was lost: to set it takes no room.
-const LOST: u32 = 0o100;
 
 /// The line of `STEM.lock` that says that a person has reset the session, and the one that says that its history was removed because
 /// it was old. Other lines are stems.

@@ -102,6 +102,18 @@ struct ToClient {
 /// The lines for the server; `None` ends its input.
 type Queue = SyncSender<Option<String>>;
 
+/// Saves the state when the connection ends, in whatever way. Nothing happens afterwards that the state does not hold: nobody else
+/// gets the lock any more.
+struct SaveAtEnd(Arc<Mutex<Shared>>);
+
+impl Drop for SaveAtEnd {
+    fn drop(&mut self) {
+        let mut shared = lock(&self.0);
+        shared.close();
+        std::mem::forget(shared);
+    }
+}
+
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.max_message_bytes;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
@@ -118,16 +130,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         monitor,
         verbose: args.verbose,
     }));
+    let cannot = |error| Failure::Usage(format!("cannot catch signals: {error}"));
+    signals::hear_children().map_err(cannot)?;
     if args.files.keeps() {
-        let shared = Arc::clone(&shared);
-        let save = move || {
-            let mut shared = lock(&shared);
-            shared.close();
-            // Nothing happens any more that the state does not hold.
-            std::mem::forget(shared);
-        };
-        signals::save_before_end(save)
-            .map_err(|error| Failure::Usage(format!("cannot catch signals: {error}")))?;
+        let save = SaveAtEnd(Arc::clone(&shared));
+        signals::save_before_end(|| drop(save)).map_err(cannot)?;
     }
     let (program, rest) = args
         .command
@@ -140,6 +147,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
+    let save = SaveAtEnd(Arc::clone(&shared));
     // not before the server is started, so that the server keeps its own setting
     lines::take_small_pages();
     let (Some(mut to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take())
@@ -195,13 +203,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Ok(told) => told,
         Err(panic) => std::panic::resume_unwind(panic),
     };
-    let status = server
-        .wait()
-        .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
+    let status = server.wait();
     // A process started by the server may keep the server's error output open.
     let _ = silent.recv_timeout(LAST_WORDS);
-    lock(&shared).close();
+    drop(save);
     told?;
+    let status = status.map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
     match status.code() {
         Some(0) => Ok(Outcome::Holds),
         code => Err(Failure::AlreadyReported(

@@ -120,6 +120,18 @@ struct Server {
     own: EnvelopeFields,
 }
 
+/// The reason why a request was not judged, and the HTTP status that says so.
+struct Unjudged {
+    status: u16,
+    why: String,
+}
+
+impl From<Unjudged> for Response {
+    fn from(unjudged: Unjudged) -> Response {
+        Response::refusal(unjudged.status, &unjudged.why)
+    }
+}
+
 /// A job for the judging thread.
 struct Job {
     speaker: Client,
@@ -203,6 +215,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .unwrap_or_default();
     if sessions.is_empty() && monitor.monitor.n_traces() > 0 {
         sessions.forget();
+    }
+    if calls.as_ref().is_some_and(CallList::has_lost) {
+        sessions.lose();
     }
     let judge = Judging {
         monitor,
@@ -391,6 +406,9 @@ impl Judging {
 
     fn answer(&mut self, job: &mut Job) -> Result<String, String> {
         if let Some(why) = &self.failed {
+            if matches!(&job.request, JobRequest::Hook(call) if call.is_outcome()) {
+                self.calls.iter().for_each(CallList::lose);
+            }
             return Err(why.clone());
         }
         self.monitor.speak_as(job.speaker.role, job.speaker.client);
@@ -399,6 +417,8 @@ impl Judging {
             JobRequest::Hook(call) => Ok(self.hook(call)),
             JobRequest::Close => {
                 self.monitor.close();
+                // Nothing is decided that the state does not hold.
+                self.failed = Some("the server ends".to_owned());
                 Ok(String::new())
             }
         }
@@ -453,7 +473,12 @@ impl Judging {
         self.monitor.wait(self.calls.is_some());
         let next = self.calls.as_ref().map(CallList::make_room).transpose()?;
         let is_live = self.monitor.has_trace(call.trace());
+        let has_lost = self.sessions.has_lost(call.session());
         let memory = self.sessions.next_call(call.session(), is_live);
+        if has_lost {
+            let mut outcome = Call::of(call.any_outcome()?, call.scope())?;
+            outcome.judge(&mut self.monitor, memory)?;
+        }
         let judged = call.judge(&mut self.monitor, memory);
         self.monitor.wait(false);
         self.monitor.set_hooked(false);
@@ -482,7 +507,7 @@ impl Judging {
 impl Server {
     /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
     /// has waited too long.
-    fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Response> {
+    fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Unjudged> {
         let closes = matches!(request, JobRequest::Close);
         let happened = match &request {
             JobRequest::Line(body, line) => {
@@ -500,25 +525,26 @@ impl Server {
             claimed: Arc::clone(&claimed),
             reply,
         };
-        let gone = || Response::refusal(500, "the monitor has ended");
+        let unjudged = |status, why: &str| Unjudged {
+            status,
+            why: why.to_owned(),
+        };
+        let gone = || unjudged(500, "the monitor has ended");
         self.jobs.send(job).map_err(|_| gone())?;
         // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
         let patience = if closes { Duration::MAX } else { self.patience };
         let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
                 let why = "the monitor is busy; what happened will be recorded";
-                return Err(Response::refusal(503, why));
+                return Err(unjudged(503, why));
             }
             Err(RecvTimeoutError::Timeout) if !claimed.swap(true, Ordering::AcqRel) => {
-                return Err(Response::refusal(
-                    503,
-                    "the monitor is busy; nothing was decided",
-                ));
+                return Err(unjudged(503, "the monitor is busy; nothing was decided"));
             }
             Err(RecvTimeoutError::Timeout) => answer.recv().map_err(|_| gone())?,
             answered => answered.map_err(|_| gone())?,
         };
-        answered.map_err(|why| Response::refusal(500, &why))
+        answered.map_err(|why| unjudged(500, &why))
     }
 
     fn decide(&self, speaker: Client, body: Vec<u8>) -> Result<Response, Response> {
@@ -550,18 +576,22 @@ impl Server {
         })
     }
 
-    /// Answers a hook call from the part that arrived. One that cannot be checked is answered with a JSON denial: Claude Code
-    /// does not treat every HTTP error status as a denial.
-    fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Result<Response, Response> {
+    /// Answers a hook call from the part that arrived. One that was not checked, for whatever reason, is answered with a JSON
+    /// denial: Claude Code does not take an HTTP error status for one.
+    fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Response {
         let body = match read.and_then(|outline| Call::of(outline, Scope::default())) {
-            Ok(call) => self.judged(speaker, JobRequest::Hook(Box::new(call)))?,
+            Ok(call) => {
+                let hook = call.hook().to_owned();
+                let judged = self.judged(speaker, JobRequest::Hook(Box::new(call)));
+                judged.unwrap_or_else(|unjudged| hook::denial(&hook, &unjudged.why).to_string())
+            }
             Err(reason) => hook::denial("PreToolUse", &reason).to_string(),
         };
-        Ok(Response {
+        Response {
             status: 200,
             body,
             kind: "application/json",
-        })
+        }
     }
 
     /// Records the events that happened in a body that is not decided.
@@ -653,7 +683,7 @@ impl Service for Server {
                     &serde_json::json!({"v": 1, "ok": true, "traces": traces}),
                 ))
             }
-            "/v1/hook" => self.hook(speaker, Outline::read(body)),
+            "/v1/hook" => Ok(self.hook(speaker, Outline::read(body))),
             _ => self.decide(speaker, body),
         };
         answer.unwrap_or_else(|refusal| refusal)
@@ -667,7 +697,7 @@ impl Service for Server {
         refusal: Response,
     ) -> Response {
         let answer = match head.path.as_str() {
-            "/v1/hook" => self.hook(speaker, kept(body, self.max_body)),
+            "/v1/hook" => Ok(self.hook(speaker, kept(body, self.max_body))),
             "/v1/decide" => self.record(speaker, body).and(Err(refusal)),
             _ => Err(refusal),
         };

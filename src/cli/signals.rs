@@ -5,13 +5,14 @@
 //! faults, of which Rust turns a stack that is too small into SIGABRT. SIGPIPE is ignored: a closed pipe is an error of writing.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{
-    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGUSR1,
-    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    SIGABRT, SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP,
+    SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
 };
-use signal_hook::flag::{register_conditional_default, register_conditional_shutdown};
+use signal_hook::flag::{register, register_conditional_default, register_conditional_shutdown};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -32,11 +33,20 @@ static JUDGES: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// The system does not let a signal be caught.
 pub(super) fn deny() -> io::Result<()> {
+    hear_children()?;
     for signal in ENDING {
         register_conditional_shutdown(signal, i32::from(code::HOOK_DENIES), &WAITS)?;
         register_conditional_default(signal, &JUDGES)?;
     }
     Ok(())
+}
+
+/// Lets the process wait for its children. Who started it may have ignored SIGCHLD, and then a child that ends is gone at once.
+///
+/// # Errors
+/// The system does not let the signal be caught.
+pub(super) fn hear_children() -> io::Result<()> {
+    register(SIGCHLD, Arc::default()).map(drop)
 }
 
 /// Makes signals end the process, which is the one that judges, as they usually do.

@@ -137,6 +137,82 @@ fn errors_that_nobody_reads_stop_neither_answers_nor_the_end() {
     again.terminate();
 }
 
+/// The state is saved also by a proxy whose parent has ignored the ends of children, and in its own file only: what has the name of
+/// its next version is not written to.
+#[test]
+fn the_state_is_saved_in_its_own_file_whatever_the_parent_ignores() {
+    let Some(folder) = folder() else { return };
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("other"), "mine").unwrap();
+    std::os::unix::fs::symlink(path("other"), path("state.next")).unwrap();
+    let ignoring = "import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])";
+    let mut child = Command::new("python3")
+        .args([
+            "-c",
+            ignoring,
+            env!("CARGO_BIN_EXE_guard"),
+            "proxy",
+            "spec.guard",
+        ])
+        .args(["--snapshot", "state", "--", "python3", "server.py"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let params = json!({"name": "read", "arguments": {}});
+    writeln!(
+        to,
+        "{}",
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    )
+    .unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut answer)
+        .unwrap();
+    assert!(answer.contains("done"), "{answer}");
+    drop(to);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(std::fs::read_to_string(path("other")).unwrap(), "mine");
+    let mut again = Proxy::start(folder.path(), &["--snapshot", "state"], true);
+    assert_eq!(again.call(1, "mail", json!({})), "something was read");
+    again.terminate();
+}
+
+/// One process at a time uses a state, also if it has a journal of its own.
+#[test]
+fn a_state_is_used_by_one_process() {
+    let Some(folder) = folder() else { return };
+    let with_journal = ["--snapshot", "state", "--journal", "journal"];
+    let mut first = Proxy::start(folder.path(), &with_journal, true);
+    assert_eq!(first.call(1, "read", json!({})), "done");
+    let second = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args([
+            "proxy",
+            "spec.guard",
+            "--snapshot",
+            "state",
+            "--",
+            "python3",
+            "server.py",
+        ])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(
+        !second.status.success() && said.contains("in use by another monitor"),
+        "{said}"
+    );
+    first.terminate();
+}
+
 /// Clients begin with the same ids on every connection, and some use one again: a limit on distinct calls holds all the same.
 #[test]
 fn a_call_has_another_name_than_all_calls_before() {

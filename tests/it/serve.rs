@@ -1018,6 +1018,146 @@ fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
     );
 }
 
+/// A hook that posts takes an error of HTTP for "go on": every call that was not checked gets a denial. What happened then is not
+/// forgotten: later calls of its session are judged as if there had been any outcome.
+#[test]
+fn a_hook_is_denied_by_an_answer_when_nothing_can_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("t.guard");
+    let text = "use std.agent
+property p = never (kind == \"result\" and text contains \"secret\" and eventually (kind == \"call\" and tool == \"mail\"))
+enforce p { violated => block \"no\" }
+";
+    std::fs::write(&spec, text).unwrap();
+    let start = |limit: &str| {
+        let script = format!("trap '' XFSZ; {limit} exec \"$0\" \"$@\"");
+        let mut child = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_guard"), "serve"])
+            .arg(&spec)
+            .args([
+                "--listen",
+                "127.0.0.1:0",
+                "--no-token",
+                "--journal",
+                "j",
+                "--log",
+                "l",
+            ])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut from = BufReader::new(child.stderr.take().unwrap());
+        from.read_line(&mut said).unwrap();
+        let at = said.trim().rsplit('/').next().unwrap().to_owned();
+        (child, at)
+    };
+    let hook = |at: &str, name: &str, id: &str, more: &str| {
+        let body = format!(
+            r#"{{"session_id":"s","hook_event_name":"{name}","tool_use_id":"{id}",{more}}}"#
+        );
+        let stream = TcpStream::connect(at).unwrap();
+        let (status, answer) = ask(stream, "POST", "/v1/hook", "", &body);
+        assert_eq!(status, 200, "{answer}");
+        answer
+    };
+    let look = r#""tool_name":"look","tool_input":{}"#;
+    let (mut child, at) = start("ulimit -f 64;");
+    assert!(!hook(&at, "PreToolUse", "0", look).contains("deny"));
+    let denied = (1..500).filter(|call| {
+        let answer = hook(&at, "PreToolUse", &call.to_string(), look);
+        answer.contains(r#""permissionDecision":"deny""#)
+    });
+    // The first one cannot be recorded, and nothing is decided after it.
+    assert_eq!(denied.take(3).count(), 3, "the disk is not full");
+    hook(
+        &at,
+        "PostToolUse",
+        "0",
+        &format!(r#"{look},"tool_response":"a secret""#),
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The mark outlives the process.
+    for _ in 0..2 {
+        let (mut child, at) = start("");
+        let answer = hook(
+            &at,
+            "PreToolUse",
+            "m",
+            r#""tool_name":"mail","tool_input":{}"#,
+        );
+        assert!(
+            answer.contains(r#""permissionDecision":"deny""#),
+            "{answer}"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+/// Nothing is decided that a state does not hold: what comes after it was saved is not.
+#[test]
+fn what_was_decided_before_a_signal_is_in_the_state() {
+    let (folder, spec) = spec();
+    for round in 0..4_u64 {
+        let _ = std::fs::remove_file(folder.path().join("state"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .arg("serve")
+            .arg(&spec)
+            .args(["--listen", "127.0.0.1:0", "--no-token", "--snapshot"])
+            .arg(folder.path().join("state"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut said)
+            .unwrap();
+        let at = said.trim().rsplit('/').next().unwrap().to_owned();
+        let clients: Vec<_> = (0..4)
+            .map(|client| {
+                let at = at.clone();
+                std::thread::spawn(move || {
+                    let mut kept = 0_u64;
+                    while let Ok(mut stream) = TcpStream::connect(&at) {
+                        let body = format!("{{\"trace\":\"{client}\",\"kind\":\"look\"}}");
+                        let head = format!(
+                            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                            body.len()
+                        );
+                        let mut answer = String::new();
+                        let asked = stream.write_all(head.as_bytes());
+                        let _ = asked.and_then(|()| stream.read_to_string(&mut answer));
+                        kept += u64::from(answer.contains("\"decision\":\"allow\""));
+                    }
+                    kept
+                })
+            })
+            .collect();
+        std::thread::sleep(std::time::Duration::from_millis(100 + 50 * round));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        child.wait().unwrap();
+        let acknowledged: u64 = clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .sum();
+        let state = std::fs::read(folder.path().join("state")).unwrap();
+        let head = state.split(|byte| *byte == b'\n').next().unwrap();
+        let head = String::from_utf8_lossy(head);
+        let taken = head
+            .split("\"taken\":")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{head}"));
+        let digits: String = taken.chars().take_while(char::is_ascii_digit).collect();
+        assert!(
+            digits.parse::<u64>().unwrap() >= acknowledged,
+            "{head}: {acknowledged}"
+        );
+    }
+}
+
 /// A person may answer late, and only the outcome says what was answered.
 #[test]
 fn a_question_that_a_hook_asks_counts_until_its_outcome() {

@@ -202,6 +202,9 @@ pub struct Sessions {
     n_calls: u64,
     /// Whether a session was forgotten.
     has_forgotten: bool,
+    /// The number of calls when it turned out that an outcome was lost: it may be one of any call that was open then.
+    #[serde(default)]
+    lost_at: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,6 +213,10 @@ struct Session {
     latest: u64,
     #[serde(flatten)]
     memory: Memory,
+}
+
+fn key_of(id: &str) -> String {
+    short_hash(&blake3::hash(id.as_bytes()))
 }
 
 impl Sessions {
@@ -223,12 +230,25 @@ impl Sessions {
         self.has_forgotten = true;
     }
 
+    /// Notes that an outcome was lost.
+    pub fn lose(&mut self) {
+        self.lost_at = self.n_calls;
+    }
+
+    /// Whether an outcome of the session may have been lost since its latest call.
+    pub fn has_lost(&self, id: &str) -> bool {
+        let session = self.sessions.get(&key_of(id));
+        session.is_some_and(|session| {
+            session.latest <= self.lost_at && !session.memory.calls.is_empty()
+        })
+    }
+
     /// Returns the state of a session for its next call. `is_live` says whether calls of it were judged before: then the texts of a
     /// session that was forgotten may come back.
     pub fn next_call(&mut self, id: &str, is_live: bool) -> &mut Memory {
         self.n_calls += 1;
         self.make_room();
-        let key = short_hash(&blake3::hash(id.as_bytes()));
+        let key = key_of(id);
         let is_forgotten = self.has_forgotten && is_live;
         let session = self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::default();
