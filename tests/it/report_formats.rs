@@ -342,6 +342,11 @@ fn problems_are_capped_per_kind() {
             if line % 2 == 0 { "thinking" } else { "image" },
         ))
         .unwrap();
+        // Readers count on their own.
+        for counted in ["skipped: audio (3 times)", "skipped: audio (1 time)"] {
+            let counted = problem(ProblemKind::LeftOut, line, counted);
+            log.write(&counted).unwrap();
+        }
     }
     log.finish().unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap());

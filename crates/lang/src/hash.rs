@@ -28,3 +28,40 @@ impl BuildHasher for Seeded {
         FoldHasher::with_seed(0, SharedSeed::global_random())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hash::Hasher as _;
+
+    use rustc_hash::FxHasher;
+
+    use super::*;
+
+    /// The third part of these texts makes the multiplier of the hash of small ids zero, so that what follows does not count.
+    #[test]
+    fn texts_that_collide_by_a_fixed_hash_do_not_collide() {
+        const SEED: u64 = 0x243f_6a88_85a3_08d3;
+        const PREVENT_ZERO: u64 = 0xa409_3822_299f_31d0;
+        let product = u128::from(SEED) * u128::from(PREVENT_ZERO);
+        let zero = (product as u64) ^ (product >> 64) as u64;
+        let texts: Vec<Vec<u8>> = (0..1000)
+            .map(|number| {
+                let mut text = vec![0; 32];
+                text.extend(zero.to_le_bytes());
+                text.extend(format!("{number:08}{:016}", 0).bytes());
+                text
+            })
+            .collect();
+        let hashes = |hash: &dyn Fn(&[u8]) -> u64| {
+            let hashes = texts.iter().map(|text| hash(text));
+            hashes.collect::<HashSet<u64>>().len()
+        };
+        let fixed = |text: &[u8]| {
+            let mut hasher = FxHasher::default();
+            hasher.write(text);
+            hasher.finish()
+        };
+        assert_eq!(hashes(&fixed), 1);
+        assert_eq!(hashes(&|text| Seeded.hash_one(text)), texts.len());
+    }
+}

@@ -130,13 +130,14 @@ fn without_names(message: &str) -> String {
     parts.join("`")
 }
 
-/// Splits the message of a reader that counts on its own: `left out: … (3 times)`.
+/// Splits the message of a reader that counts on its own: `skipped: … (3 times)`.
 fn reason(message: &str) -> (&str, u64) {
-    let Some(counted) = message.strip_prefix("left out: ") else {
+    let Some(counted) = message.strip_prefix("skipped: ") else {
         return (message, 1);
     };
-    let split = counted
-        .strip_suffix(" times)")
+    let split = [" times)", " time)"]
+        .into_iter()
+        .find_map(|end| counted.strip_suffix(end))
         .and_then(|counted| counted.rsplit_once(" ("));
     split
         .and_then(|(reason, times)| Some((reason, times.parse().ok()?)))

@@ -163,7 +163,8 @@ pub struct ItemPlace {
 impl Loss {
     /// Returns the note, in the file where it was found.
     pub(crate) fn problem(&self, file: &Arc<str>) -> Problem {
-        let message = format!("skipped: {} ({} times)", self.what, self.count);
+        let times = if self.count == 1 { "time" } else { "times" };
+        let message = format!("skipped: {} ({} {times})", self.what, self.count);
         let line = self.example.line.unwrap_or(0);
         Problem::new(ProblemKind::LeftOut, file, line, message).at_step(self.example.index, None)
     }
