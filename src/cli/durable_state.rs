@@ -75,7 +75,7 @@ pub(super) struct DurableState {
     redaction: Option<Redaction>,
     journal: Option<Appended>,
     log: Option<(Appended, Chain)>,
-    /// The file of states, locked against other processes. That of a hook is not: its session is.
+    /// The file of states, locked against other processes.
     held: Option<File>,
     /// The number of inputs at the last state.
     kept: u64,
@@ -126,10 +126,8 @@ impl DurableState {
             broken: None,
         };
         check_snapshot(&state.files)?;
-        if !state.files.continues {
-            let snapshot = state.files.snapshot.as_deref();
-            state.held = snapshot.map(open).transpose()?;
-        }
+        let snapshot = state.files.snapshot.as_deref();
+        state.held = snapshot.map(open).transpose()?;
         let journal = match state.files.journal.clone() {
             None => None,
             Some(path) => {

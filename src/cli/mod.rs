@@ -40,6 +40,7 @@ mod frames;
 mod hook;
 mod hook_calls;
 mod hook_session;
+mod hosts;
 mod http;
 mod jobs;
 mod learn;

@@ -4,7 +4,7 @@
 //! take turns even if one sends many lines at once.
 
 use std::io::{BufRead, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -19,6 +19,7 @@ use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, Reservation
 use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, code, complain};
 use super::hook_calls::{CallList, Kept};
+use super::hosts::Hosts;
 use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
@@ -237,7 +238,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         jobs,
         tokens,
         approver_token,
-        hosts: listener.address().map(|address| Hosts::new(address, &args)),
+        hosts: listener
+            .address()
+            .map(|address| Hosts::new(address, &args.listen, &args.host)),
         traces,
         patience,
         max_body: args.max_body,
@@ -338,37 +341,6 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
     listener
         .map(Listener::Tcp)
         .map_err(|error| cannot(&args.listen, &error))
-}
-
-/// The hosts that a request may address. A web page whose own name resolves to this machine is recognised by that name.
-struct Hosts {
-    names: Vec<String>,
-    listening: IpAddr,
-}
-
-impl Hosts {
-    fn new(address: SocketAddr, args: &Args) -> Hosts {
-        let listen = args.listen.rsplit_once(':').map_or("", |(host, _)| host);
-        let names = args.host.iter().map(String::as_str).chain([listen]);
-        Hosts {
-            names: names.map(str::to_ascii_lowercase).collect(),
-            listening: address.ip(),
-        }
-    }
-
-    /// Returns whether a `Host` field names this server; its port does not matter.
-    fn name(&self, host: &str) -> bool {
-        let host = match host.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-            _ => host,
-        };
-        let host = host.to_ascii_lowercase();
-        let literal = host.trim_start_matches('[').trim_end_matches(']');
-        match literal.parse::<IpAddr>() {
-            Ok(ip) => ip == self.listening || ip.is_loopback() || self.listening.is_unspecified(),
-            Err(_) => host == "localhost" || (!host.is_empty() && self.names.contains(&host)),
-        }
-    }
 }
 
 /// The monitor, on the thread that judges.

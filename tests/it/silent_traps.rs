@@ -500,8 +500,8 @@ property p = never (kind == \"call\" and tool == \"rm\" and typo == \"/\")\n";
 fn a_name_that_is_likely_to_be_misspelt_is_noted() {
     let spec = "use std.agent
 property p = never (tool == \"delte_file\" and args.pth == \"/\")
-property q = never (tool in {\"move_file\", \"move_files\"} and (args.user.nme as string? ?? \"\") == \"x\")
-property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" or kind == \"cal\")\n";
+property q = never (tool in {\"move_file\", \"move_files\"} and (args.user.naame as string? ?? \"\") == \"x\")
+property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" or kind == \"calll\")\n";
     let event = |tool: &str, args: &str| {
         format!("{{\"kind\":\"call\",\"tool\":\"{tool}\",\"args\":{args}}}")
     };
@@ -514,9 +514,9 @@ property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" o
     let lines = audit(spec, &traces);
     let name = |name: &str, similar: &str| serde_json::json!({"name": name, "similar": similar});
     let wanted = serde_json::json!([
-        name("kind == \"cal\"", "kind == \"call\""),
+        name("kind == \"calll\"", "kind == \"call\""),
         name("tool == \"delte_file\"", "tool == \"delete_file\""),
-        name("args.user.nme", "args.user.name"),
+        name("args.user.naame", "args.user.name"),
     ]);
     assert_eq!(lines.last().unwrap()["unseen_names"], wanted);
     let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", &traces)]);
@@ -536,10 +536,10 @@ property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" o
     // One step that has the name is enough.
     let more = format!(
         "{{\"events\":[{}]}}\n",
-        event("delte_file", "{\"user\":{\"nme\":null}}")
+        event("delte_file", "{\"user\":{\"naame\":null}}")
     );
     let lines = audit(spec, &(traces + &more));
-    let wanted = serde_json::json!([name("kind == \"cal\"", "kind == \"call\"")]);
+    let wanted = serde_json::json!([name("kind == \"calll\"", "kind == \"call\"")]);
     assert_eq!(lines.last().unwrap()["unseen_names"], wanted);
 }
 

@@ -45,9 +45,9 @@ pub struct AbsentField {
 /// A member or text that no event had in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnseenName {
-    /// What was looked for: `args.path`, `tool == "rm"`.
+    /// The name that was looked for: `args.path`, `tool == "rm"`.
     pub name: String,
-    /// What is similar to it, was in its place, and was not looked for: `args.paths`. The name may be misspelt.
+    /// A similar one in its place, which was not looked for: `args.paths`. The name may be misspelt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<String>,
 }
