@@ -5,6 +5,9 @@
 //! all other words as they stand, so that no word, number or negation is lost. A stretch of words with a word of time, number, duty or
 //! condition is not a situation: the sentence is declined, with the words that could not be placed.
 
+mod decline;
+
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -46,11 +49,7 @@ pub(crate) fn propose(
     let text = text.trim();
     let declined = |reason| Err((Status::Unclear, reason));
     let nothing = |reason: &str| Err((Status::NoRequirement, reason.to_owned()));
-    let mut tokens = tokens(text);
-    let is_end = |token: &Token| [".", "!", ":", ";"].iter().any(|sign| token.is(sign));
-    while tokens.last().is_some_and(is_end) {
-        tokens.pop();
-    }
+    let tokens = without_end(text);
     let words = tokens.iter().filter(|token| is_word(token)).count();
     if words == 0 {
         return nothing("it has no words");
@@ -60,9 +59,16 @@ pub(crate) fn propose(
             "it has {words} words; split it into shorter requirements"
         ));
     }
-    let sentence = Sentence {
+    let written = Sentence {
         text,
         tokens: &tokens,
+        consents,
+    };
+    let text = reworded(text, consents);
+    let reworded_tokens = without_end(&text);
+    let sentence = Sentence {
+        text: &text,
+        tokens: &reworded_tokens,
         consents,
     };
     if !sentence.asks() {
@@ -71,10 +77,13 @@ pub(crate) fn propose(
         let Some(word) = sentence.listed("limits") else {
             return nothing("it asks for nothing, and forbids nothing");
         };
-        let hint = sentence.hint();
+        let hint = written.hint(sentence.denies());
         return declined(format!(
             "it has `{word}`, and no word of duty such as `must`; {hint}"
         ));
+    }
+    if let Some(reason) = sentence.not_drafted() {
+        return declined(reason);
     }
     if let Some(question) = sentence.vague() {
         return declined(question);
@@ -84,20 +93,59 @@ pub(crate) fn propose(
             "`{word}` refers to another sentence; say what it stands for"
         ));
     }
-    for rule in RULES.iter() {
+    for rule in RULES.iter().filter(|rule| rule.group != REWORDED) {
         let mut slots = Slots::new();
         if sentence.fits(&rule.parts, 0, &mut slots) {
             if rule.group == "Counts"
-                && let Some(word) = sentence.listed("keys")
+                && let Some(word) = sentence.counted_each(&slots)
             {
                 return declined(format!(
                     "`{word}` counts for each of something; in controlled English, for example: For every `id`: \"…\" may happen at most 3 times."
                 ));
             }
+            if let Some(word) = sentence.said_of_name(&slots) {
+                return declined(format!(
+                    "expected `happen`, `hold` or `be called` after a name, found `{word}`"
+                ));
+            }
+            if let Some(words) = sentence.joined_events(rule.group, &slots) {
+                return declined(format!(
+                    "`{words}` may happen at two steps; write a sentence about each; in controlled English, for example: \
+                     \"…\" may happen only after \"…\"."
+                ));
+            }
             return Ok(sentence.meanings(rule.meaning, &slots));
         }
     }
-    declined(sentence.unplaced())
+    declined(written.unplaced(sentence.denies()))
+}
+
+/// The group of the rows that say a sentence in other words, which the other rows read.
+const REWORDED: &str = "Reworded";
+
+/// Returns a sentence that says with *must* or *must not* what verbs such as *refrain* and *fail to* ask for. *Must refrain from paying* is
+/// *must not paying*: the other words stay as they stand. Each row takes a verb away.
+fn reworded<'t>(text: &'t str, consents: &dyn Fn(&str) -> bool) -> Cow<'t, str> {
+    let tokens = without_end(text);
+    let sentence = Sentence {
+        text,
+        tokens: &tokens,
+        consents,
+    };
+    match sentence.reworded() {
+        Some(said) => Cow::Owned(reworded(&said, consents).into_owned()),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The tokens of a sentence, without its end.
+fn without_end(text: &str) -> Vec<Token> {
+    let mut tokens = tokens(text);
+    let is_end = |token: &Token| [".", "!", ":", ";"].iter().any(|sign| token.is(sign));
+    while tokens.last().is_some_and(is_end) {
+        tokens.pop();
+    }
+    tokens
 }
 
 struct Sentence<'t> {
@@ -178,9 +226,31 @@ impl Sentence<'_> {
         is_listed("imperatives", self.word(at))
     }
 
-    /// Returns the form of controlled English that the words of the sentence ask for.
-    fn hint(&self) -> String {
-        let has = |words: &str| words.split(';').any(|words| self.contains(words));
+    /// Returns the sentence in other words, by the first row that says what one of its verbs asks for.
+    fn reworded(&self) -> Option<String> {
+        let mut rules = RULES.iter().filter(|rule| rule.group == REWORDED);
+        rules.find_map(|rule| {
+            let mut slots = Slots::new();
+            let fits = self.fits(&rule.parts, 0, &mut slots);
+            let mut words = |slot: &str| {
+                let range = slot.chars().next().and_then(|name| filling(&slots, name));
+                range.map_or_else(String::new, |range| self.written(range))
+            };
+            fits.then(|| filled(rule.meaning, &mut words))
+        })
+    }
+
+    /// Whether the sentence denies something, also by a verb such as *avoid*.
+    fn denies(&self) -> bool {
+        self.listed("denials of a sentence").is_some()
+    }
+
+    /// Returns the form of controlled English that the words of the sentence ask for: of one that denies something, or of another.
+    fn hint(&self, denies: bool) -> String {
+        let has = |words: &str| match words.trim() {
+            "@denial" => denies,
+            words => words.split(';').any(|words| self.contains(words)),
+        };
         let form = HINTS
             .iter()
             .find(|(words, _)| words.split('&').all(has))
@@ -201,7 +271,10 @@ impl Sentence<'_> {
     /// Returns the word at the beginning that stands for something in another sentence, if there is one.
     fn refers_back(&self) -> Option<&str> {
         let at = usize::from(is_listed("conditions", self.word(0)));
-        is_listed("pointing", self.word(at)).then(|| self.word(at))
+        let mut impersonal = list("impersonal").iter();
+        let points = is_listed("pointing", self.word(at))
+            && !impersonal.any(|words| self.says(at + 1, words).is_some());
+        points.then(|| self.word(at))
     }
 
     /// Whether a stretch of words may fill a slot.
@@ -209,6 +282,13 @@ impl Sentence<'_> {
         let first = self.word(range.start);
         match slot {
             't' | 'w' | 'n' | 'k' | 'f' => self.amount(slot, range).is_some(),
+            'x' | 'y' | 'z' => true,
+            'g' => {
+                first.len() > 4 && first.ends_with("ing")
+                    || self.tokens[range.start].quoted().is_some()
+            }
+            'o' => !self.has(range, &["from", "to"]),
+            'a' => self.is_actor(range),
             _ if !self.is_stretch(slot, range.clone()) => false,
             's' => self.is_subject(range),
             'i' => self.commands(range.start) && !self.joins_acts(range),
@@ -233,6 +313,7 @@ impl Sentence<'_> {
             && !self.has(range.clone(), &[":", ";", "\u{2014}", "\u{2013}", "-"])
             && self.clean(slot, range.clone())
             && !self.orders(range.clone())
+            && !self.tells_of_names(range.clone())
             && self.hidden(range).is_none()
     }
 
@@ -246,8 +327,60 @@ impl Sentence<'_> {
         })
     }
 
+    /// Whether more is said of a name in quotation marks than that it happens, so that it would be part of another situation: *`b` holds
+    /// and `c` has happened*. Other words stay: *push to `main`*, *`tests` has failed*.
+    fn tells_of_names(&self, range: Range<usize>) -> bool {
+        let is_name = |at: &usize| self.tokens[*at].quoted().is_some();
+        let names = range.clone().filter(is_name).count();
+        let said = range
+            .clone()
+            .any(|at| is_listed("said of names", self.word(at)));
+        let only = range.clone().all(|at| {
+            is_name(&at)
+                || [",", "and", "or"].contains(&self.word(at))
+                || is_listed("calling", self.word(at))
+        });
+        names > 0 && (said || names > 1 && only) && self.calls(&[range]).is_none()
+    }
+
+    /// Returns the verb of a name in quotation marks if it says more than that it happens: a name and a verb are no situation, as the verb
+    /// may be misspelt.
+    fn said_of_name(&self, slots: &Slots) -> Option<&str> {
+        let subject = filling(slots, 's')?;
+        let verb = filling(slots, 'v').or(filling(slots, 'b'))?;
+        let word = self.word(verb.start);
+        let named = self.calls(std::slice::from_ref(&subject)).is_some()
+            && self.calls(&[subject, verb]).is_none();
+        (named && !["be", "have"].contains(&word)).then_some(word)
+    }
+
+    /// Returns the words that make a limit one for each of something: *the same file*, *a failed call*; and not *a refund* that happens.
+    fn counted_each(&self, slots: &Slots) -> Option<&str> {
+        let words = |letter| Some(self.words(filling(slots, letter)?));
+        let happens = words('v').is_some_and(|verb| is_listed("happening", verb));
+        let is_one = |range: &Range<usize>| ["a", "an"].contains(&self.word(range.start));
+        let one = filling(slots, 's').filter(is_one).filter(|_| !happens);
+        self.listed("keys").or_else(|| Some(self.words(one?)))
+    }
+
+    /// Returns two events that are joined by *and*, each of which may happen at a step of its own: *after a search and a payment*.
+    fn joined_events(&self, group: &str, slots: &Slots) -> Option<&str> {
+        let mut ranges = slots.iter().filter(|(name, range)| {
+            let tied = range.start > 0 && is_listed("events before", self.word(range.start - 1));
+            ['c', 'd'].contains(name) && (tied || group == "What must come before")
+        });
+        ranges.find_map(|(_, range)| {
+            let verb = |mut part: Range<usize>| part.any(|at| is_listed("states", self.word(at)));
+            let at = range.clone().find(|at| self.word(*at) == "and")?;
+            let noun = is_listed("definite", self.word(at + 1));
+            let clauses = verb(range.start..at) && verb(at + 1..range.end);
+            (noun || clauses).then(|| self.words(range.clone()))
+        })
+    }
+
     fn is_subject(&self, range: Range<usize>) -> bool {
         range.len() <= SUBJECT
+            && !is_listed("articles", self.word(range.end - 1))
             && !is_listed("prepositions", self.word(range.start))
             && !self.has(range.clone(), list("no subject"))
             // *a vehicle facing a red light*: a condition of its own
@@ -292,16 +425,20 @@ impl Sentence<'_> {
         number(self.tokens.get(at)).is_some() && is_listed("units", self.word(unit))
     }
 
-    /// Whether two acts are joined, which may be at two steps: *close it and notify the owner*, *be closed and the owner notified*.
+    /// Whether two acts are joined, which may be at two steps: *close it and notify the owner*, *be closed and the owner notified*, *reading
+    /// and sending*.
     fn joins_acts(&self, range: Range<usize>) -> bool {
         let participle = |at: usize| self.word(at).ends_with("ed");
         let is_clause =
             |at: usize| is_listed("articles", self.word(at)) && (at + 2..range.end).any(participle);
         let is_passive = self.word(range.start) == "be";
+        let gerund = |at: usize| self.word(at).ends_with("ing");
         range.clone().any(|at| {
             matches!(self.word(at), "and" | "then")
                 && range.contains(&(at + 1))
-                && (self.commands(at + 1) || is_passive && is_clause(at + 1))
+                && (self.commands(at + 1)
+                    || is_passive && is_clause(at + 1)
+                    || gerund(range.start) && gerund(at + 1))
         })
     }
 
@@ -328,7 +465,13 @@ impl Sentence<'_> {
             ('w', 3 | 4) if second == "-" && is_listed("units", self.word(range.start + 2)) => {
                 let unit = self.word(range.start + 2);
                 let period = range.len() == 3 || ["period", "window"].contains(&last);
-                period.then_some(format!("{} {unit}", value()?))
+                let value = value()?;
+                let end = if value == "1" || unit.ends_with('s') {
+                    ""
+                } else {
+                    "s"
+                };
+                period.then_some(format!("{value} {unit}{end}"))
             }
             ('t' | 'w', 3) if second != "calendar" => None,
             ('t' | 'w', 2 | 3) if is_listed("units", last) => Some(format!("{} {last}", value()?)),
@@ -387,8 +530,7 @@ impl Sentence<'_> {
         let (names, verb) = slot.split_once('?').unwrap_or((slot, ""));
         let mut spans: Vec<Range<usize>> = Vec::new();
         for name in names.split(' ').filter_map(|name| name.chars().next()) {
-            let mut slots = slots.iter();
-            let Some((_, range)) = slots.find(|(known, _)| *known == name).cloned() else {
+            let Some(range) = filling(slots, name) else {
                 continue;
             };
             match name {
@@ -415,18 +557,22 @@ impl Sentence<'_> {
             let spans = spans.into_iter();
             let mut words: Vec<String> = spans.map(|range| self.phrase(range)).collect();
             // *The loan must not be paid* says of a step that *the loan is paid*.
-            if let [subject, verb] = &mut words[..]
-                && let Some(rest) = verb.strip_prefix("be ")
-            {
-                let many = is_plural(subject);
-                *verb = format!("{} {rest}", if many { "are" } else { "is" });
+            if words.len() == 2 && is_listed("happening", &words[1]) {
+                words.pop();
+            }
+            if let [subject, verb] = &mut words[..] {
+                let forms = [("be ", "is", "are"), ("have ", "has", "have")];
+                let of = |(base, one, many)| Some((verb.strip_prefix(base)?, one, many));
+                if let Some((rest, one, many)) = forms.into_iter().find_map(of) {
+                    *verb = format!("{} {rest}", if is_plural(subject) { many } else { one });
+                }
             }
             format!("\"{}\"", words.join(" "))
         });
         phrase + verb
     }
 
-    /// The names in backquotes, if these words say no more than that one of them is called.
+    /// The situations in quotation marks, if these words say no more than that one of them is called.
     fn calls(&self, spans: &[Range<usize>]) -> Option<String> {
         let mut names = Vec::new();
         let mut both = false;
@@ -436,9 +582,11 @@ impl Sentence<'_> {
                 Kind::Quoted(name) if self.text[token.span.clone()].starts_with('`') => {
                     names.push(format!("`{name}`"));
                 }
+                Kind::Quoted(phrase) => names.push(format!("\"{phrase}\"")),
                 Kind::Plain if [",", "or"].contains(&token.low.as_str()) => {}
                 Kind::Plain if token.low == "and" => both = true,
                 Kind::Plain if is_listed("calling", &token.low) => {}
+                Kind::Plain if !names.is_empty() && is_listed("said of names", &token.low) => {}
                 _ => return None,
             }
         }
@@ -456,22 +604,33 @@ impl Sentence<'_> {
         is_listed("actors", actor.trim_start_matches("the "))
     }
 
-    /// The words as they stand.
+    /// The words of a situation, whose quotation marks cannot be those within it.
     fn phrase(&self, range: Range<usize>) -> String {
-        let [first, last] = [range.start, range.end - 1].map(|at| &self.tokens[at].span);
-        let text = self.text[first.start..last.end].replace(['"', '\u{201c}', '\u{201d}'], "'");
+        self.written(range)
+            .replace(['"', '\u{201c}', '\u{201d}'], "'")
+    }
+
+    /// The words as they stand.
+    fn written(&self, range: Range<usize>) -> String {
+        let text = self.words(range.clone());
         // A sentence begins with a capital, a situation does not; `PII` and `I` stay.
         let second = text.chars().nth(1);
         let capital = second.is_some_and(char::is_lowercase) || text.starts_with("A ");
         if range.start == 0 && capital {
-            first_letter(&text, char::to_lowercase)
+            first_letter(text, char::to_lowercase)
         } else {
-            text
+            text.to_owned()
         }
     }
 
+    /// The text of a stretch of words.
+    fn words(&self, range: Range<usize>) -> &str {
+        let [first, last] = [range.start, range.end - 1].map(|at| &self.tokens[at].span);
+        &self.text[first.start..last.end]
+    }
+
     /// The words of time, number, duty and condition that no pattern has a place for.
-    fn unplaced(&self) -> String {
+    fn unplaced(&self, denies: bool) -> String {
         let unplaced =
             |word: &&str| is_listed("connectives", word) || ["and", "(", ";", ":"].contains(word);
         let words = (0..self.tokens.len())
@@ -486,8 +645,15 @@ impl Sentence<'_> {
         } else {
             "it does not say when: always, at some point, or whenever something happens".to_owned()
         };
-        format!("{why}; {}", self.hint())
+        format!("{why}; {}", self.hint(denies))
     }
+}
+
+/// Returns the tokens that fill a slot.
+fn filling(slots: &Slots, name: char) -> Option<Range<usize>> {
+    let mut slots = slots.iter();
+    let found = slots.find(|(known, _)| *known == name);
+    found.map(|(_, range)| range.clone())
 }
 
 /// Whether a token is a word.
@@ -498,10 +664,14 @@ fn is_word(token: &Token) -> bool {
 /// Whether a subject is of several: *orders*, *children under 16*, *the host and the port*.
 fn is_plural(subject: &str) -> bool {
     let words: Vec<&str> = subject.split_whitespace().collect();
-    let before = words
-        .iter()
-        .take_while(|word| !is_listed("after the noun", word));
-    let noun = before.last();
+    // *Plans marked as old*; *the marked plan*.
+    let is_participle = |at: usize| {
+        let before = at.checked_sub(1).map_or("the", |at| words[at]);
+        words[at].ends_with("ed") && !is_listed("definite", before) && !before.ends_with("ly")
+    };
+    let is_after = |at: &usize| is_listed("after the noun", words[*at]) || is_participle(*at);
+    let end = (0..words.len()).find(is_after).unwrap_or(words.len());
+    let noun = end.checked_sub(1).map(|last| words[last]);
     let ends = |ends: &[&str]| noun.is_some_and(|noun| ends.iter().any(|end| noun.ends_with(end)));
     words.contains(&"and")
         || ends(&["s", "children", "people", "men", "data"]) && !ends(&["ss", "us", "is"])

@@ -273,7 +273,7 @@ fn limits_within_a_time_are_windows() {
         ),
         (
             "Migrations may be applied at most twice within any 24-hour period.",
-            "\"migrations are applied\" may happen at most twice in any 24 hour.",
+            "\"migrations are applied\" may happen at most twice in any 24 hours.",
         ),
         (
             "Do not contact the same recipient more than three times a week.",

@@ -10,7 +10,7 @@ use guard_english::draft::{Accept, Document, Grounding, drafts};
 const TOOLS: &str = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [
     {"name": "cancel_reservation", "description": "Cancel the whole reservation.", "inputSchema": {"properties": {"reservation_id": {}}}},
     {"name": "send_email", "inputSchema": {}},
-    {"name": "sendCertificate"}, {"name": "think"}]}}"#;
+    {"name": "sendCertificate"}, {"name": "think"}, {"name": "run_tests"}, {"name": "deploy"}, {"name": "delete_file"}]}}"#;
 
 const CONSENT: &str = "consent.agrees(user_text)";
 const MESSAGE: &str = "kind == \"message\" and role == \"user\"";
@@ -56,6 +56,15 @@ fn phrases_meet_tools() {
         (
             "a certificate is sent",
             format!("{call} and tool == \"sendCertificate\""),
+        ),
+        (
+            "running the tests",
+            format!("{call} and tool == \"run_tests\""),
+        ),
+        ("a deployment", format!("{call} and tool == \"deploy\"")),
+        (
+            "the deletion of a file",
+            format!("{call} and tool == \"delete_file\""),
         ),
         ("any tool is called", call.to_owned()),
         (

@@ -200,7 +200,7 @@ fn stems(text: &str) -> BTreeSet<String> {
     words::stems(&spaced, "empty")
 }
 
-/// Whether two words without their endings are forms of one: `cancell` and `cancel`, `sent` and `send`.
+/// Whether two words without their endings are forms of one: `cancell` and `cancel`, `sent` and `send`, `deploy` and `deployment`.
 pub(super) fn alike(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let bent = |word: &str| {
@@ -208,6 +208,7 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
             .filter(|rest| rest.len() > 2)
             .map(str::to_owned)
     };
-    short.len() > 2 && long.strip_prefix(short).is_some_and(|rest| rest.len() < 3)
+    let is_ending = |rest: &str| rest.len() < 3 || is_listed("noun endings", rest);
+    short.len() > 2 && long.strip_prefix(short).is_some_and(is_ending)
         || bent(a).is_some() && bent(a) == bent(b)
 }

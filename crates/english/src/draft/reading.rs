@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::example::{self, Trace};
+use crate::controlled::token::tokens;
 use crate::controlled::{Controlled, Fault, Situation, Vocabulary, read_exactly};
 use crate::words::formula::Binary;
 use crate::words::{Logic, Unary, Window, Writer, first_letter, one_line, sentence, stems};
@@ -57,6 +58,17 @@ impl Reading {
     /// Whether some traces satisfy it and some violate it. True if that is unknown.
     pub(crate) fn says_something(&self) -> bool {
         self.accepts.is_some() == self.rejects.is_some()
+    }
+
+    /// Whether all its situations are in quotation marks or backquotes in a text.
+    pub(super) fn speaks_only_of(&self, text: &str) -> bool {
+        let quoted = tokens(text);
+        let is_quoted = |it: &Situation| {
+            quoted
+                .iter()
+                .any(|token| token.quoted() == Some(&it.phrase))
+        };
+        self.controlled.situations.iter().all(is_quoted)
     }
 
     /// Whether another reading is equivalent, with situations that are spoken of in the same words.

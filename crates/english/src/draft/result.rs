@@ -98,19 +98,34 @@ impl Draft {
             }
             Err(fault) => fault,
         };
+        let consents = |phrase: &str| {
+            vocabulary.has_consent && Speech::of(phrase).is_some_and(|speech| speech.consents)
+        };
+        let readings = |sentences: &[String]| -> Vec<Reading> {
+            let read = sentences.iter();
+            read.flat_map(|words| Reading::new(words, vocabulary))
+                .collect()
+        };
         // A sentence that quotes situations and has only a slip was meant as controlled English.
         let quotes = line.text.contains(['`', '"']);
         if quotes {
             fault = fault.reworded(&line.text, vocabulary, true);
             if fault.is_slip {
-                draft.reason = Some(fault.to_string());
-                draft.rewordings = fault.rewordings;
+                // A pattern may read what the grammar does not have, such as *must never be called after `a`*, but no misspelt word.
+                let alone = line.composed() == Ok(None);
+                let proposed = alone.then(|| propose(&line.text, &consents).ok());
+                let proposed = readings(&proposed.flatten().unwrap_or_default());
+                let is_said = |reading: &Reading| reading.speaks_only_of(&line.text);
+                if proposed.iter().all(is_said) {
+                    draft.set_proposals(proposed);
+                }
+                if draft.proposals.is_empty() {
+                    draft.reason = Some(fault.to_string());
+                    draft.rewordings = fault.rewordings;
+                }
                 return draft;
             }
         }
-        let consents = |phrase: &str| {
-            vocabulary.has_consent && Speech::of(phrase).is_some_and(|speech| speech.consents)
-        };
         let read = |text: &str| propose(text, &consents);
         let proposed = match line.composed() {
             Ok(composed) => {
@@ -125,11 +140,9 @@ impl Draft {
         };
         match proposed {
             Ok(sentences) => {
-                let readings = sentences.iter();
-                let readings = readings.flat_map(|words| Reading::new(words, vocabulary));
                 let none = "its words make no sentence of controlled English";
                 draft.reason = Some(none.to_owned());
-                draft.set_proposals(readings.collect());
+                draft.set_proposals(readings(&sentences));
             }
             Err((status, reason)) => {
                 let is_near = quotes && status == Status::Unclear && fault.span.start > 0;
