@@ -79,6 +79,7 @@ mod lsp_commands;
 mod lsp_library;
 mod markov_analysis;
 mod message_memory;
+mod mistakes;
 mod model_corpora;
 mod monitor;
 mod monitor_agreement;

@@ -3,6 +3,7 @@
 //! An item begins in column 0. Therefore an item with a syntax error does not affect others: the next item begins at
 //! the next keyword in column 0, even if brackets are still open.
 
+use super::foreign;
 use super::lexer::Lexeme;
 use super::token::Token;
 use std::ops::Range;
@@ -16,8 +17,8 @@ pub(super) struct Chunk {
     pub(super) misplaced: bool,
 }
 
-/// Splits the tokens of a file into items.
-pub(super) fn split(tokens: &[Lexeme]) -> Vec<Chunk> {
+/// Splits the tokens of a file into items; `text` is that of the file.
+pub(super) fn split(tokens: &[Lexeme], text: &str) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut start = 0;
     let mut misplaced = false;
@@ -29,8 +30,7 @@ pub(super) fn split(tokens: &[Lexeme]) -> Vec<Chunk> {
         } else {
             None
         };
-        let after = tokens.get(index + 1..).unwrap_or(&[]);
-        match begins(lexeme, before, after, depth, start, index, word) {
+        match begins(tokens, text, index, start, depth, word) {
             Begin::Item { in_place } if index > start => {
                 chunks.push(Chunk {
                     range: start..index,
@@ -64,15 +64,20 @@ enum Begin {
     Nothing,
 }
 
+/// Whether the token at `index` begins an item; the one before begins at `start`.
 fn begins(
-    lexeme: &Lexeme,
-    before: Option<&Lexeme>,
-    rest: &[Lexeme],
-    depth: usize,
-    start: usize,
+    tokens: &[Lexeme],
+    text: &str,
     index: usize,
+    start: usize,
+    depth: usize,
     word: Option<usize>,
 ) -> Begin {
+    let (Some(lexeme), Some(first)) = (tokens.get(index), tokens.get(start)) else {
+        return Begin::Nothing;
+    };
+    let before = tokens.get(start..index).and_then(<[Lexeme]>::last);
+    let rest = tokens.get(index + 1..).unwrap_or(&[]);
     let token = lexeme.token;
     let same_line = rest.first().is_some_and(|after| !after.first_on_line);
     let after = rest.first().map(|after| after.token);
@@ -94,16 +99,36 @@ fn begins(
     };
     let head = matches!(after, Some(Token::LBrace | Token::String | Token::When))
         || after.is_some_and(Token::is_name);
-    let free =
-        same_line && depth == 0 && before.token.ends_operand() && head && word != Some(index - 1);
-    if free && lexeme.column_zero && token == Token::Name && !only_attributes {
-        return Begin::Item { in_place: true }; // a misspelt item word
-    }
+    let ends = before.token.ends_operand() || before.token == Token::Unknown;
+    let free = depth == 0 && ends && word != Some(index - 1);
     let names_follow = matches!(
         before.token,
-        Token::On | Token::Learn | Token::Format | Token::Message
+        Token::On | Token::Learn | Token::Format | Token::Message | Token::Error
     );
-    if free && heads_item(token, rest) && !names_follow && !only_attributes {
+    // A misspelt item word, or one of another language: no name follows a value, except in `a leads to b`. Lines after
+    // such a word belong to it, unless they look like items.
+    let is_word = || {
+        let slice = text.get(lexeme.start as usize..lexeme.end as usize);
+        let is_foreign = match token {
+            Token::Name => slice != Some("leads"),
+            _ => slice.is_some_and(foreign::is_also_clause),
+        };
+        // A word such as `where` before it may begin a clause.
+        let is_known = (first.token.begins_item() || first.token == Token::At)
+            && !before.token.is_contextual();
+        is_foreign && (is_known || (head && same_line) || slice.is_some_and(foreign::is_item))
+    };
+    if free && lexeme.column_zero && !names_follow && !only_attributes && is_word() {
+        return Begin::Item { in_place: true };
+    }
+    if free
+        && before.token.ends_operand()
+        && same_line
+        && head
+        && heads_item(token, rest)
+        && !names_follow
+        && !only_attributes
+    {
         return Begin::Item { in_place: false };
     }
     Begin::Nothing

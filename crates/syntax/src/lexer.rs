@@ -57,7 +57,7 @@ pub struct LexError {
     pub start: u32,
     /// Offset one past its last byte.
     pub end: u32,
-    /// Index of the token that represents it.
+    /// Index of the token that represents it; `usize::MAX` if no token does.
     pub index: usize,
 }
 
@@ -78,6 +78,8 @@ pub enum LexErrorKind {
     PercentOperator,
     /// A string in single quotes.
     SingleQuoted,
+    /// The beginning of a comment in another language: `#`, or `--` in column 0.
+    ForeignComment,
 }
 
 /// The result of lexing a text.
@@ -208,6 +210,24 @@ pub fn lex(text: &str, base: u32) -> Lexed {
                 .get(line_end..start)
                 .is_some_and(|gap| gap.contains('\n'));
         let mut error = None;
+        let begins_comment = match raw {
+            Err(()) => slice == "#",
+            Ok(Raw::Minus) => lexer.remainder().starts_with('-') && is_column_zero(text, start),
+            _ => false,
+        };
+        if begins_comment {
+            // Read as the comment that is meant, so that it is the only error.
+            let rest = lexer.remainder();
+            lexer.bump(rest.find(['\r', '\n']).unwrap_or(rest.len()));
+            let mark = if slice == "#" { 1 } else { 2 };
+            out.errors.push(LexError {
+                kind: LexErrorKind::ForeignComment,
+                start: base + narrow(start),
+                end: base + narrow(start + mark),
+                index: usize::MAX,
+            });
+            continue;
+        }
         let token = match raw {
             Ok(Raw::LineComment | Raw::BlockComment) => {
                 if raw == Ok(Raw::BlockComment) {
@@ -294,11 +314,7 @@ pub fn lex(text: &str, base: u32) -> Lexed {
             });
         }
         // Only the first token of a line checks the column.
-        let column_zero = broken && {
-            let before = text.get(..start).unwrap_or_default();
-            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-            line_start == start || text.get(line_start..start) == Some("\u{FEFF}")
-        };
+        let column_zero = broken && is_column_zero(text, start);
         out.tokens.push(Lexeme {
             token,
             start: base + narrow(start),
@@ -310,6 +326,13 @@ pub fn lex(text: &str, base: u32) -> Lexed {
         line_end = end;
     }
     out
+}
+
+/// Whether an offset is that of the first character of a line.
+fn is_column_zero(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    line_start == start || text.get(line_start..start) == Some("\u{FEFF}")
 }
 
 /// Whether the last token ended an operand; a word after `.` always does.

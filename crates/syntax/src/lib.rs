@@ -14,6 +14,7 @@
 mod actions;
 pub mod ast;
 pub mod diagnostic;
+pub mod foreign;
 mod format;
 mod item_split;
 pub mod lexer;

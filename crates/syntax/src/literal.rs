@@ -68,12 +68,25 @@ pub(super) fn message(b: &Builder<'_>, l: u32, r: u32) -> Message {
             at += 2;
         } else if rest.starts_with('{') {
             let Some(len) = rest.find('}') else {
-                b.report(
+                let diagnostic =
                     Diagnostic::new(Code::G0109, b.span(offset, offset + 1), "unclosed `{`")
-                        .label("an expression begins here")
-                        .note("a literal brace is written `{{`")
-                        .fix("write a literal brace", b.span(offset, offset + 1), "{{"),
-                );
+                        .label("an expression begins here");
+                // The value that is probably meant: a name with its members.
+                let body = rest.get(1..).unwrap_or("");
+                let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+                let len = body.find(|c| !path(c)).unwrap_or(body.len());
+                let name = body.get(..len).unwrap_or("").trim_end_matches('.');
+                let diagnostic = if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                    let end = offset + 1 + narrow(name.len());
+                    diagnostic.fix("write `}`", b.span(end, end), "}")
+                } else {
+                    diagnostic
+                };
+                b.report(diagnostic.note("a literal brace is written `{{`").fix(
+                    "write a literal brace",
+                    b.span(offset, offset + 1),
+                    "{{",
+                ));
                 break;
             };
             if !text.is_empty() {

@@ -50,7 +50,7 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
     let lexed = lexer::lex(text, 0);
     let docs = collect_trivia(&mut file, &lexed, text, source.id());
     let b = Builder::new(text, source.id(), limits, docs);
-    for chunk in item_split::split(&lexed.tokens) {
+    for chunk in item_split::split(&lexed.tokens, text) {
         file.items.push(item(&b, &lexed, &chunk));
     }
     for error in lexed
@@ -58,7 +58,7 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
         .iter()
         .filter(|error| error.index >= lexed.tokens.len())
     {
-        b.report(parse_errors::characters(&b, error)); // after the last token: an unterminated comment
+        b.report(parse_errors::characters(&b, error, &[])); // of comments, which are not tokens
     }
     stray_docs(&b, &mut file);
     hidden_characters(&b);
@@ -112,7 +112,8 @@ pub(super) fn whole_expression(
 pub(super) fn expression(b: &Builder<'_>, text: &str, base: u32) -> Result<Expr, Box<Diagnostic>> {
     let lexed = lexer::lex(text, base);
     if let Some(error) = lexed.errors.first() {
-        return Err(Box::new(parse_errors::characters(b, error)));
+        let before = lexed.tokens.get(..error.index).unwrap_or(&[]);
+        return Err(Box::new(parse_errors::characters(b, error, before)));
     }
     let end = base + u32::try_from(text.len()).unwrap_or(0);
     match tokens(b, &lexed.tokens, Token::StartExpr, end)? {
@@ -204,16 +205,17 @@ fn item(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Item {
         kind: ItemKind::Broken(broken(b, lexemes)),
         span: b.loc(start, end),
     };
+    if let Some(diagnostic) = parse_errors::item_word(b, lexemes) {
+        b.report(diagnostic);
+        return broken();
+    }
     if let Some(error) = lexed
         .errors
         .iter()
         .find(|error| chunk.range.contains(&error.index))
     {
-        b.report(parse_errors::characters(b, error));
-        return broken();
-    }
-    if let Some(diagnostic) = parse_errors::item_word(b, lexemes) {
-        b.report(diagnostic);
+        let before = lexed.tokens.get(chunk.range.start..error.index);
+        b.report(parse_errors::characters(b, error, before.unwrap_or(&[])));
         return broken();
     }
     let before = b.diagnostics.borrow().len();
@@ -244,9 +246,11 @@ fn broken(b: &Builder<'_>, lexemes: &[Lexeme]) -> Broken {
             name: None,
         };
     };
+    // `enforce` names a property that another item declares.
+    let declares = word.token != Token::Enforce;
     let name = rest
         .next()
-        .filter(|next| next.token.is_name())
+        .filter(|next| declares && next.token.is_name())
         .map(|next| Name::new(b.slice(next.start, next.end), b.span(next.start, next.end)));
     Broken {
         word: b.slice(word.start, word.end).into(),

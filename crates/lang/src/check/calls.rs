@@ -72,6 +72,9 @@ impl<'a> Checker<'a> {
                 self.function(scope, name, &args, expected, span)
             }
             _ => {
+                if let Some(wrong) = self.box_operator(callee) {
+                    return wrong;
+                }
                 self.error(
                     Code::G0209,
                     *callee.span,

@@ -167,7 +167,10 @@ impl<'a> Checker<'a> {
                 let all: Vec<_> = self.assuming(scope, facts, |checker| {
                     checker.scoped(|checker| {
                         let one = |operand: &'a ast::Expr| {
-                            let id = checker.boolean(scope, operand);
+                            let id = match checker.is_elliptic(operands, operand) {
+                                true => checker.wrong().id,
+                                false => checker.boolean(scope, operand),
+                            };
                             checker.note(id, *op == ast::ChainOp::And);
                             (id, *operand.span)
                         };

@@ -44,7 +44,10 @@ impl<'a> Checker<'a> {
                 let operands: Vec<FormulaId> = self.assuming(scope, facts, |checker| {
                     checker.scoped(|checker| {
                         let one = |operand: &'a ast::Expr| {
-                            let formula = checker.formula(scope, operand);
+                            let formula = match checker.is_elliptic(operands, operand) {
+                                true => checker.spec.formulas.add(Formula::True),
+                                false => checker.formula(scope, operand),
+                            };
                             checker.note_formula(formula, *op == ChainOp::And);
                             formula
                         };

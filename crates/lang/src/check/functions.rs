@@ -206,9 +206,11 @@ impl<'a> Checker<'a> {
                 diagnostic = diagnostic.note(format!(
                     "the standard library declares it: `use std.{module}.{{{name}}}`"
                 ));
+            } else if let Some(cast) = self.cast_of(name, args, subject.as_ref()) {
+                diagnostic = diagnostic.fix(format!("write `{cast}`"), span, cast);
             } else if let Some((message, text)) = self.other_form(name, args) {
                 diagnostic = match text {
-                    Some(text) => diagnostic.fix(message, span, text),
+                    Some(text) => diagnostic.fix(message, span, self.as_operand(span, text)),
                     None => diagnostic.note(message),
                 };
             } else if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {

@@ -80,6 +80,9 @@ impl<'a> Checker<'a> {
             }
             None => {}
         }
+        if self.is_field_of_record(scope, base, name) {
+            return self.wrong();
+        }
         let base_typed = self.value(scope, base, None);
         let nullable = base_typed.ty.may_be_null() && base_typed.ty != Type::Json;
         let ty = match base_typed.ty.non_null() {
@@ -234,9 +237,16 @@ impl<'a> Checker<'a> {
             Type::Error => (Type::Error, None),
             ty => {
                 let message = format!("`{ty}` has no elements");
-                self.report(
-                    Diagnostic::new(Code::G0305, span, message).label(format!("has type `{ty}`")),
-                );
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0305, span, message).label(format!("has type `{ty}`"));
+                if let (Type::String, ExprKind::Int(_)) = (ty, &index.kind)
+                    && let Ok(first) = self.snippet(*index.span).parse::<u32>()
+                {
+                    let text = self.snippet(*base.span);
+                    let form = format!("slice({text}, {first}, {})", u64::from(first) + 1);
+                    diagnostic = diagnostic.fix(format!("write `{form}`"), span, form);
+                }
+                self.report(diagnostic);
                 return self.wrong();
             }
         };

@@ -27,6 +27,7 @@ mod enforce;
 mod expr;
 mod formula;
 mod functions;
+mod habits;
 mod join;
 mod kept;
 mod layout;

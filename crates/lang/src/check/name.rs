@@ -175,6 +175,7 @@ impl<'a> Checker<'a> {
             Some(Type::Enum(of)) => of.values.clone(),
             _ => Vec::new(),
         };
+        let quoted = Self::quoted(name, expected);
         let mut candidates: Vec<&str> = scope.names();
         candidates.extend(self.names.all(scope.module, Space::Value));
         candidates.extend(fields.iter().map(SmolStr::as_str));
@@ -185,7 +186,12 @@ impl<'a> Checker<'a> {
             ));
         } else if let Some(known) = alias(&name.text) {
             diagnostic = diagnostic.fix(format!("write `{known}`"), name.span, known);
-        } else if let Some(near) = did_you_mean(&name.text, candidates) {
+        } else if name.as_str() == "end" {
+            diagnostic =
+                diagnostic.note("`or end` belongs to a bound: `a leads to b within 60s or end`");
+        } else if let Some(near) = did_you_mean(&name.text, candidates)
+            .filter(|near| quoted.is_none() || !self.is_condition(scope, near))
+        {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         } else if self.join_named(scope, name).is_some() {
             diagnostic = diagnostic.note(format!("`{name}` is a join: write `{name}.FIELD`"));
@@ -204,10 +210,21 @@ impl<'a> Checker<'a> {
             diagnostic = diagnostic.note(format!(
                 "the standard library declares it: `use std.{module}.{{{name}}}`"
             ));
+        } else if let Some((message, text)) = quoted {
+            diagnostic = diagnostic.fix(message, name.span, text);
         } else if self.spec.schema.fields.is_empty() {
             diagnostic = diagnostic.note("no `event` block declares fields");
         }
         self.report(diagnostic);
+    }
+
+    /// Whether a name is that of a condition.
+    fn is_condition(&self, scope: &Scope<'a>, name: &str) -> bool {
+        let item = self.names.get(scope.module, Space::Value, name);
+        item.is_some_and(|item| {
+            let word = self.names.item(item).kind.word();
+            ["predicate", "unsafe"].contains(&word)
+        })
     }
 
     /// Whether a name may be missing because of an error that is reported elsewhere: in an import, in the `event` block or in

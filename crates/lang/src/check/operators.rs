@@ -247,16 +247,15 @@ impl<'a> Checker<'a> {
         let literal_null = |typed: &Typed| typed.ty == Type::Null;
         // A quantified name is comparable with the types of all its compared terms.
         if !left_identity && !right_identity && !Self::comparable(&left.ty, &right.ty) {
-            self.report(
-                Diagnostic::new(
-                    Code::G0308,
-                    span,
-                    format!("`{}` and `{}` are never equal", left.ty, right.ty),
-                )
-                .label("always false (`!=`: always true)")
-                .also(*lhs.span, format!("`{}`", left.ty))
-                .also(*rhs.span, format!("`{}`", right.ty)),
-            );
+            let diagnostic = Diagnostic::new(
+                Code::G0308,
+                span,
+                format!("`{}` and `{}` are never equal", left.ty, right.ty),
+            )
+            .label("always false (`!=`: always true)")
+            .also(*lhs.span, format!("`{}`", left.ty))
+            .also(*rhs.span, format!("`{}`", right.ty));
+            self.report(self.as_literal(diagnostic, &left.ty, rhs));
         } else if (literal_null(&left) && !right.ty.may_be_null())
             || (literal_null(&right) && !left.ty.may_be_null())
         {
@@ -373,16 +372,16 @@ impl<'a> Checker<'a> {
         let plain = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::String | Type::Json);
         let looked_at = (*a == Type::Json && plain(b)) || (*b == Type::Json && plain(a));
         if !(numbers || a == b || looked_at) {
-            self.report(
-                Diagnostic::new(
-                    Code::G0303,
-                    span,
-                    format!("`{a}` and `{b}` have no common order"),
-                )
-                .label("values of different types")
-                .also(*lhs.span, format!("`{a}`"))
-                .also(*rhs.span, format!("`{b}`")),
-            );
+            let diagnostic = Diagnostic::new(
+                Code::G0303,
+                span,
+                format!("`{a}` and `{b}` have no common order"),
+            )
+            .label("values of different types")
+            .also(*lhs.span, format!("`{a}`"))
+            .also(*rhs.span, format!("`{b}`"));
+            let diagnostic = self.as_literal(diagnostic, a, rhs);
+            self.report(self.as_literal(diagnostic, b, lhs));
             return self.wrong();
         }
         self.add(Expr::Compare(op, left.id, right.id), Type::Bool, span)
@@ -543,7 +542,7 @@ impl<'a> Checker<'a> {
                 format!("({text} ?? 0.0) as float"),
             );
         } else if ty.may_be_null() {
-            diagnostic = diagnostic.note("give a default for null with `?? …`");
+            diagnostic = diagnostic.note(Self::ask_for_null(&text, ty));
         }
         self.report(diagnostic);
     }

@@ -155,6 +155,23 @@ impl<'a> Checker<'a> {
     ) -> Vec<Vec<Cell>> {
         match &given.kind {
             ExprKind::List(events) => events.iter().map(|event| self.step(scope, event)).collect(),
+            ExprKind::Record(_) if is_event(given) => {
+                let whole = *given.span;
+                let edits = vec![
+                    (whole.before(), "[".to_owned()),
+                    (whole.after(), "]".to_owned()),
+                ];
+                self.report(
+                    Diagnostic::new(
+                        Code::G0319,
+                        whole,
+                        "expected a list of events, found one event",
+                    )
+                    .label("expected `[ … ]`")
+                    .fix_all("write `[ ]`", edits),
+                );
+                vec![self.step(scope, given)]
+            }
             ExprKind::Record(entries) => {
                 let mut steps = Vec::new();
                 for entry in entries {
@@ -433,6 +450,7 @@ impl<'a> Checker<'a> {
 fn events_of(given: &ast::Expr) -> &[ast::Expr] {
     match &given.kind {
         ExprKind::List(events) => events,
+        ExprKind::Record(_) if is_event(given) => std::slice::from_ref(given),
         ExprKind::Record(entries) => {
             let mut named = entries.iter().rev();
             named
@@ -444,6 +462,15 @@ fn events_of(given: &ast::Expr) -> &[ast::Expr] {
         }
         _ => &[],
     }
+}
+
+/// Whether a `given` is one event without the list around it.
+fn is_event(given: &ast::Expr) -> bool {
+    let ExprKind::Record(entries) = &given.kind else {
+        return false;
+    };
+    let mut keys = entries.iter().map(|entry| entry.key.as_str());
+    !keys.any(|key| ["events", "meta"].contains(&key))
 }
 
 fn absent_cell(absent: &Absent) -> Cell {

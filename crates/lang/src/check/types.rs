@@ -7,7 +7,7 @@ use super::names::{ItemRef, Space};
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Span;
-use crate::syntax::ast;
+use crate::syntax::{ast, foreign::type_name};
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
@@ -64,8 +64,9 @@ impl<'a> Checker<'a> {
                 .label("not declared");
         let mut candidates = self.names.all(scope.module, Space::Type);
         candidates.extend(ast::PrimitiveType::ALL.map(ast::PrimitiveType::as_str));
-        if let Some(near) = did_you_mean(&name.text, candidates) {
-            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        let known = || did_you_mean(&name.text, candidates);
+        if let Some(own) = type_name(&name.text).or_else(known) {
+            diagnostic = diagnostic.fix(format!("write `{own}`"), name.span, own);
         }
         self.report(diagnostic);
         Type::Error

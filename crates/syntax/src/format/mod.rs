@@ -83,7 +83,7 @@ pub(super) struct Piece<'t> {
 fn lay_out(text: &str, roles: &Roles) -> String {
     let lexed = lexer::lex(text, 0);
     let mut out = String::with_capacity(text.len());
-    let chunks = item_split::split(&lexed.tokens);
+    let chunks = item_split::split(&lexed.tokens, text);
     let mut trivia = lexed.trivia.as_slice();
     for (index, chunk) in chunks.iter().enumerate() {
         let lead = trivia

@@ -4,6 +4,7 @@
 //! "a name", "a value" and "an operator"; only keywords remain.
 
 use crate::diagnostic::did_you_mean;
+use crate::foreign;
 use crate::token::CONTEXTUAL_WORDS;
 use std::fmt;
 
@@ -139,16 +140,8 @@ impl Expected {
                 && !token.starts_with('#')
                 && !(any_name && CONTEXTUAL_WORDS.contains(token))
         });
-        let verb = match word {
-            "deny" | "refuse" => "block",
-            "abort" | "halt" | "kill" => "stop",
-            "var" | "variable" => "state",
-            "assert" => "expect",
-            "->" => "=>",
-            _ => "",
-        };
-        match self.tokens.iter().find(|token| *token == verb) {
-            Some(verb) => Some(verb),
+        match foreign::keyword(word, |own| self.has(own)) {
+            Some(own) => Some(own),
             None => did_you_mean(word, keywords),
         }
     }

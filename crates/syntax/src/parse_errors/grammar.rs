@@ -1,9 +1,13 @@
 //! From the generated parser's error to a diagnostic.
 
+use super::declared::declared;
+use super::elsewhere::elsewhere;
 use super::expected::Expected;
+use super::place::Place;
 use super::unit;
 use crate::actions::Builder;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::foreign::{self, Instead};
 use crate::lexer::Lexeme;
 use crate::source::Span;
 use crate::token::Token;
@@ -26,6 +30,17 @@ pub(crate) fn grammar(
     let expected = Expected::new(expected, whole);
     let Some((span, token)) = found else {
         let at = b.span(end, end);
+        let place = Place {
+            b,
+            expected: &expected,
+            tokens,
+            at: tokens.len(),
+            token: Token::Unknown,
+            span: at,
+        };
+        if let Some(diagnostic) = elsewhere(&place) {
+            return diagnostic;
+        }
         let what = if tokens.is_empty() {
             format!("expected {expected}, found nothing")
         } else {
@@ -45,8 +60,20 @@ pub(crate) fn grammar(
     } else {
         shown(b, span, token)
     };
-    if let Some(diagnostic) =
-        known(b, &expected, span, token).or_else(|| elsewhere(b, &expected, span, token, tokens))
+    let at = tokens
+        .iter()
+        .position(|lexeme| (lexeme.start, lexeme.token) == (span.start, token));
+    let place = Place {
+        b,
+        expected: &expected,
+        tokens,
+        at: at.unwrap_or(tokens.len()),
+        token,
+        span,
+    };
+    if let Some(diagnostic) = elsewhere(&place)
+        .or_else(|| declared(&place))
+        .or_else(|| known(b, &expected, span, token))
     {
         return diagnostic;
     }
@@ -70,7 +97,7 @@ pub(crate) fn grammar(
         format!("expected {expected}, found {text}"),
     )
     .label(label);
-    with_notes(b, diagnostic, &expected, span, token, tokens)
+    with_notes(&place, diagnostic)
 }
 
 /// Returns the diagnostic for a known mistake.
@@ -131,189 +158,12 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
     })
 }
 
-/// Returns the diagnostic for operators and forms of other languages.
-fn elsewhere(
-    b: &Builder<'_>,
-    expected: &Expected,
-    span: Span,
-    token: Token,
-    tokens: &[Lexeme],
-) -> Option<Diagnostic> {
-    let at = tokens
-        .iter()
-        .position(|lexeme| lexeme.start == span.start)?;
-    let before = at.checked_sub(1).map(|index| &tokens[index]);
-    let joined = before.filter(|before| before.end == span.start);
-    let pair = joined.map(|before| b.span(before.start, span.end));
-    Some(match (joined.map(|before| before.token), token) {
-        (Some(Token::Less), Token::Greater) if expected.is_value() => {
-            let pair = pair?;
-            Diagnostic::new(Code::G0110, pair, "`<>` is not an operator").fix(
-                "write `!=`",
-                pair,
-                "!=",
-            )
-        }
-        (Some(Token::Plus | Token::Minus), Token::Assign) if expected.is_value() => {
-            let pair = pair?;
-            let operator = b.slice(pair.start, pair.end);
-            Diagnostic::new(Code::G0110, pair, format!("`{operator}` is not an operator"))
-                .note("an update gives the new value: `track n: int = 0 when p then n + 1`")
-        }
-        (Some(before), Token::Less) if expected.is_value() && before.takes_bound() => {
-            Diagnostic::new(Code::G0110, span, "a bound includes its end")
-                .label("expected `<=`")
-                .fix("write `<=`", span, "<=")
-        }
-        (Some(Token::Star), Token::Star) if expected.is_value() => {
-            Diagnostic::new(Code::G0110, pair?, "`**` is not an operator")
-                .note("there are no powers: write the product, as in `n * n`")
-        }
-        (_, Token::Question) if expected.is_operator() => {
-            Diagnostic::new(Code::G0110, span, "`? :` is not an operator")
-                .note("write `if condition then a else b`; a value in place of null is `a ?? b`")
-        }
-        (_, Token::Comma) if expected.is_operator() => {
-            let open = opening(tokens, at)?;
-            let word = open.checked_sub(1).map(|index| tokens[index].token)?;
-            if tokens[open].token != Token::LParen || !matches!(word, Token::In | Token::NotIn) {
-                return None;
-            }
-            let open = b.span(tokens[open].start, tokens[open].end);
-            let diagnostic = Diagnostic::new(Code::G0101, span, "lists are written in `[ ]`")
-                .label("`( )` encloses one value")
-                .also(open, "opened here");
-            match closing(tokens, at) {
-                Some(close) => {
-                    let close = b.span(close.start, close.end);
-                    let edits = vec![(open, "[".to_owned()), (close, "]".to_owned())];
-                    diagnostic.fix_all("write `[ ]`", edits)
-                }
-                None => diagnostic,
-            }
-        }
-        (_, Token::Colon | Token::DotDot) if expected.is_operator() && expected.has("]") => {
-            Diagnostic::new(Code::G0101, span, "a part of a list or text is not taken in `[ ]`")
-                .label("expected an operator or `]`")
-                .note("write `slice(x, 0, 2)` for the elements or characters at positions 0 and 1, `xs.drop(2)` for those after them")
-        }
-        (_, Token::In) if expected.has(")") => {
-            let open = opening(tokens, at)?;
-            let word = open.checked_sub(1).map(|index| tokens[index].token)?;
-            if !matches!(word, Token::Forall | Token::Exists) {
-                return None;
-            }
-            Diagnostic::new(Code::G0101, span, "a range stands after all quantified names")
-                .label("expected `)` or `,`")
-                .note("write `forall (a, b) in e`: both take the values of `e`; one name alone needs no parentheses, as in `forall a in e`")
-        }
-        (_, Token::LBrace) if before.is_some_and(|word| b.slice(word.start, word.end) == "enum") => {
-            let word = before?;
-            Diagnostic::new(
-                Code::G0101,
-                b.span(word.start, span.end),
-                "an enum is declared as an item of its own",
-            )
-            .label("an enum without a name")
-            .note("declare it above, `enum Color { red, green }`, and give the field its name as the type: `color: Color`")
-        }
-        (_, Token::RBracket)
-            if expected.has("#duration")
-                && before.is_some_and(|comma| comma.token == Token::Comma) =>
-        {
-            Diagnostic::new(Code::G0101, span, "a bound needs an upper end")
-                .label("expected a number of steps or a duration")
-                .note("for *at least 10 minutes*, take an upper end that no run reaches: `once[10m,1000d] a`")
-        }
-        (_, Token::Dot) if expected.has("#string") || expected.has(":") || expected.has("=") => {
-            let name = before.filter(|name| name.token == Token::Name)?;
-            if at != 2 || !tokens[0].token.begins_item() {
-                return None;
-            }
-            let rest = tokens[at..].iter().take_while(|lexeme| {
-                matches!(
-                    lexeme.token,
-                    Token::Dot | Token::Name | Token::Int | Token::Float
-                )
-            });
-            let end = rest.last().map_or(span.end, |lexeme| lexeme.end);
-            let whole = b.span(name.start, end);
-            let dotted = b.slice(name.start, end);
-            let plain = dotted.replace('.', "_");
-            let start = b.span(tokens[0].start, tokens[0].end).before();
-            let edits = vec![
-                (start, format!("@id(\"{dotted}\")\n")),
-                (whole, plain.clone()),
-            ];
-            Diagnostic::new(Code::G0101, whole, "names have no dots")
-                .label("expected a name")
-                .fix_all(
-                    format!("name it `{plain}` and write `@id(\"{dotted}\")` above"),
-                    edits,
-                )
-        }
-        (_, _) if b.slice(span.start, span.end) == "from" => {
-            let from = tokens.get(at + 1).filter(|t| t.token == Token::String)?;
-            let equals = tokens[..at]
-                .iter()
-                .rev()
-                .find(|t| t.token == Token::Assign)?;
-            let default = b.slice(equals.end, span.start).trim();
-            if default.contains('\n') || !matches!(tokens[0].token, Token::Event | Token::Trace) {
-                return None;
-            }
-            let path = b.slice(from.start, from.end);
-            let turned = format!("from {path} = {default}");
-            Diagnostic::new(Code::G0101, span, "`from` stands before the default")
-                .label("after the default")
-                .fix(
-                    format!("write `{turned}`"),
-                    b.span(equals.start, from.end),
-                    turned.clone(),
-                )
-        }
-        _ => return None,
-    })
-}
-
-/// Returns the index of the bracket that is open before the token at `index`.
-fn opening(tokens: &[Lexeme], index: usize) -> Option<usize> {
-    let mut depth = 0u32;
-    for (place, lexeme) in tokens[..index].iter().enumerate().rev() {
-        match lexeme.token {
-            Token::RParen | Token::RBracket | Token::RBrace => depth += 1,
-            Token::LParen | Token::LBracket | Token::LBrace if depth == 0 => return Some(place),
-            Token::LParen | Token::LBracket | Token::LBrace => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Returns the bracket that closes the one that is open at the token at `index`.
-fn closing(tokens: &[Lexeme], index: usize) -> Option<&Lexeme> {
-    let mut depth = 0u32;
-    for lexeme in &tokens[index..] {
-        match lexeme.token {
-            Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
-            Token::RParen | Token::RBracket | Token::RBrace if depth == 0 => return Some(lexeme),
-            Token::RParen | Token::RBracket | Token::RBrace => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-fn with_notes(
-    b: &Builder<'_>,
-    diagnostic: Diagnostic,
-    expected: &Expected,
-    span: Span,
-    token: Token,
-    tokens: &[Lexeme],
-) -> Diagnostic {
-    let text = b.slice(span.start, span.end);
-    let before = tokens.iter().rev().find(|lexeme| lexeme.end <= span.start);
+fn with_notes(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
+    let Place {
+        b, expected, span, ..
+    } = *p;
+    let text = p.text();
+    let before = p.before(1);
     if before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA)) {
         return diagnostic.note("`A[ ]` and `E[ ]` take a path formula");
     }
@@ -331,18 +181,21 @@ fn with_notes(
             return diagnostic
                 .note("a bound follows its operator: `F[0,5] b`, `eventually[0,60s] b`");
         }
-        if text == "if" && expected.has("when") {
-            return diagnostic.fix("write `when`", span, "when");
+        if let Some((Instead::Note(note), _)) =
+            before.and_then(|word| foreign::value(p.slice(word), text))
+        {
+            return diagnostic.note(note);
         }
         return match expected.near(text) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
             None => diagnostic,
         };
     }
+    if let Some(own) = foreign::keyword(text, |own| expected.has(own)) {
+        return diagnostic.fix(format!("write `{own}`"), span, own);
+    }
     match text {
-        "implies" => diagnostic.fix("imply with `->`", span, "->"),
-        "iff" => diagnostic.fix("write `<->`", span, "<->"),
-        "is" => match tokens.iter().find(|lexeme| lexeme.start >= span.end) {
+        "is" if expected.has("==") => match p.after(1) {
             Some(not) if not.token == Token::Not => {
                 diagnostic.fix("compare with `!=`", b.span(span.start, not.end), "!=")
             }
@@ -356,9 +209,6 @@ fn with_notes(
             .note(
                 "in a formula the bound follows the operator: `F[0,60s] b`, `eventually[0,60s] b`",
             ),
-        "per" => diagnostic.note(
-            "to judge each value, quantify over it: `forall t: always (count(tool == t) <= 3)`",
-        ),
         "{" if expected.has("then") => {
             diagnostic.note("`if` has no braces: write `if condition then a else b`")
         }
@@ -367,9 +217,40 @@ fn with_notes(
                 "a track has an initial value and an update: `track xs: list<string> = [] then …`",
             )
             .note("`from` names the source of a field, in `event` and `meta`"),
-        _ if token.ends_operand() => diagnostic.note("missing operator between two values"),
-        _ => diagnostic,
+        _ => instead(p, diagnostic),
     }
+}
+
+/// Says what to write instead of a word where an operator is possible.
+fn instead(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
+    let before = p.before(1);
+    let word = before.map_or("", |word| p.slice(word));
+    let alone = || foreign::operator(word, p.text());
+    let (instead, span) = match (alone(), before, foreign::prefix(word)) {
+        (Some((instead, true)), Some(word), _) => (instead, p.b.span(word.start, p.span.end)),
+        (Some((instead, _)), _, _) => (instead, p.span),
+        (None, Some(word), Some(instead)) => (instead, p.span_of(word)),
+        _ if p.token.ends_operand() => {
+            return diagnostic.note("missing operator between two values");
+        }
+        _ => return diagnostic,
+    };
+    match instead {
+        Instead::Write(own)
+            if p.expected.has("->") && !p.expected.has("==") && is_comparison(own) =>
+        {
+            diagnostic.note(format!(
+                "write `{own}`, and the comparison before it in parentheses"
+            ))
+        }
+        Instead::Write(own) => diagnostic.fix(format!("write `{own}`"), span, own),
+        Instead::Note(note) => diagnostic.note(note),
+    }
+}
+
+/// Whether an operator compares, and so cannot follow another comparison.
+fn is_comparison(operator: &str) -> bool {
+    !matches!(operator, "->" | "<->" | "forall" | "exists")
 }
 
 fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {

@@ -1,104 +1,24 @@
 //! Diagnostics of texts that cannot be parsed: one for each item.
 
+mod characters;
+mod declared;
+mod elsewhere;
 mod expected;
 mod grammar;
 mod other;
+mod place;
 
+pub(super) use characters::characters;
 pub(super) use grammar::grammar;
 pub(super) use other::other_language;
 
 use super::actions::Builder;
+use super::foreign::{self, Instead};
 use super::item_split::Chunk;
-use super::lexer::{LexError, LexErrorKind, Lexed, Lexeme};
+use super::lexer::{Lexed, Lexeme};
 use super::token::{ITEM_WORDS, Token};
 use super::token_stream::{PrepareError, closer};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-
-/// Reports a piece of text that is not a token.
-pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
-    let span = b.span(error.start, error.end);
-    let text = b.slice(error.start, error.end);
-    match error.kind {
-        LexErrorKind::Character => {
-            let shown = match text {
-                "\\" => "`\\`".to_owned(),
-                _ => format!("`{}`", text.escape_debug()),
-            };
-            let diagnostic =
-                Diagnostic::new(Code::G0105, span, format!("invalid character {shown}"))
-                    .label("this character");
-            match text {
-                ";" => diagnostic
-                    .note("items and clauses end at the end of the line")
-                    .fix("remove it", span, ""),
-                "“" | "”" | "„" => diagnostic.fix("use a straight quote", span, "\""),
-                "¬" => diagnostic.fix("write `not`", span, "not "),
-                "∧" => diagnostic.fix("write `and`", span, "and"),
-                "∨" => diagnostic.fix("write `or`", span, "or"),
-                "→" | "⇒" => diagnostic.fix("write `->`", span, "->"),
-                "≤" => diagnostic.fix("write `<=`", span, "<="),
-                "≥" => diagnostic.fix("write `>=`", span, ">="),
-                "≠" => diagnostic.fix("write `!=`", span, "!="),
-                "□" => diagnostic.fix("write `G`", span, "G "),
-                "◇" => diagnostic.fix("write `F`", span, "F "),
-                "#" => diagnostic.note("comments begin with `//`"),
-                "~" => diagnostic.note("to match a regular expression, write `text matches /…/`"),
-                _ => diagnostic,
-            }
-        }
-        LexErrorKind::UnterminatedString => {
-            Diagnostic::new(Code::G0106, span, "unterminated string")
-                .label("begins here")
-                .note("a line break in a string is written `\\n`")
-                .fix("end the string here", span.after(), "\"")
-        }
-        LexErrorKind::UnterminatedRegex => {
-            Diagnostic::new(Code::G0106, span, "unterminated regular expression")
-                .label("begins here, because a value is expected")
-                .note("division with `/` is possible only after a value")
-        }
-        LexErrorKind::UnterminatedComment => {
-            Diagnostic::new(Code::G0106, span, "unterminated comment")
-                .label("begins here")
-                .note("a comment to the end of the line begins with `//`")
-        }
-        LexErrorKind::NumberTouchesLetters => {
-            let digits = text
-                .find(|c: char| !c.is_ascii_digit() && c != '_' && c != '.')
-                .unwrap_or(text.len());
-            let (number, letters) = text.split_at(digits);
-            let diagnostic = Diagnostic::new(
-                Code::G0107,
-                span,
-                format!("number `{number}` is followed directly by `{letters}`"),
-            )
-            .label("only a unit may follow a number directly")
-            .note("units are `ns us ms s m h d`, as in `250ms`");
-            let from = error.start + u32::try_from(digits).unwrap_or(0);
-            let at = b.span(from, error.end);
-            match unit(letters) {
-                Some(unit) => diagnostic.fix(format!("write `{unit}`"), at, unit),
-                None if number == "0" => diagnostic,
-                None => diagnostic.fix("separate them", at.before(), " "),
-            }
-        }
-        LexErrorKind::PercentOperator => {
-            Diagnostic::new(Code::G0110, span, "`%` is not an operator")
-                .label("it can only end a number, as in `5%`")
-                .note("the remainder is `mod(a, b)`")
-        }
-        LexErrorKind::SingleQuoted => {
-            let diagnostic = Diagnostic::new(Code::G0105, span, "strings need double quotes")
-                .label("`'` after a name refers to its value in the next state");
-            match text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
-                Some(body) if !body.contains(['"', '\\']) => {
-                    diagnostic.fix("use double quotes", span, format!("\"{body}\""))
-                }
-                _ => diagnostic,
-            }
-        }
-    }
-}
 
 /// Returns the unit for another name of it.
 pub(super) fn unit(word: &str) -> Option<&'static str> {
@@ -198,8 +118,9 @@ fn bounded(word: &str) -> Option<&'static str> {
 
 /// Reports a chunk that does not begin with an item keyword.
 pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnostic> {
-    let first = lexemes.first()?;
-    if first.token == Token::At || first.token.begins_item() {
+    let (first, last) = (lexemes.first()?, lexemes.last()?);
+    // The characters of an unknown symbol say more.
+    if matches!(first.token, Token::At | Token::Unknown) || first.token.begins_item() {
         return None;
     }
     let word = b.slice(first.start, first.end);
@@ -215,6 +136,12 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
         format!("expected an item, found `{shown}`"),
     )
     .label("not the beginning of an item");
+    if word == "from"
+        && let Some(import) = from_import(b, lexemes)
+    {
+        let whole = b.span(first.start, last.end);
+        return Some(diagnostic.fix(format!("write `{import}`"), whole, import.clone()));
+    }
     if matches!(word, "def" | "fn" | "func" | "function") {
         return Some(
             diagnostic
@@ -222,26 +149,44 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
                 .note("a definition has no `return`: `let double(n: int) = n + n`"),
         );
     }
-    Some(
-        match alias(word).or_else(|| did_you_mean(word, ITEM_WORDS.iter().copied())) {
-            Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
-            None => diagnostic.note(
-                "items begin with a keyword such as `event`, `predicate`, `property` or `rule`",
-            ),
-        },
-    )
+    // Only a name is common to the items of most languages.
+    let is_named = lexemes
+        .get(1)
+        .is_some_and(|name| name.token.is_name() || name.token == Token::LBrace);
+    let near = || did_you_mean(word, ITEM_WORDS.iter().copied());
+    Some(match (foreign::item(word), near()) {
+        (Some(Instead::Note(note)), _) => diagnostic.note(note),
+        (Some(Instead::Write(own)), _) if is_named => {
+            diagnostic.fix(format!("write `{own}`"), span, own)
+        }
+        (None, Some(near)) => diagnostic.fix(format!("write `{near}`"), span, near),
+        _ => diagnostic
+            .note(
+                "the items are `event`, `predicate`, `property`, `rule`, `enforce`, `let`, `const`, `track`, `test`, \
+                 `use` and others",
+            )
+            .note("a line that continues an item is indented"),
+    })
 }
 
-/// Returns the keyword for a keyword of another language.
-fn alias(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "import" | "include" | "from" => "use",
-        "pred" => "predicate",
-        "formula" | "ltl" | "ltlspec" | "LTLSPEC" | "invariant" | "assert" => "property",
-        "struct" | "type" => "record",
-        "ctmc" | "dtmc" | "module" => "system",
-        _ => return None,
-    })
+/// Returns the import that `from lib.mail import a, b` stands for.
+fn from_import(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<String> {
+    let (from, last) = (lexemes.first()?, lexemes.last()?);
+    let import = lexemes.iter().find(|word| word.token == Token::Import)?;
+    let path = b.slice(from.end, import.start).trim();
+    let names = b.slice(import.end, last.end).trim();
+    let is_plain = |text: &str, more: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_alphanumeric() || more.contains(c))
+    };
+    match names {
+        _ if !is_plain(path, "._") => None,
+        "*" => Some(format!("use {path}")),
+        _ if is_plain(names, "_, ") => Some(format!("use {path}.{{{names}}}")),
+        _ => None,
+    }
 }
 
 /// Reports an item that is not in column 0.
@@ -264,10 +209,13 @@ pub(super) fn misplaced(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Diagno
     )
     .label("an item must begin in column 0 of its own line")
     .note("this limits the effect of an error to one item");
-    let only_space = b.slice(gap.start, gap.end).trim().is_empty();
-    if only_space {
-        diagnostic.fix("begin a new line", gap, "\n")
-    } else {
-        diagnostic
+    let between = b.slice(gap.start, gap.end);
+    match between.rfind('\n') {
+        Some(line) => {
+            let line = gap.start + u32::try_from(line + 1).unwrap_or(0);
+            diagnostic.fix("remove the indentation", b.span(line, start), "")
+        }
+        None if between.trim().is_empty() => diagnostic.fix("begin a new line", gap, "\n"),
+        None => diagnostic,
     }
 }

@@ -1,0 +1,177 @@
+//! Fixes for values as other languages write them.
+
+use super::names::Space;
+use super::scope::Scope;
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+use crate::syntax::ast::{self, BinaryOp, ExprKind};
+use crate::types::Type;
+
+/// Names by which other languages call the record that a condition reads.
+const RECORDS: &[&str] = &[
+    "event", "input", "request", "record", "step", "call", "self", "this", "e",
+];
+
+impl<'a> Checker<'a> {
+    /// Reports a string after a comparison with another one, as in `tool == "pay" or "ship"`; returns whether it is one.
+    pub(super) fn is_elliptic(
+        &mut self,
+        operands: &'a [ast::Expr],
+        operand: &'a ast::Expr,
+    ) -> bool {
+        let earlier = operands
+            .iter()
+            .take_while(|earlier| !std::ptr::eq(*earlier, operand));
+        let compared = earlier.filter_map(|earlier| match &earlier.kind {
+            ExprKind::Binary { op, lhs, rhs, .. }
+                if !matches!(op, BinaryOp::Implies | BinaryOp::Iff)
+                    && matches!(rhs.kind, ExprKind::String(_)) =>
+            {
+                Some(Span::new(lhs.span.file, lhs.span.start, rhs.span.start))
+            }
+            _ => None,
+        });
+        let compared = compared.last();
+        let (ExprKind::String(_), Some(compared)) = (&operand.kind, compared) else {
+            return false;
+        };
+        let repeated = self.snippet(compared);
+        let message = format!("write `{repeated}{}`", self.snippet(*operand.span));
+        self.report(
+            Diagnostic::new(
+                Code::G0302,
+                operand.span,
+                "expected a condition, found `string`",
+            )
+            .label("each operand is a condition of its own")
+            .fix(message, operand.span.before(), repeated),
+        );
+        true
+    }
+
+    /// Adds how to write the literal `other` as a value of type `ty`, with which it is compared.
+    pub(super) fn as_literal(
+        &self,
+        diagnostic: Diagnostic,
+        ty: &Type,
+        other: &ast::Expr,
+    ) -> Diagnostic {
+        let text = self.snippet(*other.span);
+        match (ty.non_null(), &other.kind) {
+            (Type::Duration, ExprKind::Int(_) | ExprKind::Float(_)) => diagnostic
+                .note("the units of durations are `ns us ms s m h d`")
+                .fix(
+                    format!("in seconds: write `{text}s`"),
+                    other.span.after(),
+                    "s",
+                ),
+            (Type::Time, ExprKind::String(_)) => diagnostic.fix(
+                format!("write `{text} as time`"),
+                other.span.after(),
+                " as time",
+            ),
+            _ => diagnostic,
+        }
+    }
+
+    /// Reports `event.tool`, where `tool` is a field of the event; returns whether it is such a member.
+    pub(super) fn is_field_of_record(
+        &mut self,
+        scope: &Scope<'a>,
+        base: &'a ast::Expr,
+        name: &ast::Name,
+    ) -> bool {
+        let ExprKind::Name(owner) = &base.kind else {
+            return false;
+        };
+        let is_field = |text: &str| {
+            let mut fields = self.spec.schema.fields.iter();
+            fields.any(|field| field.name == text)
+        };
+        let is_known = is_field(owner.as_str())
+            || self.binding(scope, owner).is_some()
+            || self.find(scope.module, Space::Value, owner).is_some();
+        if is_known || !RECORDS.contains(&owner.as_str()) || !is_field(name.as_str()) {
+            return false;
+        }
+        let prefix = Span::new(owner.span.file, owner.span.start, name.span.start);
+        self.report(
+            Diagnostic::new(Code::G0201, owner.span, format!("unknown name `{owner}`"))
+                .label("not declared")
+                .note("fields of the event are written by their names alone")
+                .fix(format!("write `{name}`"), prefix, ""),
+        );
+        true
+    }
+
+    /// Returns the fix for a name that is probably a text without its quotes.
+    pub(super) fn quoted(name: &ast::Name, expected: Option<&Type>) -> Option<(String, String)> {
+        let is_text = matches!(
+            expected.map(Type::non_null),
+            Some(Type::String | Type::Json)
+        );
+        is_text.then(|| (format!("a text: write `\"{name}\"`"), format!("\"{name}\"")))
+    }
+
+    /// Returns `text` in parentheses if an operator around `span` would apply to a part of it.
+    pub(super) fn as_operand(&self, span: Span, text: String) -> String {
+        let file = self.sources.get(span.file).text();
+        let before = file.get(..span.start as usize).unwrap_or("").trim_end();
+        let after = file.get(span.end as usize..).unwrap_or("").trim_start();
+        let compares = |rest: &str, at_end: bool| {
+            ["==", "!=", "<", "<=", ">", ">=", "??", "+"]
+                .iter()
+                .any(|operator| match at_end {
+                    true => rest.ends_with(operator) && !rest.ends_with("->"),
+                    false => rest.starts_with(operator) && !rest.starts_with("<->"),
+                })
+        };
+        if compares(before, true) || compares(after, false) || after.starts_with('.') {
+            format!("({text})")
+        } else {
+            text
+        }
+    }
+
+    /// Returns the note for a value that may be null where a definite one is required.
+    pub(super) fn ask_for_null(text: &str, ty: &Type) -> String {
+        let ask = format!("require it first: `{text} != null and …`");
+        // Any time in place of a missing one makes a difference of times meaningless.
+        match ty.non_null() {
+            Type::Time => ask,
+            _ => format!("give a default for null with `?? …`, or {ask}"),
+        }
+    }
+
+    /// Returns the cast that `float(x)` stands for.
+    pub(super) fn cast_of(
+        &self,
+        name: &ast::Name,
+        args: &[&'a ast::Expr],
+        subject: Option<&Type>,
+    ) -> Option<String> {
+        let ([arg], Some(Type::Json)) = (args, subject.map(Type::non_null)) else {
+            return None;
+        };
+        let ty = crate::syntax::foreign::type_name(name.as_str())?;
+        let text = self.snippet(*arg.span);
+        Some(match text.contains(char::is_whitespace) {
+            true => format!("({text}) as {ty}"),
+            false => format!("{text} as {ty}"),
+        })
+    }
+
+    /// Returns a wrong value if a list is called, as in `[] (a -> b)`, after reporting it.
+    pub(super) fn box_operator(&mut self, callee: &ast::Expr) -> Option<Typed> {
+        if !matches!(&callee.kind, ExprKind::List(items) if items.is_empty()) {
+            return None;
+        }
+        self.report(
+            Diagnostic::new(Code::G0209, callee.span, "this expression cannot be called")
+                .label("an empty list")
+                .fix("write `always`", *callee.span, "always "),
+        );
+        Some(self.wrong())
+    }
+}
