@@ -2,14 +2,17 @@
 
 use super::ShellError;
 use super::feed::Feed;
-use super::syntax::{Node, Script, Word};
-use super::walk::{Scope, Walk};
+use super::syntax::{Dialect, Node, Script, Word};
+use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Partial};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
 /// The greatest depth of nested function calls that are followed.
 const CALLS: usize = 8;
+
+/// The function that Bash calls if there is no program of a name.
+const CALLED_BY_BASH: &str = "command_not_found_handle";
 
 /// Rounds of loops within loops that are followed, each with the value of its variable.
 const ROUNDS: usize = 64;
@@ -90,7 +93,7 @@ impl Walk<'_> {
         let plain = |c: char| c == '_' || c == '-' || c.is_ascii_alphanumeric();
         let is_seen = known.len() == 1 && scope.level == 0 && scope.calls == 0;
         // Bash calls this one by itself
-        let is_seen = is_seen && name.chars().all(plain) && name != "command_not_found_handle";
+        let is_seen = is_seen && name.chars().all(plain) && name != CALLED_BY_BASH;
         let positional = scope.positional.take();
         let folder = scope.folder.clone();
         let found = self.found.len();
@@ -103,9 +106,38 @@ impl Walk<'_> {
             }
             walked => walked?,
         }
+        self.define_elsewhere(name, body, scope, &folder)?;
         scope.positional = positional;
         scope.folder = folder;
         Ok(())
+    }
+
+    /// Walks the body of a function as that of one which the shell calls back, in whichever folder it then is.
+    fn define_elsewhere<'a>(
+        &mut self,
+        name: &str,
+        body: &'a Node,
+        scope: &mut Scope<'a>,
+        folder: &Folder,
+    ) -> Result<()> {
+        if !self.moves || *folder == Folder::Unknown {
+            return Ok(());
+        }
+        let found = self.found.len();
+        scope.folder = Folder::Unknown;
+        let walked = self.node(body, scope, &Feed::Unknown, false);
+        self.found.truncate(found);
+        // shells have functions of their own that they call: `command_not_found_handle`, `chpwd`, `x.get`
+        let is_called = name == CALLED_BY_BASH
+            || scope.parsed.dialect != Dialect::Bash
+            || self.called_unseen.contains(name);
+        match walked {
+            Err(why @ ShellError::Undetermined { .. }) if !is_called => {
+                self.elsewhere.insert(name.to_owned(), why);
+                Ok(())
+            }
+            walked => walked,
+        }
     }
 
     /// Walks the bodies of a function, with the words of its call as its parameters.

@@ -476,7 +476,7 @@ pub(super) const MAY_WRITE: &[&str] = &[
 ];
 
 /// Programs and builtins that write none of the files that their words name, or write only by a redirection.
-pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd command compgen complete \
+pub(super) const READS: &str = ". : [ test true false alias bg bind break builtin caller cd chdir command compgen complete \
     continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help jobs kill let local logout \
     mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend time times trap type typeset \
     ulimit umask unalias unset wait cat tac head tail more bat nl wc ls dir stat file du df find gfind fd fdfind \

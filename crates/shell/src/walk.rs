@@ -56,6 +56,8 @@ pub(super) struct Walk<'l> {
     pub(super) called_unseen: HashSet<String>,
     /// Functions of which only their calls say what they run, and why.
     pub(super) deferred: HashMap<String, ShellError>,
+    /// Functions that are not determined in a folder other than that of their definition, and why.
+    pub(super) elsewhere: HashMap<String, ShellError>,
     /// Rounds of the loops that are being walked.
     pub(super) rounds: usize,
     /// Aliases of `git` that are defined, and subcommands that have words.
@@ -86,7 +88,7 @@ pub(super) struct Scope<'a> {
     /// Variables that are assigned once, of which only a part is known.
     pub(super) partial: HashMap<String, Partial>,
     constant: HashSet<String>,
-    /// `$0`, `$1`, …, if known.
+    /// `$0`, `$1`, …, if known; none if there are no parameters and `$0` is the name by which the shell was called.
     pub(super) positional: Option<Vec<String>>,
     pub(super) functions: HashMap<&'a str, Vec<&'a Node>>,
     pub(super) splits_oddly: bool,
@@ -155,6 +157,7 @@ impl<'l> Walk<'l> {
             functions: HashSet::new(),
             called_unseen: HashSet::new(),
             deferred: HashMap::new(),
+            elsewhere: HashMap::new(),
             rounds: 1,
             git_aliases: HashSet::new(),
             git_called: HashSet::new(),
@@ -308,6 +311,10 @@ impl<'l> Walk<'l> {
                 taken |= matches!(feed, Feed::Text(_)) && reads;
                 for (place, node) in pipeline.iter().enumerate() {
                     let always = always && nth == 0 && alone && !statement.background;
+                    // each part of a pipeline is a process of its own
+                    if !alone {
+                        scope.folder = folder.clone();
+                    }
                     self.node(node, scope, &input, always)?;
                     if place + 1 < pipeline.len() {
                         input = match self.node_output(node, scope, &input)? {
@@ -323,7 +330,11 @@ impl<'l> Walk<'l> {
                 if !alone {
                     // the commands of a pipeline run at the same time
                     self.check_ran(ran)?;
-                    scope.folder = folder;
+                    // some shells run the last one themselves
+                    scope.folder = match scope.parsed.dialect {
+                        Dialect::Bash => folder,
+                        _ => scope.folder.clone().or(folder),
+                    };
                 } else if statement.either {
                     scope.folder = scope.folder.clone().or(folder);
                 }
@@ -396,6 +407,8 @@ impl<'l> Walk<'l> {
             feed => feed,
         };
         let feed = self.redirected(node, scope, &incoming)?;
+        // its words and redirections are expanded before it moves
+        let before = scope.folder.clone();
         match &node.kind {
             Kind::Simple { assigns, words } => {
                 let mut fields = Vec::new();
@@ -411,9 +424,11 @@ impl<'l> Walk<'l> {
                     let noted = name.and_then(syntax::literal);
                     self.run(fields, noted.as_deref(), scope, &feed)?;
                 }
+                let after = std::mem::replace(&mut scope.folder, before.clone());
                 for word in assigns.iter().map(|assign| &assign.value).chain(words) {
                     self.scripts_in(word, scope, &incoming)?;
                 }
+                scope.folder = after;
             }
             Kind::Group {
                 subshell,
@@ -450,9 +465,11 @@ impl<'l> Walk<'l> {
             }
             Kind::Function { name, body } => self.define(name, body, scope)?,
         }
+        let after = std::mem::replace(&mut scope.folder, before);
         for redirect in &node.redirects {
             self.redirect(redirect, scope, &incoming)?;
         }
+        scope.folder = after;
         Ok(())
     }
 

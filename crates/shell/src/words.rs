@@ -304,9 +304,9 @@ impl Walk<'_> {
                     written,
                 } => {
                     if matches!(name.as_str(), "@" | "*")
-                        && let Some((_, words)) =
-                            scope.positional.as_ref().and_then(|all| all.split_first())
+                        && let Some(all) = scope.positional.as_ref()
                     {
+                        let words = all.get(1..).unwrap_or_default();
                         let joins = *quoted && name == "*";
                         for (nth, word) in words.iter().enumerate() {
                             match nth > 0 {
@@ -527,6 +527,8 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
     if let Ok(nth) = name.parse::<usize>() {
         let found = scope.positional.as_ref().map(|all| all.get(nth));
         return match found {
+            // the name of the shell, also within a function
+            Some(word) if nth == 0 && (word.is_none() || scope.calls > 0) => Value::Unknown,
             Some(word) => Value::Known(word.cloned().unwrap_or_default()),
             None => Value::Unknown,
         };

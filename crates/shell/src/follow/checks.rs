@@ -307,11 +307,23 @@ fn holds_found_file(path: &str) -> bool {
     has_mark(&others.collect::<Vec<_>>().join("/"))
 }
 
-/// Refuses a line that the code of `sed` runs.
-fn check_code_of_sed(words: &[Field]) -> Result<()> {
-    let mut codes = sed::codes(words).into_iter();
-    match codes.find(|code| sed::effects_of(code).runs) {
-        Some(code) => refuse("a line that `sed` runs", &Field::known(code)),
+/// Refuses a line that the code of `sed` runs, also if the code is the input or the text of a process substitution.
+fn check_code_of_sed(words: &[Field], feed: &Feed) -> Result<()> {
+    let code = sed::code_of(words);
+    let mut texts = code.texts();
+    for (word, file) in &code.files {
+        let is_input = *file == "-" || is_descriptor(file);
+        match (&word.process, feed) {
+            (Some(Some(text)), _) => texts.push(text.clone()),
+            (None, _) if !is_input => {}
+            (None, Feed::Text(text)) => texts.push(text.clone()),
+            // what somebody types
+            (None, Feed::Nothing) if matches!(*file, "-" | "/dev/stdin") => {}
+            _ => return refuse("the code of `sed`", word),
+        }
+    }
+    match texts.iter().find(|code| sed::effects_of(code).runs) {
+        Some(code) => refuse("a line that `sed` runs", &Field::known(code.as_str())),
         None => Ok(()),
     }
 }
@@ -399,7 +411,7 @@ impl Walk<'_> {
         feed: &Feed,
     ) -> Result<()> {
         match program {
-            "sed" | "gsed" => check_code_of_sed(words)?,
+            "sed" | "gsed" => check_code_of_sed(words, feed)?,
             "make" | "gmake" => {
                 check_makefile(words, feed)?;
                 self.check_values_of_make(words)?;
@@ -417,8 +429,16 @@ impl Walk<'_> {
         {
             return refuse("the programs of a folder", folder);
         }
-        for file in given_files(program, words) {
-            let name = base(file.text.trim_start_matches('@')).to_owned();
+        let given = given_files(program, words).into_iter();
+        let mut files: Vec<(&Field, &str)> = given
+            .map(|file| (file, base(file.text.trim_start_matches('@'))))
+            .collect();
+        if listed("sed gsed", program) {
+            let code = sed::code_of(words).files.into_iter();
+            files.extend(code.map(|(word, file)| (word, base(file))));
+        }
+        for (file, name) in files {
+            let name = name.to_owned();
             if self.writes_file(&name) || self.any_file {
                 return refuse("the content of a file that the line writes", file);
             }

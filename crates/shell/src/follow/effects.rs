@@ -131,8 +131,8 @@ impl Walk<'_> {
             self.writes(file);
         }
         if listed("sed gsed", program) {
-            for code in sed::codes(rest) {
-                for file in sed::effects_of(code).files {
+            for code in sed::code_of(rest).texts() {
+                for file in sed::effects_of(&code).files {
                     self.writes(file);
                 }
             }
@@ -155,12 +155,14 @@ impl Walk<'_> {
             }
         }
         let oddly = self.assigned.contains("CDPATH");
-        if program == "cd" {
+        if matches!(program, "cd" | "chdir") {
             self.paths
                 .extend(operands().map(|field| field.text.clone()));
         }
         match program {
-            "cd" => scope.folder = moved(&scope.folder, operands().next(), oddly),
+            // with two operands some shells replace a part of the path
+            "cd" | "chdir" if operands().count() > 1 => scope.folder = Folder::Unknown,
+            "cd" | "chdir" => scope.folder = moved(&scope.folder, operands().next(), oddly),
             // options, and places in the stack
             "pushd" if !rest.iter().any(|field| field.text.starts_with(['-', '+'])) => {
                 scope.folder = moved(&scope.folder, rest.first(), oddly);

@@ -254,18 +254,31 @@ impl Walk<'_> {
         (place, dialect): (Place, Dialect),
     ) -> Result<()> {
         let from = self.starting(&scope.folder, place);
-        let moves = std::mem::take(&mut self.moves);
-        self.moves = moves && place != Place::Later;
+        let moves = self.moves;
         // a trap has the variables of the shell that sets it
         if place == Place::Later && !scope.parsed.names.dynamic {
             self.charge((scope.values.len() + scope.partial.len()) * 16)?;
             self.inherited = Some((scope.values.clone(), scope.partial.clone()));
         }
-        let to = self.text(line, positional, feed, scope.level + 1, from, dialect)?;
-        if place == Place::Shell || place == Place::Later && self.moves {
+        self.moves = moves && place != Place::Later;
+        let again = (place == Place::Later && from != Folder::Unknown)
+            .then(|| (positional.clone(), self.inherited.clone()));
+        let found = self.found.len();
+        let level = scope.level + 1;
+        let mut to = self.text(line, positional, feed, level, from, dialect);
+        // a text that is called back and moves may run again where it ends
+        if let Some((positional, inherited)) = again.filter(|_| to.is_ok() && self.moves) {
+            self.found.truncate(found);
+            self.inherited = inherited;
+            to = self.text(line, positional, feed, level, Folder::Unknown, dialect);
+        }
+        let text_moves = self.moves;
+        // also if it is an error, which the calls of a function may remove
+        self.moves |= moves;
+        let to = to?;
+        if place == Place::Shell || place == Place::Later && text_moves {
             scope.folder = scope.folder.clone().or(to);
         }
-        self.moves |= moves;
         Ok(())
     }
 
@@ -324,6 +337,9 @@ impl Walk<'_> {
         }
         if self.functions.contains(name) && !scope.functions.contains_key(name) {
             if let Some(why) = self.deferred.get(name) {
+                return Err(why.clone());
+            }
+            if let Some(why) = self.elsewhere.get(name) {
                 return Err(why.clone());
             }
             self.called_unseen.insert(name.to_owned());

@@ -11,46 +11,131 @@ pub(super) struct Effects<'c> {
     pub(super) runs: bool,
 }
 
-/// Returns the words of `sed` that are code: the values of `-e`, or the first operand.
-pub(super) fn codes(words: &[Field]) -> Vec<&str> {
-    let mut codes = Vec::new();
-    let (mut operand, mut is_given, mut follows) = (None, false, false);
+/// The code of `sed` in its words.
+#[derive(Debug, Default)]
+pub(super) struct Code<'w> {
+    /// The values of `-e`, or the first operand.
+    texts: Vec<&'w str>,
+    /// The words that name files with code, or hold the name behind the option.
+    pub(super) files: Vec<(&'w Field, &'w str)>,
+}
+
+impl Code<'_> {
+    /// Returns each text, and all of them as the lines of one, which is how `sed` reads them.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = self.texts.iter().map(|&text| text.to_owned()).collect();
+        if texts.len() > 1 {
+            texts.push(texts.join("\n"));
+        }
+        texts
+    }
+}
+
+/// The option that has its value in the next word.
+#[derive(Clone, Copy)]
+enum Awaited {
+    Text,
+    File,
+    /// A number, which some versions do not take.
+    Length,
+}
+
+/// Returns the code in the words of `sed`.
+pub(super) fn code_of(words: &[Field]) -> Code<'_> {
+    let mut code = Code::default();
+    let (mut operand, mut is_given, mut awaited) = (None, false, None);
     for word in words {
         let text = word.determined();
-        if std::mem::take(&mut follows) {
-            codes.push(text);
-            continue;
+        match awaited.take() {
+            Some(Awaited::Text) => {
+                code.texts.push(text);
+                continue;
+            }
+            Some(Awaited::File) => {
+                code.files.push((word, text));
+                continue;
+            }
+            Some(Awaited::Length) if text.bytes().all(|byte| byte.is_ascii_digit()) => continue,
+            Some(Awaited::Length) | None => {}
         }
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) = split_value(long);
-            let is_code = !name.is_empty() && "expression".starts_with(name);
-            is_given |= is_code || name == "file";
-            follows = is_code && value.is_none();
-            codes.extend(value.filter(|_| is_code));
+            let is = |option: &str| !name.is_empty() && option.starts_with(name);
+            let kind = match name {
+                _ if is("expression") => Awaited::Text,
+                _ if is("file") => Awaited::File,
+                _ if is("line-length") => Awaited::Length,
+                _ => continue,
+            };
+            is_given |= !matches!(kind, Awaited::Length);
+            match (kind, value) {
+                (kind, None) => awaited = Some(kind),
+                (Awaited::Text, Some(value)) => code.texts.push(value),
+                (Awaited::File, Some(value)) => code.files.push((word, value)),
+                (Awaited::Length, Some(_)) => {}
+            }
             continue;
         }
         // the letters behind `-i` are the ending of a backup
         let letters = text.strip_prefix('-').unwrap_or_default();
         match letters
-            .find(['e', 'f', 'i'])
-            .and_then(|at| letters.split_at_checked(at))
+            .find(['e', 'f', 'i', 'l'])
+            .and_then(|at| letters.get(at..))
         {
-            Some((_, rest)) if !rest.starts_with('i') => {
-                is_given = true;
+            Some(rest) => {
                 let value = rest.get(1..).unwrap_or_default();
-                follows = rest.starts_with('e') && value.is_empty();
-                codes.extend(Some(value).filter(|one| rest.starts_with('e') && !one.is_empty()));
+                match (rest.chars().next(), value) {
+                    (Some('e'), "") => awaited = Some(Awaited::Text),
+                    (Some('e'), value) => code.texts.push(value),
+                    (Some('f'), "") => awaited = Some(Awaited::File),
+                    (Some('f'), value) => code.files.push((word, value)),
+                    (Some('l'), "") => awaited = Some(Awaited::Length),
+                    // or other letters
+                    (Some('l'), value) if !value.starts_with(|c: char| c.is_ascii_digit()) => {
+                        awaited = match value.trim_start_matches(|c| "nrEsuz".contains(c)) {
+                            "e" => Some(Awaited::Text),
+                            "f" => Some(Awaited::File),
+                            _ => None,
+                        };
+                    }
+                    _ => {}
+                }
+                is_given |= rest.starts_with(['e', 'f']);
             }
             None if letters.is_empty() && operand.is_none() => operand = Some(text),
-            _ => {}
+            None => {}
         }
     }
-    codes.extend(operand.filter(|_| !is_given));
-    codes
+    code.texts.extend(operand.filter(|_| !is_given));
+    code
 }
 
-/// Returns what code does.
+/// How a version of `sed` reads brackets in a regular expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    /// As other characters: what ends the expression ends it there, too.
+    Plain,
+    /// As sets, in which a backslash is a character.
+    Sets,
+    /// As sets, in which a backslash escapes.
+    Escaping,
+}
+
+/// Returns what code does for any version of `sed`.
 pub(super) fn effects_of(code: &str) -> Effects<'_> {
+    let mut all = Effects::default();
+    for brackets in [Brackets::Plain, Brackets::Sets, Brackets::Escaping] {
+        let effects = effects_with(code, brackets);
+        all.runs |= effects.runs;
+        all.files.extend(effects.files);
+        if !code.contains('[') {
+            break;
+        }
+    }
+    all
+}
+
+fn effects_with(code: &str, brackets: Brackets) -> Effects<'_> {
     let mut runs = false;
     let mut files = Vec::new();
     let mut rest = code;
@@ -60,17 +145,17 @@ pub(super) fn effects_of(code: &str) -> Effects<'_> {
         let (of_line, below) = after.split_at_checked(line).unwrap_or_default();
         rest = match c {
             // an address
-            '/' => behind(after, '/'),
-            '\\' => delimited(after, 1),
+            '/' => behind_expression(after, '/', brackets),
+            '\\' => delimited(after, Some(brackets), 0),
             's' => {
-                let behind = delimited(after, 2);
+                let behind = delimited(after, Some(brackets), 1);
                 let is_flag = |c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c);
                 let rest = behind.trim_start_matches(is_flag);
                 let flags = behind.get(..behind.len() - rest.len());
                 runs |= flags.unwrap_or_default().contains('e');
                 rest
             }
-            'y' => delimited(after, 2),
+            'y' => delimited(after, None, 2),
             'w' | 'W' => {
                 files.push(of_line.trim());
                 below
@@ -86,17 +171,53 @@ pub(super) fn effects_of(code: &str) -> Effects<'_> {
             _ => after,
         };
     }
-    // some versions end no part of `s` within brackets
-    if code.contains('[') {
-        let commands = code.split([';', '\n', '{', '}']).map(str::trim_start);
-        files.extend(
-            commands
-                .filter_map(|one| one.strip_prefix(['w', 'W']))
-                .map(str::trim),
-        );
-    }
     files.retain(|file| !file.is_empty());
     Effects { files, runs }
+}
+
+/// Returns what stands behind a regular expression.
+fn behind_expression(text: &str, end: char, brackets: Brackets) -> &str {
+    if brackets == Brackets::Plain {
+        return behind(text, end);
+    }
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        if c == end {
+            return rest;
+        }
+        rest = match c {
+            '\\' => rest
+                .get(rest.chars().next().map_or(0, char::len_utf8)..)
+                .unwrap_or_default(),
+            '[' => behind_set(rest, brackets),
+            _ => rest,
+        };
+    }
+    ""
+}
+
+/// Returns what stands behind a set of characters, from behind its bracket: `^]/[:alpha:]]x` gives `x`.
+fn behind_set(text: &str, brackets: Brackets) -> &str {
+    let text = text.strip_prefix('^').unwrap_or(text);
+    let mut rest = text.strip_prefix(']').unwrap_or(text);
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..).unwrap_or_default();
+        let class = after.chars().next().filter(|c| ".:=".contains(*c));
+        rest = match c {
+            ']' => return after,
+            '[' if let Some(mark) = class => {
+                let close = format!("{mark}]");
+                let inner = after.get(1..).unwrap_or_default();
+                inner.split_once(&*close).map_or(after, |(_, rest)| rest)
+            }
+            '\\' if brackets == Brackets::Escaping => after
+                .get(after.chars().next().map_or(0, char::len_utf8)..)
+                .unwrap_or_default(),
+            _ => after,
+        };
+    }
+    ""
 }
 
 /// Returns what stands behind a character without a backslash before it.
@@ -111,11 +232,15 @@ fn behind(text: &str, end: char) -> &str {
     ""
 }
 
-/// Returns what stands behind parts that end at the first character of a text.
-fn delimited(text: &str, parts: usize) -> &str {
+/// Returns what stands behind parts that end at the first character of a text: a regular expression, if there is one, and then other parts.
+fn delimited(text: &str, expression: Option<Brackets>, parts: usize) -> &str {
     let Some(end) = text.chars().next() else {
         return "";
     };
     let rest = text.get(end.len_utf8()..).unwrap_or_default();
+    let rest = match expression {
+        Some(brackets) => behind_expression(rest, end, brackets),
+        None => rest,
+    };
     (0..parts).fold(rest, |rest, _| behind(rest, end))
 }

@@ -156,15 +156,9 @@ impl Walk<'_> {
             Some((script, args)) if line => {
                 let script = script_text(script)?;
                 check_interactive(program, &script, interactive, has_history)?;
+                // without a word for it `$0` is the name by which the shell was called, which `exec -a` may choose
                 let known = args.iter().all(Field::is_known);
-                let words = known.then(|| {
-                    let words = args.iter().map(|field| field.text.clone());
-                    if args.is_empty() {
-                        vec!["sh".to_owned()]
-                    } else {
-                        words.collect()
-                    }
-                });
+                let words = known.then(|| args.iter().map(|field| field.text.clone()).collect());
                 Ok(Run::Line(script, words))
             }
             // an interactive shell runs it all the same

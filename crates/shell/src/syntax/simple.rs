@@ -43,7 +43,7 @@ const ASSIGNING_ELSEWHERE: &[&str] = &[
 /// Builtins that evaluate text in this shell.
 const EVALUATING: &[&str] = &["eval", "source", ".", "trap"];
 /// Builtins that change the folder.
-const CHANGING_FOLDER: &[&str] = &["cd", "pushd", "popd"];
+const CHANGING_FOLDER: &[&str] = &["cd", "chdir", "pushd", "popd"];
 const REDIRECTS: &[&str] = &[
     "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">",
 ];
@@ -146,6 +146,15 @@ impl Parser<'_> {
             if words.is_empty() && matches!(word.as_slice(), [Part::Bare(text)] if text == "[") {
                 // the command, which is no text
                 self.names.texts.opens = opens;
+            }
+            // within `$(…)` Bash writes the redirections behind the words, and reads the text again
+            let is_bare = || word.iter().all(|part| matches!(part, Part::Bare(_)));
+            if words.is_empty()
+                && !redirects.is_empty()
+                && let Some(reserved) = literal(&word).filter(|text| is_bare() && is_reserved(text))
+            {
+                let what = "what follows a redirection and";
+                return Err(ShellError::undetermined(what, &reserved));
             }
             words.push(word);
         }
