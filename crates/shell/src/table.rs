@@ -217,6 +217,7 @@ pub(super) const PROGRAM_FILES: &[(&str, &str)] = &[
     ("rpm rpmbuild", ".rpmmacros"),
     ("gpg git", "gpg.conf .gnupg/gpg.conf"),
     ("bc dc", ".bcrc"),
+    ("parallel", ".parallelrc .parallel"),
 ];
 
 /// Variables that name a folder or file from which a program takes code or programs when it starts.
@@ -259,6 +260,15 @@ pub(super) const REPLACING: &str = "sed gsed true false : cat echo touch sleep h
 /// Options by which a program changes to a folder.
 pub(super) const FOLDER_OPTIONS: &str =
     "-C --cd --cwd --chdir --directory --workdir --working-dir --working-directory --prefix --dir";
+
+/// Options by which some programs change to a folder, or search another one.
+pub(super) const FOLDER_OPTIONS_OF: &[(&str, &str)] = &[
+    ("fd fdfind", "--base-directory --search-path"),
+    ("mpirun mpiexec orterun prterun", "-wdir --wdir -wd"),
+    ("schroot dchroot kitty", "-d"),
+    ("daemon", "-D"),
+    ("pueue", "-w"),
+];
 
 /// Settings of `ssh` whose value is a line for a shell.
 pub(super) const SSH_LINES: &str =

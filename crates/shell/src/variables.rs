@@ -28,6 +28,11 @@ pub(super) const RUN_VARIABLES: &[&str] = &[
     "BASH_COMPAT",
     // where the commands are written to before they run
     "BASH_XTRACEFD",
+    // the name by which zsh calls a program, which is `$0` of a shell
+    "ARGV0",
+    // lines that yash runs
+    "COMMAND_NOT_FOUND_HANDLER",
+    "YASH_AFTER_CD",
     // translations of `$"…"`
     "TEXTDOMAIN",
     "TEXTDOMAINDIR",
@@ -72,6 +77,9 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "RSYNC_CONNECT_PROG",
     "KUBECTL_EXTERNAL_DIFF",
     "GREP",
+    // the program of a redirection alone in zsh
+    "NULLCMD",
+    "READNULLCMD",
 ];
 /// Variables whose value holds options of `make`.
 pub(super) const MAKE_OPTIONS: &[&str] = &["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"];
@@ -218,6 +226,22 @@ const NUMBERS: &[&str] = &[
 pub(super) fn is_set_by_shell(name: &str) -> bool {
     SET_BY_SHELL.contains(&name) || NUMBERS.contains(&name)
 }
+/// Variables that are arrays from the start.
+pub(super) const ARRAYS: &[&str] = &[
+    "DIRSTACK",
+    "PIPESTATUS",
+    "GROUPS",
+    "FUNCNAME",
+    "MAPFILE",
+    "COPROC",
+    "BASH_ARGC",
+    "BASH_ARGV",
+    "BASH_LINENO",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "COMP_WORDS",
+    "COMPREPLY",
+];
 /// Variables that cannot be assigned: Bash then skips the rest of the line, and the assignments in it.
 const READ_ONLY: &[&str] = &["UID", "EUID", "PPID", "BASH_VERSINFO"];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
@@ -367,7 +391,13 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let is_odd = |c: char| c.is_whitespace() || ";|&$`()<>'\"\\*?[".contains(c);
     // a tilde stands for it, also in texts
     let sets_home = name == "HOME" && given.value.contains(is_odd);
-    let does = name == "LESS" && runs_at_start(value.unwrap_or(given.written));
+    // options of `parallel`, of which some are lines
+    let parallel = name == "PARALLEL"
+        && value.map_or(given.written.contains("$("), |value| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || " -%.+".contains(c);
+            !value.chars().all(is_plain) || value.contains("ssh") || value.contains("-S")
+        });
+    let does = parallel || name == "LESS" && runs_at_start(value.unwrap_or(given.written));
     let holds_code = CODE_VARIABLES.iter().any(|(code, marks)| {
         let marked = marks.iter().any(|mark| given.value.contains(mark));
         *code == name && value != Some("") && (marks.is_empty() || marked)

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::components::Climb;
 use super::feed::{Feed, is_exec, script_is_read};
+pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
+use super::foreign::own_variable;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
@@ -49,6 +51,10 @@ pub(super) struct Walk<'l> {
     pub(super) texts: Texts,
     /// Variables that are declared read-only.
     read_only: HashSet<String>,
+    /// Whether the shell of the user may be one that has words of its own.
+    pub(super) foreign: bool,
+    /// Variables that are arrays anywhere.
+    pub(super) arrays: HashSet<String>,
     arithmetic: bool,
     /// Functions that are defined anywhere.
     pub(super) functions: HashSet<String>,
@@ -99,39 +105,6 @@ pub(super) struct Scope<'a> {
     pub(super) calls: usize,
 }
 
-/// The folder after the `cd` commands so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Folder {
-    /// The initial folder, or one below.
-    Here,
-    /// One of these folders: a command may fail or not run at all.
-    Known(Vec<String>),
-    Unknown,
-}
-
-/// The greatest number of alternative folders; with more the folder is unknown.
-const FOLDERS: usize = 8;
-
-impl Folder {
-    /// Returns the folder if either may be the current one. A known folder also covers the initial one.
-    pub(super) fn or(self, other: Folder) -> Folder {
-        let (mut all, more) = match (self, other) {
-            (Folder::Unknown, _) | (_, Folder::Unknown) => return Folder::Unknown,
-            (Folder::Here, folder) | (folder, Folder::Here) => return folder,
-            (Folder::Known(all), Folder::Known(more)) => (all, more),
-        };
-        for folder in more {
-            if !all.contains(&folder) {
-                all.push(folder);
-            }
-        }
-        match all.len() > FOLDERS {
-            true => Folder::Unknown,
-            false => Folder::Known(all),
-        }
-    }
-}
-
 impl<'l> Walk<'l> {
     pub(super) fn new(limits: &'l Limits) -> Walk<'l> {
         Walk {
@@ -153,6 +126,8 @@ impl<'l> Walk<'l> {
             unordered: false,
             texts: Texts::default(),
             read_only: HashSet::new(),
+            foreign: false,
+            arrays: HashSet::new(),
             arithmetic: false,
             functions: HashSet::new(),
             called_unseen: HashSet::new(),
@@ -235,13 +210,22 @@ impl<'l> Walk<'l> {
         }
         // a node of the tree costs about sixty bytes for each byte of text
         self.charge(text.len().saturating_mul(4))?;
+        let dialect = match self.foreign && dialect == Dialect::Posix {
+            true => Dialect::Extended,
+            false => dialect,
+        };
         let mut parsed = syntax::parse(text, level, dialect)?;
         // an assignment of a variable that is read-only fails
         let fails = |name: &String| self.read_only.contains(name);
         parsed.names.dynamic |= parsed.names.assigned.keys().any(fails);
         let names = &parsed.names;
+        if let Some(name) = own_variable(dialect, names.assigned.keys()) {
+            let what = "what another shell does with";
+            return Err(ShellError::undetermined(what, name));
+        }
         self.arithmetic |= names.arithmetic;
         self.read_only.extend(names.read_only.iter().cloned());
+        self.arrays.extend(names.arrays.iter().cloned());
         self.texts.add(&names.texts);
         if self.arithmetic {
             self.charge(self.texts.size())?;

@@ -514,7 +514,7 @@ pub(super) const PARALLEL: Wrapper = Wrapper {
     long_flags: "null bar dry-run keep-order no-run-if-empty group ungroup line-buffer lb verbose eta progress pipe \
                  citation will-cite link xapply quote no-notice halt-on-error version help env",
     long_values: "arg-file colsep jobs max-args max-procs delay timeout retries results joblog tmpdir halt workdir wd \
-                  load memfree nice sshlogin delimiter tagstring block recstart recend",
+                  load memfree nice ssh sshlogin delimiter tagstring block recstart recend",
     moves: Some("workdir wd S sshlogin"),
     writes: "joblog",
     ..PLAIN

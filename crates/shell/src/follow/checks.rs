@@ -218,6 +218,31 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses words of a program that deletes which may be an option for folders: `rm -f$x`, `rm --rec*`, and patterns that match a file with
+/// such a name, if something outside of the folder is deleted.
+fn check_options_of_deletion(words: &[Field], letters: &str) -> Result<()> {
+    let options = words.iter().take_while(|word| word.text != "--");
+    let is_open = |word: &&Field| {
+        word.text.starts_with('-')
+            && word.text.len() > 1
+            && (word.hole != Hole::None || word.pattern)
+    };
+    let is_outside = |word: &Field| {
+        word.text.starts_with('/') || word.tilde || word.text.split('/').any(|part| part == "..")
+    };
+    let part = |c: char| c.is_ascii_alphabetic() || "*?[]!^-@+()|".contains(c);
+    let outside = words.iter().any(is_outside);
+    let matches_option = |word: &&Field| {
+        let begins = word.text.starts_with(['*', '?', '[', '@', '+', '!', '-']);
+        outside && word.pattern && begins && word.text.chars().all(part)
+    };
+    let mut options = options.filter(|word| is_open(word) || matches_option(word));
+    match options.next() {
+        Some(word) if !letters.is_empty() => refuse("an option", word),
+        _ => Ok(()),
+    }
+}
+
 /// Completes and checks the words of a program that deletes.
 pub(super) fn check_deletion(
     fields: &mut Vec<Field>,
@@ -237,6 +262,7 @@ pub(super) fn check_deletion(
     let folders = rest
         .iter()
         .any(|field| is_long(&field.text) || is_short(&field.text));
+    check_options_of_deletion(rest, letters)?;
     let open = rest
         .iter()
         .filter(|field| {

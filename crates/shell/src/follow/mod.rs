@@ -16,9 +16,10 @@ mod tmux;
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
+use super::foreign::{may_be_folder, may_differ};
 use super::syntax::{Dialect, is_noted};
 use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED};
-use super::variables::{Given, check_variable};
+use super::variables::{ARRAYS, Given, check_variable, variable_of};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
@@ -83,6 +84,8 @@ pub(crate) fn dialect_of(program: &str) -> Dialect {
         "csh" | "tcsh" | "fish" | "elvish" | "nu" | "xonsh" | "rc" | "es" | "pwsh" => {
             Dialect::Other
         }
+        "zsh" | "rzsh" | "ksh" | "rksh" | "mksh" | "pdksh" | "oksh" | "lksh" | "yash" | "osh"
+        | "ysh" => Dialect::Extended,
         _ => Dialect::Posix,
     }
 }
@@ -194,6 +197,11 @@ impl Walk<'_> {
                     {
                         return refuse("the meaning of later words after", first);
                     }
+                    let reader = scope.parsed.dialect;
+                    if place == Place::Shell && may_differ(reader, &fields) {
+                        return refuse("what another shell does at", first);
+                    }
+                    let leads = place == Place::Shell && may_be_folder(reader, &first.text);
                     let words = fields.get(1..).unwrap_or_default();
                     // a function is walked, and a program of the project is as open as its code
                     let text = first.text.as_str();
@@ -216,6 +224,9 @@ impl Walk<'_> {
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| shown(field, scope)).collect())?;
                     self.effects(&program, &fields, scope)?;
+                    if leads {
+                        (scope.folder, self.moved) = (Folder::Unknown, true);
+                    }
                     if let Feed::Text(text) = feed
                         && !only_names(&program)
                     {
@@ -261,17 +272,26 @@ impl Walk<'_> {
             self.inherited = Some((scope.values.clone(), scope.partial.clone()));
         }
         self.moves = moves && place != Place::Later;
-        let again = (place == Place::Later && from != Folder::Unknown)
-            .then(|| (positional.clone(), self.inherited.clone()));
+        let inherited = self.inherited.take();
         let found = self.found.len();
-        let level = scope.level + 1;
-        let mut to = self.text(line, positional, feed, level, from, dialect);
-        // a text that is called back and moves may run again where it ends
-        if let Some((positional, inherited)) = again.filter(|_| to.is_ok() && self.moves) {
+        let mut from = from;
+        let mut rounds = 0;
+        let to = loop {
+            self.inherited.clone_from(&inherited);
+            let (level, words) = (scope.level + 1, positional.clone());
+            let to = self.text(line, words, feed, level, from.clone(), dialect);
+            let end = match &to {
+                Ok(to) if place == Place::Later && self.moves => from.clone().or(to.clone()),
+                _ => break to,
+            };
+            if end == from {
+                break to;
+            }
+            // a text that is called back may run again where it ends
+            from = if rounds > 0 { Folder::Unknown } else { end };
+            rounds += 1;
             self.found.truncate(found);
-            self.inherited = inherited;
-            to = self.text(line, positional, feed, level, Folder::Unknown, dialect);
-        }
+        };
         let text_moves = self.moves;
         // also if it is an error, which the calls of a function may remove
         self.moves |= moves;
@@ -384,7 +404,12 @@ impl Walk<'_> {
                     let array = value.starts_with('(');
                     let expands = match known {
                         Some(value) => array && value.contains(['$', '`', '<', '>']),
-                        None => !array && declares_arrays && !field.environment,
+                        None => {
+                            let is_array = declares_arrays
+                                || self.arrays.contains(variable_of(name))
+                                || ARRAYS.contains(&variable_of(name));
+                            !array && is_array && !field.environment
+                        }
                     };
                     if expands {
                         return refuse("the value of an array", field);
@@ -431,7 +456,8 @@ impl Walk<'_> {
                 }
                 return match behind_dashes(rest).split_first() {
                     Some((file, _)) => self.file(file),
-                    None => Ok(Run::Nothing),
+                    // fish reads the input, other shells nothing
+                    None => Ok(Run::Input),
                 };
             }
             "envdir" | "s6-envdir" => {

@@ -10,9 +10,9 @@ use crate::feed::Feed;
 use crate::option_table::OPTIONED;
 use crate::table::{
     ALSO_SUBCOMMANDS, APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS,
-    EDITORS, FOLDER_OPTIONS, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS, LINE_OPTIONS, OWN_WORDS,
-    PACKAGE_VERBS, PAGERS, RUNNING_WORDS, SENDING, SHELLS, SSH_LINES, SSH_PROGRAMS,
-    STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
+    EDITORS, FOLDER_OPTIONS, FOLDER_OPTIONS_OF, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS,
+    LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, PAGERS, RUNNING_WORDS, SENDING, SHELLS, SSH_LINES,
+    SSH_PROGRAMS, STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
 };
 use crate::variables::runs_at_start;
 use crate::words::{Field, Hole};
@@ -96,7 +96,14 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
         runs.extend(within(words).map(Run::Words));
     }
     // `mise -C FOLDER x -- PROGRAM`
-    let moves = |word: &Field| listed(FOLDER_OPTIONS, split_value(&word.text).0);
+    let of_program = FOLDER_OPTIONS_OF
+        .iter()
+        .find(|(names, _)| listed(names, program));
+    let moves = |word: &Field| {
+        let option = split_value(&word.text).0;
+        let is_own = of_program.is_some_and(|(_, options)| listed(options, option));
+        is_own || listed(FOLDER_OPTIONS, option) || of_program.is_some() && option.starts_with("-C")
+    };
     if runs.len() > n_given && words.iter().any(moves) {
         return Ok(Run::At(Place::Elsewhere, Box::new(Run::All(runs))));
     }

@@ -213,6 +213,7 @@ impl Walk<'_> {
     pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
         let sorted = sort(&PARALLEL, words)?;
         self.record_options(&PARALLEL, &sorted);
+        check_options_of_parallel(&sorted)?;
         let moving = PARALLEL.moves.unwrap_or_default();
         if sorted.seen.iter().any(|option| listed(moving, option)) {
             let rest = self.parallel(sorted.rest, feed)?;
@@ -273,6 +274,20 @@ impl Walk<'_> {
             line_of(&words)
         });
         Ok(Run::All(runs.collect::<Result<_>>()?))
+    }
+}
+
+/// Refuses options of `parallel` whose value is a line or holds code: `--ssh LINE`, `-S 1/LINE`, `{= CODE =}`.
+fn check_options_of_parallel(sorted: &Sorted<'_>) -> Result<()> {
+    let is_host = |c: char| c.is_ascii_alphanumeric() || "@.,:-_".contains(c);
+    let runs = |(name, value): &&(String, Field)| match name.as_str() {
+        "ssh" => true,
+        "S" | "sshlogin" => !value.is_known() || !value.text.chars().all(is_host),
+        _ => value.text.contains("{=") || value.hole == Hole::Start && !value.environment,
+    };
+    match sorted.values.iter().find(runs) {
+        Some((_, value)) => refuse("the value of an option", value),
+        None => Ok(()),
     }
 }
 

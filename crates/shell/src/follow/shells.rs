@@ -2,9 +2,10 @@
 
 use super::checks::{check_setting, is_descriptor};
 use super::options::{line_of, script_text, split_value, take};
-use super::{Result, Run, base, listed, refuse};
+use super::{Result, Run, base, dialect_of, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
+use crate::foreign::{FLAGS, has_own_words};
 use crate::option_table::{PRINTS_SETUP, SETUP_FOLDERS};
 use crate::table::TERMINALS;
 use crate::variables::LINE_VARIABLES;
@@ -77,6 +78,10 @@ impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
     pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
         self.check_startup_files()?;
+        let flags = match has_own_words(dialect_of(program)) {
+            true => FLAGS,
+            false => SHELL.flags,
+        };
         let mut line = false;
         let mut input = false;
         let (mut checks, mut interactive, mut has_history) = (false, false, false);
@@ -146,7 +151,7 @@ impl Walk<'_> {
                     }
                     // with `-k` any word may be an assignment
                     'k' => return refuse("an option of a shell", field),
-                    letter if SHELL.flags.contains(letter) => {}
+                    letter if flags.contains(letter) => {}
                     _ => return refuse("an option of a shell", field),
                 }
             }
@@ -202,6 +207,8 @@ impl Walk<'_> {
         if name.starts_with("GIT_TRACE") {
             self.writes(value);
         }
+        // the shell that other programs start
+        self.foreign |= name == "SHELL" && has_own_words(dialect_of(base(value)));
         if !LINE_VARIABLES.contains(&name) && name != "SHELL" {
             return Ok(());
         }

@@ -159,6 +159,7 @@ impl Parser<'_> {
                     let opens = self.peek() == Some('(') || self.reserved().is_some();
                     if opens {
                         self.names.assign(&name);
+                        self.names.arrays.insert(name.clone());
                         self.names.assign(&format!("{name}_PID"));
                     } else {
                         self.pos = start;

@@ -129,8 +129,10 @@ pub(crate) enum Part {
 pub(crate) enum Dialect {
     #[default]
     Bash,
-    /// A shell that agrees with Bash on the POSIX subset only: dash, ksh, zsh.
+    /// A shell that agrees with Bash on the POSIX subset only: dash, or one that is not known.
     Posix,
+    /// A shell that has expansions and builtins of its own besides: zsh, ksh, yash.
+    Extended,
     /// A shell with its own quotes and expansions: csh, fish.
     Other,
 }
@@ -163,6 +165,8 @@ pub(crate) struct Names {
     pub(crate) made: HashSet<String>,
     /// Arrays whose subscripts are texts, which arithmetic does not evaluate.
     pub(crate) associative: HashSet<String>,
+    /// Variables that are arrays: a later assignment by a builtin expands a text between parentheses.
+    pub(crate) arrays: HashSet<String>,
     /// Variables that are declared read-only; another assignment fails.
     pub(crate) read_only: HashSet<String>,
     /// `$1`, `$2`, … change.

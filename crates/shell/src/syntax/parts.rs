@@ -36,6 +36,7 @@ impl Parser<'_> {
                 return self.fail();
             }
             plain = false;
+            self.names.arrays.insert(name.clone());
             let written = self.since(index_from);
             if is_joined(&written) {
                 return self.fail();
@@ -94,6 +95,7 @@ impl Parser<'_> {
     fn array(&mut self, name: &str) -> Result<Part> {
         let start = self.pos;
         self.of_bash()?;
+        self.names.arrays.insert(name.to_owned());
         let is_pending = !self.pending.is_empty();
         self.expect("(")?;
         let mut scripts = Vec::new();
@@ -238,7 +240,10 @@ impl Parser<'_> {
                     }
                     out.extend(inner);
                 }
-                '$' => self.dollar(quoted, &mut out)?,
+                '$' => {
+                    self.dollar(quoted, &mut out)?;
+                    self.behind_expansion()?;
+                }
                 '`' => self.backquotes(end, &mut out)?,
                 '<' | '>' if !quoted && self.next_is_paren() => {
                     self.of_bash()?;
@@ -263,6 +268,20 @@ impl Parser<'_> {
 
     fn next_is_paren(&mut self) -> bool {
         self.sees("<(") || self.sees(">(")
+    }
+
+    /// Refuses what zsh reads as a part of the expansion before it: `$x[1,3]`, `$x:h`.
+    fn behind_expansion(&mut self) -> Result<()> {
+        let modifies = |text: &str| {
+            let of_zsh = |c: char| c.is_ascii_alphabetic() || c == '&';
+            text.strip_prefix(':')
+                .is_some_and(|text| text.starts_with(of_zsh))
+        };
+        let is_part = self.peek() == Some('[') || modifies(self.rest());
+        match is_part && self.dialect == Dialect::Extended {
+            true => self.of_bash(),
+            false => Ok(()),
+        }
     }
 
     /// Parses an expansion that begins with a dollar sign.

@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Result, is_reserved};
 use super::parts::{End, is_meta, joins};
-use super::{Kind, Node, Part, Redirect, Target, Word, literal, parse};
+use super::{Dialect, Kind, Node, Part, Redirect, Target, Word, literal, parse};
 use crate::ShellError;
 use crate::table::{EVALUATES_SUBSCRIPTS, MEANINGS};
 use crate::variables::variable_of;
@@ -161,6 +161,10 @@ impl Parser<'_> {
         if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
             self.pos = start;
             return self.fail();
+        }
+        // zsh then runs a program of a variable
+        if assigns.is_empty() && words.is_empty() && self.dialect == Dialect::Extended {
+            self.of_bash()?;
         }
         if is_timed_assignment(&words) {
             return self.fail();
@@ -433,7 +437,10 @@ impl Parser<'_> {
         self.names.traps |= name == "trap" && behind.next().is_some() && !behind.all(is_end);
         match name {
             "read" => self.names.assign("REPLY"),
-            "mapfile" | "readarray" => self.names.assign("MAPFILE"),
+            "mapfile" | "readarray" => {
+                self.names.assign("MAPFILE");
+                self.names.arrays.insert("MAPFILE".to_owned());
+            }
             "getopts" => self.names.assign("OPTARG"),
             "let" => {
                 for word in words {
@@ -480,6 +487,9 @@ impl Parser<'_> {
             options.any(|one| one.starts_with('-') && one.contains(letter))
         };
         let is_associative = declaring && has_letter('A');
+        let makes_array = is_associative
+            || has_letter('a') && (declaring || builtin == "read")
+            || matches!(builtin, "mapfile" | "readarray");
         let read_only = builtin == "readonly" || declaring && has_letter('r');
         let is_integer = declaring && has_letter('i');
         self.names.dynamic |=
@@ -518,10 +528,16 @@ impl Parser<'_> {
             let end = named.find(['=', '+', '[']);
             let variable = named.get(..end.unwrap_or(named.len())).unwrap_or_default();
             self.names.assign(variable);
+            if named.contains('[') {
+                self.names.arrays.insert(variable.to_owned());
+            }
             let whole = end.is_some() || literal(word).is_some();
             self.names.dynamic |= !whole || variable.contains('{');
             if declaring {
                 self.flow_into(variable, word);
+            }
+            if makes_array {
+                self.names.arrays.insert(variable.to_owned());
             }
             if is_associative {
                 self.names.associative.insert(variable.to_owned());
