@@ -200,7 +200,7 @@ fn lines_that_deleted_a_folder_are_denied() {
     let spec = guard_lang::Spec::from_source("rules.guard", RULES).unwrap();
     let mut monitor = spec.monitor().unwrap();
     for file in [
-        "lines", "second", "third", "fourth", "fifth", "sixth", "seventh", "kept",
+        "lines", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "kept",
     ] {
         let mut by_programs = 0;
         for attack in suite(&format!("shell_attacks/{file}.jsonl")) {

@@ -4,7 +4,7 @@ use super::syntax::Dialect;
 use super::words::Field;
 
 /// Builtins, functions and reserved words of zsh, ksh, mksh and yash that POSIX does not have, or that do more there.
-const OF_EXTENDED: &str = "- noglob nocorrect repeat foreach always exec_always hash rehash unhash disable enable emulate setopt unsetopt \
+const OF_EXTENDED: &str = "foreach always hash rehash unhash disable enable emulate setopt unsetopt \
     zmodload autoload functions zformat zstyle zparseopts zregexparse strftime zle zcompile zpty zselect zsocket ztcp zftp zsystem sysread \
     syswrite sysopen sysseek syserror zcurses zstat zf_chgrp zf_chmod zf_chown zf_ln zf_mkdir zf_mv zf_rm zf_rmdir zf_sync zmv zcp zln zargs \
     zed zcalc zrecompile zprof ztie zuntie zgdbmpath print pushln getln vared sched bindkey compdef compadd compctl comparguments compcall \
@@ -13,7 +13,7 @@ const OF_EXTENDED: &str = "- noglob nocorrect repeat foreach always exec_always 
     pcre_match promptinit add-zsh-hook zsh-defer coproc";
 
 /// Builtins and reserved words of fish, csh, nu, elvish, PowerShell and others, which are not what they are for Bash, if it has them.
-const OF_OTHER: &str = "alias unalias abbr set unset setenv unsetenv string read begin end and or not switch foreach repeat function functions \
+const OF_OTHER: &str = "alias unalias abbr set unset setenv unsetenv string read begin end switch foreach function functions \
     argparse bind bindkey builtin complete uncomplete contains emit math status history cdh nextd prevd dirh psub funced funcsave trap vared \
     block count fish_add_path @ onintr sched hup notify glob hashstat rehash unhash filetest settc setty termname goto shift def let mut \
     const use overlay module hide run-external do each fn var del tmp peach xonsh aliases whatis eval-string iex invoke-expression icm \

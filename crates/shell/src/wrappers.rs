@@ -58,13 +58,18 @@ const PLAIN: Wrapper = Wrapper {
 
 pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
+        names: "entr",
+        flags: "acdnprxz",
+        ..PLAIN
+    },
+    Wrapper {
         names: "nohup builtin and or not busybox toybox eatmydata unbuffer torsocks proxychains proxychains4 \
                 dumb-init dbus-run-session catchsegv noglob nocorrect -",
         ..PLAIN
     },
     Wrapper {
         names: "firejail bwrap tini catatonit chronic ifne rlwrap proot fakechroot tsp run-one dbus-launch \
-                entr caffeinate tsocks trickle systemd-inhibit daemonize sem arch sotruss memusage heaptrack",
+                caffeinate tsocks trickle systemd-inhibit daemonize sem arch sotruss memusage heaptrack",
         ..PLAIN
     },
     Wrapper {

@@ -29,6 +29,20 @@ pub(super) fn may_be_descriptor(path: &str) -> bool {
     parts.iter().any(|part| path.contains(part)) || path.starts_with("/dev/")
 }
 
+/// Whether a word is a parameter with an option in its place: `${x:--v}`.
+fn gives_option(text: &str) -> bool {
+    let behind_name = |text: &str| {
+        let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        text.trim_start_matches(is_name).to_owned()
+    };
+    let behind = text.strip_prefix("${").map(behind_name);
+    behind.is_some_and(|text| {
+        let text = text.strip_prefix(':').unwrap_or(&text);
+        text.strip_prefix(['-', '=', '+'])
+            .is_some_and(|text| text.trim_start_matches(['"', '\'']).starts_with('-'))
+    })
+}
+
 /// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.
 pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     let refers = |field: &&Field| field.text.starts_with('-') && field.text.contains('n');
@@ -45,13 +59,28 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         let is_variable = !field.environment && !field.text.starts_with(['`', '-']);
         let is_variable = is_variable && !name.starts_with("$(");
         let is_variable = is_variable && !runs_words;
-        let is_file = field.pattern && name.contains(['*', '?']);
+        // a file in a folder has no name of a variable
+        let before = name.split(['*', '?']).next().unwrap_or_default();
+        let is_file = field.pattern && name.contains(['*', '?']) && !before.contains('/');
         is_file || field.hole == Hole::Start && (name.contains('[') || is_variable)
     };
     if ASSIGNS.contains(&program)
         && let Some(field) = words.iter().find(open)
     {
         return refuse("the variable that is assigned", field);
+    }
+    // `printf "$x" PS4`
+    if program == "printf"
+        && let [first, second, ..] = words
+        && first.hole == Hole::Start
+        && (first.leading() > Leading::Determined || gives_option(&first.text))
+    {
+        let name = variable_of(&second.text);
+        let evaluates = second.text.contains('[') && second.text.contains(['$', '`']);
+        let is_open = gives_option(&first.text) && second.hole != Hole::None;
+        if evaluates || is_open || runs_values_of(name) || loads_code(name) {
+            return refuse("a variable whose value a shell runs", second);
+        }
     }
     // `printf` names one with `-v` only, here or in the next word
     let by_option = |at: usize| words.get(at).is_some_and(|field| field.text == "-v");

@@ -160,11 +160,18 @@ impl Walk<'_> {
                 .extend(operands().map(|field| field.text.clone()));
         }
         match program {
-            // with two operands some shells replace a part of the path
-            "cd" | "chdir" if operands().count() > 1 => scope.folder = Folder::Unknown,
+            // with two operands some shells replace a part of the path, and `+1` is a place in the stack of zsh
+            "cd" | "chdir"
+                if operands().count() > 1 || operands().any(|word| word.text.starts_with('+')) =>
+            {
+                scope.folder = Folder::Unknown;
+            }
             "cd" | "chdir" => scope.folder = moved(&scope.folder, operands().next(), oddly),
             // options, and places in the stack
-            "pushd" if !rest.iter().any(|field| field.text.starts_with(['-', '+'])) => {
+            "pushd"
+                if operands().count() < 2
+                    && !rest.iter().any(|field| field.text.starts_with(['-', '+'])) =>
+            {
                 scope.folder = moved(&scope.folder, rest.first(), oddly);
             }
             "pushd" | "popd" => scope.folder = Folder::Unknown,

@@ -80,6 +80,11 @@ impl Walk<'_> {
                     true => Leading::Printed,
                     false => Leading::Determined,
                 };
+                // `-del${x:-ete}`
+                let is_part = word.hole != Hole::None || word.pattern;
+                if !is_value && is_part && word.text.starts_with('-') {
+                    return refuse("an expression of `find`", word);
+                }
                 let open = word.leading() > limit;
                 let splits = word.may_split() && word.hole == Hole::Start;
                 if open && !is_value || splits && word.leading() > Leading::Determined {

@@ -115,7 +115,8 @@ impl Parser<'_> {
                 let opens = self.peek() == Some('(')
                     || self
                         .plain()
-                        .is_some_and(|(word, _)| OPENERS.contains(&word.as_str()));
+                        .is_some_and(|(word, _)| OPENERS.contains(&word.as_str()))
+                    || self.dialect == Dialect::Bash && self.assigns_next();
                 if opens {
                     continue;
                 }
@@ -144,6 +145,15 @@ impl Parser<'_> {
             self.lines()?;
             nodes.push(self.command()?);
         }
+    }
+
+    /// Whether an assignment follows: Bash reads `time x=1` as it does `x=1`.
+    fn assigns_next(&self) -> bool {
+        let name = self.rest().split('=').next().unwrap_or_default();
+        let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        name.len() < self.rest().len()
+            && name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+            && name.chars().all(part)
     }
 
     pub(super) fn command(&mut self) -> Result<Node> {

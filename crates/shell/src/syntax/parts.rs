@@ -421,6 +421,11 @@ impl Parser<'_> {
         if is_joined(&written) {
             return self.fail();
         }
+        // `${x[1]:=y}` makes an array
+        if let Some((array, _)) = written.split_once('[') {
+            let name = array.trim_start_matches(['$', '{', '#', '!']);
+            self.names.arrays.insert(name.to_owned());
+        }
         let name = match inner.as_slice() {
             [Part::Bare(text)] | [Part::Quoted(text)] => Some(text),
             _ => None,

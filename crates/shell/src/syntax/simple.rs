@@ -216,6 +216,9 @@ impl Parser<'_> {
         self.names.arithmetic |= descriptor.contains('[');
         if descriptor.starts_with('{') {
             let name = descriptor.trim_matches(['{', '}']);
+            if name.contains('[') {
+                self.names.arrays.insert(variable_of(name).to_owned());
+            }
             self.names.assign(variable_of(name));
             self.names.assign_unseen(name);
         }
@@ -592,13 +595,21 @@ fn subscripted(words: &[Word]) -> &[Word] {
         return &[];
     }
     let by_option = |word: &Word| beginning(word).starts_with("-v");
+    let is_open = |word: &Word| beginning(word).is_empty() && literal(word).is_none();
     match name.as_str() {
         "test" | "[" => {
             let option = rest.iter().position(by_option);
             let at = option.map_or(rest.len(), |at| at + 1);
             rest.get(at..(at + 1).min(rest.len())).unwrap_or_default()
         }
-        "printf" if rest.first().is_some_and(by_option) => rest.get(..2).unwrap_or(rest),
+        // also if the option comes from an expansion
+        "printf"
+            if rest
+                .first()
+                .is_some_and(|word| by_option(word) || is_open(word)) =>
+        {
+            rest.get(..2).unwrap_or(rest)
+        }
         "printf" => &[],
         _ => rest,
     }

@@ -10,6 +10,8 @@ use guard_shell::{Command, Limits, ShellError, commands};
 
 mod arithmetic;
 mod deletions;
+mod folders;
+mod foreign;
 mod found_files;
 mod given;
 mod hidden_text;
