@@ -591,10 +591,41 @@ enforce when kind == "call" and tool == "send" => ask "send?"
     assert_eq!(told["continue"], false, "{told}");
 }
 
-/// What the server of a tool chooses is text, also keys and numbers.
+/// What the server of a tool chooses is text, also keys and numbers, wherever they stand.
 #[test]
 fn keys_and_numbers_of_servers_are_text() {
     for (tool, response, denied) in [
+        ("mcp__x__y", "4111111111111111", true),
+        ("mcp__x__y", "[4111111111111111]", true),
+        ("mcp__x__y", r#"{"total":4111111111111111}"#, true),
+        ("mcp__x__y", r#"{"content":4.111111111111111e15}"#, true),
+        ("mcp__x__y", r#"[{"text":-4111111111111111}]"#, true),
+        ("mcp__x__y", r#"[{"text":411}]"#, false),
+        (
+            "ListMcpResourcesTool",
+            r#"[{"uri":"a","size":4111111111111111}]"#,
+            true,
+        ),
+        (
+            "ToolOfANewerVersion",
+            r#"{"code":4111111111111111,"message":"m"}"#,
+            true,
+        ),
+        (
+            "Read",
+            r#"{"type":"notebook","file":{"cells":[{"execution_count":4111111111111111}]}}"#,
+            true,
+        ),
+        (
+            "NotebookRead",
+            r#"[{"execution_count":4111111111111111}]"#,
+            true,
+        ),
+        (
+            "Read",
+            r#"{"type":"text","file":{"content":"x","numLines":4111111111111111}}"#,
+            false,
+        ),
         ("mcp__x__y", r#"{"PRIVATE":"KEY"}"#, false),
         ("mcp__x__y", r#"{"PRIVATE KEY":1}"#, true),
         ("mcp__x__y", r#"{"structuredContent":{"SECRET":1}}"#, true),

@@ -640,8 +640,8 @@ impl World {
             .dice
             .one(&["notifications/progress", "notifications/x", "tools/call"]);
         let params = match method == "notifications/x" && self.dice.chance(2) {
-            true => json!({"progress": 1}),
-            false => json!({"message": marker, "name": "rm"}),
+            true => json!({"isError": true}),
+            false => json!({"message": marker, "name": "rm", "progress": 1}),
         };
         if method == "tools/call" {
             expected.back.push(Line::Denial("null".to_owned()));

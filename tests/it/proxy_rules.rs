@@ -309,6 +309,45 @@ enforce when kind == "result" and text contains "6304000000000000000" => block "
     }
 }
 
+/// A server chooses numbers, and clients show them, also where the protocol says what they mean.
+#[test]
+fn numbers_of_a_server_are_text() {
+    let spec = r#"use std.agent
+enforce when kind in ["result", "message"] and text matches /4111111111111111/ => block "a card"
+"#;
+    let card = "4111111111111111";
+    let mut peers = Peers::new(spec);
+    for answer in [
+        r#""error":{"code":CARD,"message":"no"}"#,
+        r#""error":{"code":-CARD,"message":"no"}"#,
+        r#""result":{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":CARD}]}"#,
+        r#""result":{"content":[{"type":"text","text":"x","annotations":{"priority":CARD}}]}"#,
+        r#""result":{"content":[{"type":"text","text":CARD}]}"#,
+        r#""result":{"content":[CARD,{"type":"text","text":"x"}]}"#,
+        r#""result":{"content":CARD}"#,
+        r#""result":{"content":[],"total":4.111111111111111e15}"#,
+    ] {
+        let number = peers.call("look", "{}").unwrap();
+        let answer = answer.replace("CARD", card);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{number},{answer}}}"#);
+        let read = peers.server(&line).on[0].clone();
+        assert!(read.contains("a card"), "{answer}: {read}");
+    }
+    let params = r#"{"name":"look","_meta":{"progressToken":1}}"#;
+    peers.asks("tools/call", params).unwrap();
+    for (method, params) in [
+        ("progress", r#"{"progressToken":1,"progress":CARD}"#),
+        ("progress", r#"{"progressToken":1,"progress":1,"total":CARD}"#),
+        ("message", r#"{"level":CARD,"data":"x"}"#),
+    ] {
+        let params = params.replace("CARD", card);
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/{method}","params":{params}}}"#);
+        assert!(peers.server(&line).on.is_empty(), "{params}");
+        assert!(peers.client(&line).on.is_empty(), "{params}");
+    }
+}
+
 /// A list of tasks may hold the results of tasks of any tool.
 #[test]
 fn a_result_within_a_list_of_tasks_may_be_of_any_tool() {

@@ -26,9 +26,10 @@ const STATUS_BEGUN: [&str; 2] = ["\"async_launched\"", "\"running\""];
 const AGENTS: [&str; 2] = ["Agent", "Task"];
 const AGENT_ENDED: [&str; 1] = ["\"completed\""];
 
-/// The tools of Claude Code whose outcomes have keys and numbers of its own. In all others they may be chosen by a server or a site:
-/// in lists of resources of MCP servers, say, and in those of tools that are not known here.
-const OF_KNOWN_FORM: [&str; 17] = [
+/// The tools of Claude Code whose outcomes have keys and numbers of its own: sizes, durations, numbers of lines, exit codes and
+/// the three digits of the status of a site. In all others they may be chosen by a server or a file: in lists of resources of MCP
+/// servers, say, in notebooks (`execution_count`), and in those of tools that are not known here.
+const OF_KNOWN_FORM: [&str; 16] = [
     "Agent",
     "Bash",
     "BashOutput",
@@ -39,7 +40,6 @@ const OF_KNOWN_FORM: [&str; 17] = [
     "LS",
     "MultiEdit",
     "NotebookEdit",
-    "NotebookRead",
     "Read",
     "Task",
     "TodoWrite",
@@ -80,7 +80,7 @@ impl Call {
             event.raw("result", if whole { outcome } else { UNREAD });
         }
         if judge.reads("text") {
-            let write = match self.is_of_known_form() {
+            let write = match self.is_of_known_form(outcome) {
                 true => write_text,
                 false => mcp::write_text,
             };
@@ -209,9 +209,11 @@ impl Call {
     }
 
     /// Whether no other party than the program chooses the keys and numbers of the outcome.
-    fn is_of_known_form(&self) -> bool {
+    fn is_of_known_form(&self, outcome: &str) -> bool {
+        let is_type = |(key, value): &(String, &str)| key == "type" && *value == "\"notebook\"";
+        let is_notebook = || members_of(outcome).is_ok_and(|of| of.iter().any(is_type));
         let tool = self.outline.text("tool_name");
-        tool.is_some_and(|tool| OF_KNOWN_FORM.contains(&&*tool))
+        tool.is_some_and(|tool| OF_KNOWN_FORM.contains(&&*tool)) && !is_notebook()
     }
 
     /// Whether the tool is one of an MCP server, which chooses the members of its outcomes.

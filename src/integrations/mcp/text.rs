@@ -1,11 +1,11 @@
 //! Extracts all text of a JSON value that a model may read.
 //!
-//! Strings count in any kind of block. Below `structuredContent`, `data`, `_meta` and members that the protocol does not
-//! define, keys and numbers are text too, since clients show such values as JSON. The words of the protocol (`"type":"text"`)
-//! and encoded media are omitted, except for the text that the media contain. Text of several strings is written twice: see
-//! [`crate::monitor::joined`].
+//! Strings and numbers count wherever they stand: a peer chooses both, also those that the protocol defines, and clients show
+//! them. Below `structuredContent`, `data`, `_meta` and members that the protocol does not define, keys are text too. The words of
+//! the protocol (`"type":"text"`) and encoded media are omitted, except for the text that the media contain. Text of several
+//! strings is written twice: see [`crate::monitor::joined`].
 //!
-//! A value of another origin has no words of the protocol: all its keys, numbers and words are text.
+//! A value of another origin has no words of the protocol: all its keys and words are text.
 
 use std::borrow::Cow;
 
@@ -90,7 +90,7 @@ pub(super) struct Text<'j> {
 pub(super) enum Origin {
     /// An MCP peer, which uses the words of the protocol.
     Peer,
-    /// Some program: any key and number may hold content.
+    /// Some program: any key may hold content.
     Program,
 }
 
@@ -157,7 +157,7 @@ pub fn text_of_value(json: &str) -> Option<String> {
 struct Level {
     origin: Origin,
     is_object: bool,
-    /// Whether keys and numbers in it are text.
+    /// Whether all keys in it are text.
     data: bool,
     /// In an object, whether the next string is a key.
     at_key: bool,
@@ -195,7 +195,6 @@ pub(in crate::integrations) fn write_text(value: &str, line: &mut String) {
 
 /// Finds the strings of a valid JSON value.
 fn read(json: &str, origin: Origin, all: &mut Strings<'_>) {
-    let data_above = origin == Origin::Program;
     let mut levels: Vec<Level> = Vec::new();
     let bytes = json.as_bytes();
     let mut at = 0;
@@ -204,7 +203,10 @@ fn read(json: &str, origin: Origin, all: &mut Strings<'_>) {
         at += 1;
         match byte {
             b'{' | b'[' => {
-                let data = levels.last().map_or(data_above, Level::is_data_below);
+                let data = match levels.last() {
+                    Some(level) => level.is_data_below(),
+                    None => origin == Origin::Program,
+                };
                 levels.push(Level {
                     origin,
                     is_object: byte == b'{',
@@ -249,14 +251,12 @@ fn read(json: &str, origin: Origin, all: &mut Strings<'_>) {
                 if !is_finite(&json[start..at]) {
                     all.unclear();
                 }
-                if levels.last().map_or(data_above, Level::is_data_below) {
-                    all.push(&json[start..at]);
-                    for notation in other_notations(&json[start..at]) {
-                        all.push_decoded(|sink| {
-                            sink(&notation);
-                            Some(Data::Text)
-                        });
-                    }
+                all.push(&json[start..at]);
+                for notation in other_notations(&json[start..at]) {
+                    all.push_decoded(|sink| {
+                        sink(&notation);
+                        Some(Data::Text)
+                    });
                 }
             }
             // `NaN` and `Infinity`
@@ -359,6 +359,23 @@ mod tests {
         let decoded: String = serde_json::from_str(&line).unwrap_or(line);
         assert_eq!(text.is_empty(), decoded.is_empty());
         decoded
+    }
+
+    /// A server chooses them also where the protocol says what they mean.
+    #[test]
+    fn numbers_are_text_wherever_they_stand() {
+        const CARD: &str = "4111111111111111";
+        let mut values = vec![CARD.to_owned(), format!("[{CARD}]"), format!("[[-{CARD}]]")];
+        for key in super::NAMED {
+            values.push(format!(r#"{{"{key}":{CARD}}}"#));
+            values.push(format!(r#"[{{"{key}":[{CARD},1]}}]"#));
+            values.push(format!(r#"{{"content":[{{"{key}":{{"total":{CARD}}}}}]}}"#));
+        }
+        for value in values {
+            assert!(of(&value).contains(CARD), "{value}");
+            let found = super::text_of_value(&value).unwrap();
+            assert!(found.contains(CARD), "{value}");
+        }
     }
 
     /// The other clients read the same values, and find the same text.
@@ -482,7 +499,7 @@ mod tests {
             ),
             (
                 r#"{"code":1,"message":"m","data":"//79"}"#,
-                "m\n//79\nm//79",
+                "1\nm\n//79\n1m//79",
             ),
             (r#"{"type":"odd"}"#, "odd"),
             (r#"{"x":[{"type":"text"}]}"#, "x\ntype\ntext\nxtypetext"),
