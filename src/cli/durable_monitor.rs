@@ -444,8 +444,8 @@ impl Judge for DurableMonitor {
         self.monitor.reads(member)
     }
 
-    fn taken_for(&self, member: &str) -> Option<String> {
-        self.monitor.taken_for(member).map(str::to_owned)
+    fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String> {
+        self.monitor.check_keys(at, json)
     }
 
     fn has_trace(&self, trace: &str) -> bool {

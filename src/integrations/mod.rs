@@ -60,8 +60,12 @@ pub trait Judge {
     /// Returns whether the spec reads this member of events; other members need not be given.
     fn reads(&self, member: &str) -> bool;
 
-    /// Returns a member that the spec reads and for which readers that ignore case take one with this name, which the spec does not read.
-    fn taken_for(&self, member: &str) -> Option<String>;
+    /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
+    /// reads there.
+    ///
+    /// # Errors
+    /// The key and what it can be taken for.
+    fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String>;
 
     /// Returns whether there is a live trace of this name.
     fn has_trace(&self, trace: &str) -> bool;

@@ -22,8 +22,8 @@ impl Judge for Rules {
         true
     }
 
-    fn taken_for(&self, _: &str) -> Option<String> {
-        None
+    fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
+        Ok(())
     }
 
     fn has_trace(&self, _: &str) -> bool {
@@ -110,8 +110,8 @@ impl Judge for OfWeb {
         true
     }
 
-    fn taken_for(&self, _: &str) -> Option<String> {
-        None
+    fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
+        Ok(())
     }
 
     fn has_trace(&self, _: &str) -> bool {

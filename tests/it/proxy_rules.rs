@@ -392,36 +392,65 @@ fn the_prototype_is_no_key_of_a_client() {
     assert!(peers.answers(number, said).contains(said));
 }
 
-/// A server that ignores case acts on `Command`, of which a rule on `args.command` says nothing.
+/// A server that ignores case acts on `Command`, of which a rule on `args.command` says nothing. At other places the key is another one.
 #[test]
 fn an_argument_that_is_taken_for_one_that_a_rule_reads_is_refused() {
     let spec = r#"use std.agent
-enforce when kind == "call" and tool == "run" and args.command contains "rm -rf" => block "no"
-enforce when kind == "call" and tool == "put" and args["to"].Host == "evil" => block "no"
-enforce when kind == "call" and tool == "other" and args.host == "evil" => block "no"
-enforce when kind == "result" and result.content != null and text contains "EVIL" => block "no"
+predicate runs = kind == "call" and tool == "other"
+track made: json = {} when runs then args
+track seen: json = {} when kind == "result" then result
+enforce when runs and args.command contains "rm -rf" => block "no"
+enforce when runs and args["to"].Host == "evil" => block "no"
+enforce when runs and args.host == "evil" => block "no"
+enforce when runs and (any f in args.filters as list<json>?: f.name == "evil") => block "no"
+enforce when runs and args[args.which as string? ?? ""].first == "evil" => block "no"
+enforce when runs and args.steps[1].do == "evil" => block "no"
+enforce when runs and (args.opts ?? {}).mode == "evil" => block "no"
+enforce when runs and raw.params.arguments.token == "evil" => block "no"
+enforce when runs and before(made).tracked == "evil" => block "no"
+enforce when kind == "result" and (result.content == 5 or seen.content == 5) and text contains "EVIL" => block "no"
 "#;
     let mut peers = Peers::new(spec);
     for (args, passes) in [
         (r#"{"command":"ls"}"#, true),
-        (r#"{"command":"rm -rf /"}"#, false),
         (r#"{"Command":"rm -rf /"}"#, false),
         (r#"{"COMMAND":"ls"}"#, false),
-        (r#"{"x":[{"co\u004dmand":"rm -rf /"}]}"#, false),
+        (r#"{"co\u004dmand":"ls"}"#, false),
+        (r#"{"ho\u017ft":"x"}"#, false),
+        // It is read at another place.
+        (r#"{"x":[{"COMMAND":"rm -rf /"}],"env":{"Host":1}}"#, true),
+        (r#"{"command":{"Command":1}}"#, true),
+        (r#"{"Host":1}"#, false),
+        (r#"{"host":1}"#, true),
         (r#"{"TO":{}}"#, false),
-        // Both are read, and what outcomes hold is not a matter of arguments.
-        (r#"{"Host":1,"x":{"host":1}}"#, true),
-        (r#"{"HOST":1}"#, false),
-        (r#"{"Content":1,"x":"Command","commands":1}"#, true),
+        (r#"{"to":{"Host":1}}"#, true),
+        (r#"{"to":{"host":1}}"#, false),
+        (r#"{"to":{"x":{"host":1}}}"#, true),
+        (r#"{"to":[{"host":1}]}"#, true),
+        // Of each element, of one, and of what stands for a value that is missing.
+        (r#"{"filters":[{"name":1},{"x":{"Name":1}}]}"#, true),
+        (r#"{"filters":[{"name":1},{"Name":1}]}"#, false),
+        (r#"{"filters":[[{"Name":1}]]}"#, true),
+        (r#"{"steps":[0,0,{"DO":1}]}"#, false),
+        (r#"{"any":{"First":1}}"#, false),
+        (r#"{"opts":{"Mode":1}}"#, false),
+        (r#"{"mode":{"Mode":1}}"#, true),
+        (r#"{"Token":1}"#, false),
+        (r#"{"x":{"Token":1}}"#, true),
+        // It is not known where the value of a track stood.
+        (r#"{"x":{"y":[{"Tracked":1}]}}"#, false),
+        // What outcomes hold is not a matter of arguments, unless a track holds it.
+        (r#"{"x":{"Content":1}}"#, false),
+        (r#"{"x":"Command","commands":1}"#, true),
     ] {
         let called = peers.call("run", args);
         assert_eq!(called.is_ok(), passes, "{args}: {called:?}");
+        let taken = called.is_err_and(|answer| answer.contains("can be taken for"));
+        assert_eq!(taken, !passes, "{args}");
+        // There the arguments are the parameters.
         let read = peers.asks("resources/read", args);
-        assert_eq!(
-            read.is_ok(),
-            passes || args.contains("\"rm -rf /\"") && args.contains("\"command\""),
-            "{args}: {read:?}"
-        );
+        let passes = passes || args.contains("Token");
+        assert_eq!(read.is_ok(), passes, "{args}: {read:?}");
     }
 }
 

@@ -60,9 +60,11 @@ impl Session {
         };
         let is_call = !PLAIN.contains(&method.as_str());
         // A server that ignores case acts on an argument that the rules do not see.
-        let other = |key: &str| Some((key.to_owned(), judge.taken_for(key)?));
-        if is_call && let Some((key, read)) = message::find_key(args, other) {
-            let reason = format!("`{key}` can be taken for `{read}`, which the spec reads");
+        let at: [&[&str]; 2] = match method.as_str() {
+            "tools/call" => [&["args"], &["raw", "params", "arguments"]],
+            _ => [&["args"], &["raw", "params"]],
+        };
+        if is_call && let Err(reason) = judge.check_keys(&at, args) {
             return turn.back.push(message::error(id, INVALID_PARAMS, &reason));
         }
         if is_call && let Err(reason) = self.call(judge, text, (&asked, args), params, turn) {

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use smol_str::SmolStr;
-
 use super::{Expr, Spec};
 use crate::ids::{ExprId, TrackId};
-use crate::input_schema::{Field, FieldSource, Path};
-use crate::value::Value;
 
 /// The signals that an expression reads, directly or through tracks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,41 +60,4 @@ pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
         _ => {}
     });
     reads
-}
-
-/// Returns the names of the members of objects that a spec reads, except for those in some fields.
-pub fn members(spec: &Spec, is_left_out: impl Fn(usize, &Field) -> bool) -> BTreeSet<SmolStr> {
-    let fields = &spec.schema.fields;
-    let is_left_out = |position: usize| {
-        let field = fields.get(position);
-        field.is_some_and(|field| is_left_out(position, field))
-    };
-    let is_below_left_out = |mut id: ExprId| loop {
-        id = match (spec.exprs.get(id), &spec.exprs.operands(id)[..]) {
-            (Expr::Field(field), _) => return is_left_out(*field),
-            (Expr::Index(of, _), _) => *of,
-            (_, [of]) => *of,
-            _ => return false,
-        };
-    };
-    let mut found = BTreeSet::new();
-    for id in (0..spec.exprs.len()).map(ExprId::new) {
-        let name = match spec.exprs.get(id) {
-            Expr::Member(_, name) => Some(name),
-            Expr::Index(_, at) => match spec.exprs.get(*at) {
-                Expr::Const(Value::String(name)) => Some(name),
-                _ => None,
-            },
-            _ => None,
-        };
-        found.extend(name.filter(|_| !is_below_left_out(id)).cloned());
-    }
-    for (position, field) in fields.iter().enumerate() {
-        if let FieldSource::Event(Path::Pointer(tokens)) = &field.source
-            && !is_left_out(position)
-        {
-            found.extend(tokens.iter().skip(1).cloned());
-        }
-    }
-    found
 }

@@ -11,19 +11,19 @@ use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
 use super::histories::Histories;
 use super::kinds::Kinds;
-use super::raw_object::{RawObject, folded};
+use super::raw_object::RawObject;
+use super::read_keys::ReadKeys;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
 use super::usage::Clients;
 use super::{Identity, Options, Speaker};
 use crate::eval::{self, Live, Program, StepCache};
-use crate::hir::reads::members;
 use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Unit};
-use crate::input_schema::{Absent, Events, Field, FieldSource, InputSchema, Path};
+use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
 use crate::value::Instant;
 use crate::verdict::Verdict;
@@ -77,8 +77,8 @@ pub struct Monitor {
     pub(super) names: Vec<SmolStr>,
     /// The fields that an expression of the spec reads, or that are required.
     used: Vec<bool>,
-    /// The names of members that the spec reads, by what readers compare that ignore case. Found at first use: a hook has none.
-    members: OnceLock<HashMap<String, Vec<SmolStr>>>,
+    /// The keys of objects that the spec reads. Found at first use: a hook has none.
+    keys: OnceLock<ReadKeys>,
     /// Positions of the fields that exist only after an action has happened.
     pub(super) awaited: Vec<usize>,
     pub(super) clock: Option<usize>,
@@ -207,7 +207,7 @@ impl Monitor {
             own: EnvelopeFields::of(&spec.schema),
             names,
             used: used_fields(&spec, &approvals),
-            members: OnceLock::new(),
+            keys: OnceLock::new(),
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
@@ -280,12 +280,15 @@ impl Monitor {
         })
     }
 
-    /// Returns a member that the spec reads and for which readers that ignore case take one with this name, which the spec does not read.
-    pub fn taken_for(&self, member: &str) -> Option<&str> {
-        let members = || members_by_fold(self.program.spec());
-        let read = self.members.get_or_init(members).get(&folded(member))?;
-        let is_other = read.iter().all(|name| name != member);
-        read.first().filter(|_| is_other).map(SmolStr::as_str)
+    /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
+    /// reads there, unless it reads the key itself. What the spec reads from a value of which it is not known where it stands (from a
+    /// track, say) is compared with all keys, at any depth.
+    ///
+    /// # Errors
+    /// The key and what it can be taken for, or the reason why the value cannot be read.
+    pub fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String> {
+        let keys = || ReadKeys::of(self.program.spec());
+        self.keys.get_or_init(keys).check(at, json)
     }
 
     /// Returns whether a trace of this name is live.
@@ -631,15 +634,4 @@ fn single_events(schema: &InputSchema) -> InputSchema {
     layout.format = None;
     layout.order_by.clear();
     single
-}
-
-fn members_by_fold(spec: &Spec) -> HashMap<String, Vec<SmolStr>> {
-    let mut by_fold: HashMap<String, Vec<SmolStr>> = HashMap::new();
-    // No argument stands for a member of an outcome.
-    let is_outcome =
-        |position, field: &Field| field.name == "result" || spec.outcomes.contains(&position);
-    for name in members(spec, is_outcome) {
-        by_fold.entry(folded(&name)).or_default().push(name);
-    }
-    by_fold
 }

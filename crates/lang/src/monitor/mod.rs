@@ -56,6 +56,7 @@ mod live;
 pub mod log;
 mod questions;
 mod raw_object;
+mod read_keys;
 mod reading;
 mod repair;
 mod reserve;

@@ -219,7 +219,7 @@ pub fn folded(key: &str) -> String {
 
 /// A key, borrowed if it has no escape.
 #[derive(Deserialize)]
-struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
+pub(super) struct Key<'l>(#[serde(borrow)] pub(super) Cow<'l, str>);
 
 #[cfg(test)]
 mod tests {
