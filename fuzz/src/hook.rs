@@ -18,6 +18,9 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn only_looks_for(&self, member: &str) -> bool {
+        self.0.only_looks_for(member)
+    }
     fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String> {
         self.0.check_keys(at, json)
     }

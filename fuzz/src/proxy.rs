@@ -16,6 +16,9 @@ impl Judge for Rules {
         true
     }
 
+    fn only_looks_for(&self, _: &str) -> bool {
+        true
+    }
     fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
         Ok(())
     }

@@ -32,6 +32,9 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn only_looks_for(&self, _: &str) -> bool {
+        true
+    }
     fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
         Ok(())
     }

@@ -444,6 +444,10 @@ impl Judge for DurableMonitor {
         self.monitor.reads(member)
     }
 
+    fn only_looks_for(&self, member: &str) -> bool {
+        self.monitor.only_looks_for(member)
+    }
+
     fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String> {
         self.monitor.check_keys(at, json)
     }

@@ -60,6 +60,10 @@ pub trait Judge {
     /// Returns whether the spec reads this member of events; other members need not be given.
     fn reads(&self, member: &str) -> bool;
 
+    /// Returns whether the spec reads this member of events only to find those in which it has a value: null is nothing that it looks
+    /// for.
+    fn only_looks_for(&self, member: &str) -> bool;
+
     /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
     /// reads there.
     ///

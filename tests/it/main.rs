@@ -110,6 +110,7 @@ mod proxy;
 mod proxy_ends;
 mod proxy_hostile;
 mod proxy_model;
+mod proxy_outcomes;
 mod proxy_rules;
 mod query_models;
 mod random_search;

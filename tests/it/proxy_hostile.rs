@@ -22,6 +22,10 @@ impl Judge for Rules {
         true
     }
 
+    fn only_looks_for(&self, _: &str) -> bool {
+        true
+    }
+
     fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
         Ok(())
     }
@@ -107,6 +111,10 @@ struct OfWeb;
 
 impl Judge for OfWeb {
     fn reads(&self, _: &str) -> bool {
+        true
+    }
+
+    fn only_looks_for(&self, _: &str) -> bool {
         true
     }
 

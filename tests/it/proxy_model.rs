@@ -20,6 +20,8 @@ struct Rules {
     judged: Vec<Judged>,
     secret: bool,
     pays: u32,
+    /// Whether null is nothing that they look for in `error`.
+    only_look: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +40,7 @@ struct Judged {
 /// Whether an event says that its call failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Failed {
-    /// Null: it is no outcome.
+    /// Null: it is no outcome, and the rules look for outcomes.
     Never,
     Unknown,
     Known(bool),
@@ -53,15 +55,6 @@ fn says(kind: &'static str, tool: &str, call: Option<String>, marker: &'static s
         call: Some(call),
         marker,
         error: Failed::Never,
-    }
-}
-
-/// A message of the server which is not the outcome of a request.
-fn remark(tool: &str, marker: &'static str) -> Judged {
-    Judged {
-        role: "tool",
-        error: Failed::Unknown,
-        ..says("result", tool, None, marker)
     }
 }
 
@@ -145,6 +138,11 @@ impl Judge for Rules {
         true
     }
 
+    fn only_looks_for(&self, member: &str) -> bool {
+        assert_eq!(member, "error");
+        self.only_look
+    }
+
     fn check_keys(&self, _: &[&[&str]], _: &str) -> Result<(), String> {
         Ok(())
     }
@@ -221,6 +219,17 @@ struct Open {
     /// Whether a result of it is what the user says.
     of_user: bool,
     params: String,
+    /// The task for whose result it asks, if that is known.
+    of_task: Option<String>,
+}
+
+/// A call that became a task.
+#[derive(Clone, Debug)]
+struct Task {
+    id: String,
+    call: Open,
+    /// Whether an outcome of it is recorded.
+    is_recorded: bool,
 }
 
 /// What a result says by its members.
@@ -263,9 +272,9 @@ struct World {
     n_named: usize,
     open: Vec<Open>,
     asked: Vec<Open>,
-    questions: Vec<(String, String, Option<String>)>,
-    /// By their ids: the calls that became tasks.
-    tasks: Vec<(String, Open)>,
+    /// By their states.
+    questions: Vec<(String, Open)>,
+    tasks: Vec<Task>,
     /// By their ids: whether the result of a task of the client is what the user says.
     client_tasks: Vec<(String, bool)>,
     closed: Vec<u64>,
@@ -282,7 +291,10 @@ impl World {
         let mut world = World {
             dice: Dice(seed),
             session: Session::new("t", false, limits),
-            rules: Rules::default(),
+            rules: Rules {
+                only_look: seed % 4 < 2,
+                ..Rules::default()
+            },
             typed,
             fresh: 0,
             // `initialize`
@@ -351,7 +363,10 @@ impl World {
         let line = match self.dice.below(12) {
             0..=3 => self.tool_call(&mut expected),
             4 => self.other_request(&mut expected),
-            5 => self.tasks_result(&mut expected),
+            5 => match self.dice.chance(4) {
+                true => self.tasks_cancel(&mut expected),
+                false => self.tasks_result(&mut expected),
+            },
             6 => self.cancel(&mut expected),
             7 | 8 => self.client_answer(&mut expected),
             9 => self.client_notification(&mut expected),
@@ -403,6 +418,7 @@ impl World {
             task,
             of_user: false,
             params,
+            of_task: None,
         };
         self.request(open, text, state, expected)
     }
@@ -421,7 +437,7 @@ impl World {
 
     /// The open requests and tasks of which the server may tell the progress.
     fn with_tokens(&self) -> Vec<Open> {
-        let tasks = self.tasks.iter().map(|(_, of)| of);
+        let tasks = self.tasks.iter().map(|task| &task.call);
         let all = self.open.iter().chain(tasks);
         all.filter(|open| open.token.is_some()).cloned().collect()
     }
@@ -458,6 +474,7 @@ impl World {
             task: false,
             of_user: false,
             params: "other".to_owned(),
+            of_task: None,
         };
         self.request(open, "{\"uri\":\"u\u{2028}\"}".to_owned(), None, expected)
     }
@@ -466,10 +483,8 @@ impl World {
         let (id, same) = self.request_id();
         let known = (!self.tasks.is_empty()).then(|| self.dice.one(&self.tasks).clone());
         // Of a task that is not in the table (of an earlier run, given up, never made) it is not known whose result it is.
-        let (task, tool, call) = match known {
-            Some((task, of)) => (task, of.tool, of.call),
-            None => ("\"none\"".to_owned(), None, None),
-        };
+        let task = known.as_ref().map(|task| task.id.clone());
+        let (tool, call) = known.map_or((None, None), |task| (task.call.tool, task.call.call));
         let open = Open {
             call,
             id,
@@ -481,8 +496,52 @@ impl World {
             task: false,
             of_user: false,
             params: "other".to_owned(),
+            of_task: task.clone(),
         };
+        let task = task.unwrap_or("\"none\"".to_owned());
         self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
+    }
+
+    /// A task may have done all the same what it was to do, and its result may be asked for later.
+    fn tasks_cancel(&mut self, expected: &mut Expected) -> String {
+        let (id, same) = self.request_id();
+        let known = (!self.tasks.is_empty()).then(|| self.dice.below(self.tasks.len()));
+        let task = known.map_or("\"none\"".to_owned(), |place| self.tasks[place].id.clone());
+        let open = Open {
+            call: Some(plain(&id)),
+            id,
+            same,
+            number: 0,
+            method: "tasks/cancel",
+            tool: Some("tasks/cancel".to_owned()),
+            token: None,
+            task: false,
+            of_user: false,
+            params: "other".to_owned(),
+            of_task: None,
+        };
+        let is_new = self.open.iter().all(|other| other.same != open.id);
+        if let Some(place) = known.filter(|_| is_new) {
+            let task = self.tasks[place].clone();
+            self.tasks[place].is_recorded = true;
+            self.left(&task, expected);
+        }
+        self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
+    }
+
+    /// Nothing more is known of a task.
+    fn left(&mut self, task: &Task, expected: &mut Expected) {
+        if !task.is_recorded {
+            self.says(outcome(&task.call, "unknown", Failed::Unknown), expected);
+        }
+    }
+
+    /// An outcome of the call of a task is recorded, if it is one that a request asked for.
+    fn recorded(&mut self, open: &Open) {
+        let mut tasks = self.tasks.iter_mut();
+        if let Some(task) = tasks.find(|task| Some(&task.id) == open.of_task.as_ref()) {
+            task.is_recorded = true;
+        }
     }
 
     /// A new id, or one that is in use.
@@ -515,13 +574,12 @@ impl World {
         if open.method != "tasks/result" {
             open.call = open.call.map(|id| format!("0.{}/{id}", self.n_named));
         }
-        if let Some(state) = state
-            && let Some(place) = self.questions.iter().position(|known| known.0 == state)
-        {
-            let (_, params, call) = self.questions.remove(place);
-            if params == open.params {
-                open.call = call;
-            }
+        let mut questions = self.questions.iter();
+        let question = questions.position(|(known, asked)| {
+            Some(known) == state.as_ref() && asked.params == open.params
+        });
+        if let Some(place) = question {
+            open.call = self.questions[place].1.call.clone();
         }
         let is_call = ![
             "tools/list",
@@ -529,6 +587,7 @@ impl World {
             "tasks/get",
             "tasks/list",
             "tasks/result",
+            "tasks/cancel",
         ]
         .contains(&open.method);
         let tool = open.tool.as_deref().unwrap_or_default();
@@ -536,6 +595,9 @@ impl World {
         if is_call && !self.proposes(event, expected) {
             expected.back.push(Line::Denial(id));
             return line;
+        }
+        if let Some(place) = question {
+            self.questions.remove(place);
         }
         let body = json!({"jsonrpc": "2.0", "method": open.method, "params": read(&params)});
         expected.on.push(Line::Numbered {
@@ -574,7 +636,17 @@ impl World {
 
     /// What a request asked for may have been done, although no answer to it will be read.
     fn unanswered(&mut self, open: &Open, expected: &mut Expected) {
-        if !["tools/list", "ping", "tasks/get", "tasks/list"].contains(&open.method) {
+        let plain = [
+            "tools/list",
+            "ping",
+            "tasks/get",
+            "tasks/list",
+            "tasks/cancel",
+        ];
+        // The result of a task may be asked for again.
+        let mut tasks = self.tasks.iter();
+        let goes_on = tasks.any(|task| Some(&task.id) == open.of_task.as_ref());
+        if !plain.contains(&open.method) && !goes_on {
             self.says(outcome(open, "unknown", Failed::Unknown), expected);
         }
     }
@@ -722,6 +794,22 @@ impl World {
         allows(&event, self.rules.secret, self.rules.pays)
     }
 
+    /// A message of the server which is not the outcome of a request.
+    fn remark(&self, tool: &str, marker: &'static str) -> Judged {
+        Judged {
+            role: "tool",
+            error: self.no_outcome(),
+            ..says("result", tool, None, marker)
+        }
+    }
+
+    fn no_outcome(&self) -> Failed {
+        match self.rules.only_look {
+            true => Failed::Never,
+            false => Failed::Unknown,
+        }
+    }
+
     /// An open request, closed; a line that is dropped if there is none.
     fn close(&mut self, expected: &mut Expected) -> Option<Open> {
         if self.open.is_empty() {
@@ -769,6 +857,9 @@ impl World {
                 (event, value)
             }
         };
+        if !empty {
+            self.recorded(&open);
+        }
         if empty || self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), key: read(&value)});
             expected.on.push(Line::Whole(Some(open.id), body));
@@ -937,6 +1028,7 @@ impl World {
     fn unknown(&mut self, open: Open, expected: &mut Expected) {
         let event = outcome(&open, "unknown", Failed::Unknown);
         assert!(!self.says(event, expected));
+        self.recorded(&open);
         expected.dropped = 1;
         expected.on.push(Line::Denial(open.id));
     }
@@ -947,31 +1039,36 @@ impl World {
         };
         let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
         let state = format!("\"q{}\"", self.dice.below(8));
+        let number = open.number;
         let value = format!(
             r#"{{"resultType":"input_required","requestState":{state},"inputRequests":{{"a":{{"message":"{marker}"}}}}}}"#
         );
         let mut event = outcome(&open, marker, Failed::Unknown);
         // To a peer that does not know questions it is a result like any other, but no success.
-        if self.typed {
-            event.call = Some(None);
+        match self.typed {
+            true => (event.call, event.error) = (Some(None), self.no_outcome()),
+            false => self.recorded(&open),
         }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
-            expected.on.push(Line::Whole(Some(open.id), body));
+            expected.on.push(Line::Whole(Some(open.id.clone()), body));
             if self.typed {
-                self.questions.retain(|known| known.0 != state);
-                self.questions.push((state, open.params, open.call));
-                if self.questions.len() > ENTRIES {
-                    self.questions.remove(0);
+                let known = self.questions.iter().position(|known| known.0 == state);
+                let replaced = known.map(|place| self.questions.remove(place));
+                self.questions.push((state, open));
+                let is_evicted = self.questions.len() > ENTRIES;
+                let evicted = is_evicted.then(|| self.questions.remove(0));
+                for (_, given_up) in replaced.into_iter().chain(evicted) {
+                    self.says(outcome(&given_up, "unknown", Failed::Unknown), expected);
                 }
             }
         } else {
+            if self.typed {
+                self.says(outcome(&open, "unknown", Failed::Unknown), expected);
+            }
             expected.on.push(Line::Denial(open.id));
         }
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
-            open.number
-        )
+        format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{value}}}"#)
     }
 
     fn task(&mut self, expected: &mut Expected) -> String {
@@ -997,26 +1094,39 @@ impl World {
         );
         let mut event = outcome(&open, marker, Failed::Unknown);
         // Only a request for a task becomes one; a client of a later version may take others for tasks.
-        if open.task && shape > 4 {
-            event.call = Some(None);
+        let goes_on = open.task && shape > 4;
+        if goes_on {
+            (event.call, event.error) = (Some(None), self.no_outcome());
         }
         let accepted = (open.task || self.typed) && !open.method.starts_with("tasks/");
-        let mut known = self.tasks.iter().filter(|known| known.0 == task);
-        let is_taken = known.any(|(_, of)| of.call != open.call);
+        let mut known = self.tasks.iter().filter(|known| known.id == task);
+        let is_taken = known.any(|known| known.call.call != open.call);
         if accepted && (shape < 3 || is_taken) {
             self.unknown(open, expected);
             return line;
         }
+        if !goes_on {
+            self.recorded(&open);
+        }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id.clone()), body));
-            if accepted && self.tasks.iter().all(|known| known.0 != task) {
-                self.tasks.push((task, open));
+            if accepted && self.tasks.iter().all(|known| known.id != task) {
+                self.tasks.push(Task {
+                    id: task,
+                    call: open,
+                    is_recorded: !goes_on,
+                });
                 if self.tasks.len() > ENTRIES {
-                    self.tasks.remove(0);
+                    let oldest = self.tasks.remove(0);
+                    self.left(&oldest, expected);
                 }
             }
         } else {
+            if goes_on {
+                // The server may go on with it.
+                self.says(outcome(&open, "unknown", Failed::Unknown), expected);
+            }
             expected.on.push(Line::Denial(open.id));
         }
         line
@@ -1024,17 +1134,27 @@ impl World {
 
     fn server_notification(&mut self, expected: &mut Expected) -> String {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
-        let (method, params, event) = match self.dice.below(3) {
+        let (method, params, event) = match self.dice.below(4) {
             0 => return self.progress(marker, expected),
             1 => {
                 let body = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
                 expected.on.push(Line::Whole(None, body.clone()));
                 return body.to_string();
             }
+            2 => (
+                "notifications/tasks/status",
+                json!({"taskId": "t1", "x": {"result": marker}}),
+                Judged {
+                    tool: None,
+                    call: None,
+                    error: Failed::Unknown,
+                    ..self.remark("", marker)
+                },
+            ),
             _ => (
                 "notifications/message",
                 json!({"level": "info", "data": {"a": marker}}),
-                remark("notifications/message", marker),
+                self.remark("notifications/message", marker),
             ),
         };
         let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
@@ -1068,7 +1188,7 @@ impl World {
                     }
                     let event = Judged {
                         tool: open.tool,
-                        ..remark("", marker)
+                        ..self.remark("", marker)
                     };
                     if self.says(event, expected) {
                         let body = format!(
@@ -1126,7 +1246,8 @@ impl World {
             expected.back.push(Line::Denial(id));
             return line;
         }
-        if method != "roots/list" && !self.says(remark(method, marker), expected) {
+        let event = self.remark(method, marker);
+        if method != "roots/list" && !self.says(event, expected) {
             expected.back.push(Line::Denial(id));
             return line;
         }
@@ -1145,6 +1266,7 @@ impl World {
             task: false,
             of_user,
             params: String::new(),
+            of_task: None,
         });
         if self.asked.len() > ENTRIES {
             let oldest = self.asked.remove(0);
@@ -1186,6 +1308,23 @@ impl World {
         let judged = std::mem::take(&mut self.rules.judged);
         assert_eq!(judged, expected.judged, "{line}");
         self.compare(&line, &turn, expected);
+    }
+
+    /// What is open when the connection ends may be done.
+    fn end(mut self) {
+        let mut expected = Expected::default();
+        for open in std::mem::take(&mut self.open) {
+            self.unanswered(&open, &mut expected);
+        }
+        for task in std::mem::take(&mut self.tasks) {
+            self.left(&task, &mut expected);
+        }
+        for (_, asked) in std::mem::take(&mut self.questions) {
+            self.says(outcome(&asked, "unknown", Failed::Unknown), &mut expected);
+        }
+        let turn = self.session.end(&mut self.rules);
+        assert_eq!(self.rules.judged, expected.judged);
+        assert!(turn.on.is_empty() && turn.back.is_empty(), "{turn:?}");
     }
 
     fn compare(&mut self, line: &str, turn: &Turn, expected: Expected) {
@@ -1247,6 +1386,7 @@ fn run(seed: u64, steps: usize) {
         for _ in 0..EPISODE {
             world.step();
         }
+        world.end();
     }
 }
 

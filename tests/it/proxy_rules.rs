@@ -8,18 +8,18 @@ use serde_json::{Value as Json, json};
 use crate::fuzz_targets::hook::InProcess;
 
 /// A client, a server, and a spec between them.
-struct Peers {
-    session: Session,
-    judge: InProcess,
-    asked: u32,
+pub(crate) struct Peers {
+    pub(crate) session: Session,
+    pub(crate) judge: InProcess,
+    pub(crate) asked: u32,
 }
 
 impl Peers {
-    fn new(spec: &str) -> Peers {
+    pub(crate) fn new(spec: &str) -> Peers {
         Peers::with(spec, Limits::default())
     }
 
-    fn with(spec: &str, limits: Limits) -> Peers {
+    pub(crate) fn with(spec: &str, limits: Limits) -> Peers {
         let spec = front("t.guard", spec, &NoFiles, check::Limits::default());
         let spec = spec.spec.expect("the spec is sound");
         Peers {
@@ -29,16 +29,16 @@ impl Peers {
         }
     }
 
-    fn client(&mut self, line: &str) -> Turn {
+    pub(crate) fn client(&mut self, line: &str) -> Turn {
         self.session.from_client(&mut self.judge, line.as_bytes())
     }
 
-    fn server(&mut self, line: &str) -> Turn {
+    pub(crate) fn server(&mut self, line: &str) -> Turn {
         self.session.from_server(&mut self.judge, line.as_bytes())
     }
 
     /// Returns the number of a request that reaches the server, or the answer to the client.
-    fn asks(&mut self, method: &str, params: &str) -> Result<u64, String> {
+    pub(crate) fn asks(&mut self, method: &str, params: &str) -> Result<u64, String> {
         self.asked += 1;
         let id = self.asked;
         let turn = self.client(&format!(
@@ -50,19 +50,19 @@ impl Peers {
         }
     }
 
-    fn call(&mut self, tool: &str, args: &str) -> Result<u64, String> {
+    pub(crate) fn call(&mut self, tool: &str, args: &str) -> Result<u64, String> {
         let params = format!(r#"{{"name":"{tool}","arguments":{args}}}"#);
         self.asks("tools/call", &params)
     }
 
     /// Answers a request, and returns what the client reads.
-    fn answers(&mut self, number: u64, result: &str) -> String {
+    pub(crate) fn answers(&mut self, number: u64, result: &str) -> String {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{result}}}"#);
         self.server(&line).on[0].clone()
     }
 
     /// A request of the server, and the answer of the client to it; whether that reaches the server.
-    fn answered(&mut self, method: &str, params: &str, answer: &str) -> bool {
+    pub(crate) fn answered(&mut self, method: &str, params: &str, answer: &str) -> bool {
         self.asked += 1;
         let id = self.asked;
         let turn = self.server(&format!(
@@ -79,7 +79,7 @@ fn read(line: &str) -> Json {
     serde_json::from_str(line).unwrap()
 }
 
-fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     json!({"content": [{"type": "text", "text": text}]}).to_string()
 }
 
@@ -337,7 +337,10 @@ enforce when kind in ["result", "message"] and text matches /4111111111111111/ =
     peers.asks("tools/call", params).unwrap();
     for (method, params) in [
         ("progress", r#"{"progressToken":1,"progress":CARD}"#),
-        ("progress", r#"{"progressToken":1,"progress":1,"total":CARD}"#),
+        (
+            "progress",
+            r#"{"progressToken":1,"progress":1,"total":CARD}"#,
+        ),
         ("message", r#"{"level":CARD,"data":"x"}"#),
     ] {
         let params = params.replace("CARD", card);

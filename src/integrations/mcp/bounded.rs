@@ -84,6 +84,10 @@ impl<T> Bounded<T> {
         self.entries.get(&number).map(|entry| &entry.value)
     }
 
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        self.entries.get_mut(&number).map(|entry| &mut entry.value)
+    }
+
     pub(super) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.values().map(|entry| &entry.value)
     }

@@ -54,7 +54,7 @@ impl Session {
         (id, method, params): (&str, String, Option<&str>),
         turn: &mut Turn,
     ) {
-        let (mut asked, args) = match self.asked(id, &method, params) {
+        let (mut asked, args, question) = match self.asked(id, &method, params) {
             Ok(asked) => asked,
             Err((code, reason)) => return turn.back.push(message::error(id, code, &reason)),
         };
@@ -69,6 +69,18 @@ impl Session {
         }
         if is_call && let Err(reason) = self.call(judge, text, (&asked, args), params, turn) {
             return turn.back.push(asked.denial(&reason));
+        }
+        if let Some(question) = question {
+            self.questions.remove(question);
+        }
+        if method == "tasks/cancel"
+            && let Some(task) = self.task_of(&Object::of(params))
+            && let Some(task) = self.tasks.get_mut(task)
+            && !std::mem::replace(&mut task.is_recorded, true)
+        {
+            // It may have done all the same what it was to do.
+            let call = Arc::clone(&task.call);
+            self.unknown(judge, &call, turn);
         }
         // Copied only after judging, which requires several times the memory of the arguments. The call of an earlier
         // attempt has its own.
@@ -90,13 +102,14 @@ impl Session {
             .push(message::ask(Some(&number.to_string()), &method, params));
     }
 
-    /// Parses a request of the client; returns it and its arguments, which are not copied into its call yet.
+    /// Parses a request of the client; returns it, its arguments, which are not copied into its call yet, and the number of the
+    /// question that it answers.
     fn asked<'p>(
         &mut self,
         id: &str,
         method: &str,
         params: Option<&'p str>,
-    ) -> Result<(Asked, &'p str), (i32, String)> {
+    ) -> Result<(Asked, &'p str, Option<u64>), (i32, String)> {
         if self.from_client.number(&message::id_key(id)).is_some() {
             let reason = "another request of this id is open";
             return Err((INVALID_REQUEST, reason.to_owned()));
@@ -136,20 +149,18 @@ impl Session {
         }
         let mut call = Arc::new(call);
         let hash = comparable(method, &members);
-        if let Some(question) = members
-            .raw("requestState")
-            .and_then(|state| self.questions.take(&hashed(state)))
-            .filter(|question| question.params == hash)
-        {
-            call = question.call;
+        let state = members.raw("requestState");
+        let number = state.and_then(|state| self.questions.number(&hashed(state)));
+        let question = number.and_then(|number| Some((number, self.questions.get(number)?)));
+        let question = question.filter(|(_, question)| question.params == hash);
+        if let Some((_, question)) = question {
+            call = Arc::clone(&question.call);
         }
-        if method == "tasks/result"
-            && let Some(of) = members
-                .raw("taskId")
-                .and_then(|task| self.tasks.number(&hashed(task)))
-                .and_then(|number| self.tasks.get(number))
-        {
-            call = Arc::clone(&of.call);
+        let question = question.map(|(number, _)| number);
+        let of_task = (method == "tasks/result").then(|| self.task_of(&members));
+        let of_task = of_task.flatten();
+        if let Some(task) = of_task.and_then(|task| self.tasks.get(task)) {
+            call = Arc::clone(&task.call);
         }
         let version = meta.text(VERSION);
         let asked = Asked {
@@ -160,9 +171,15 @@ impl Session {
             progress: meta.raw("progressToken").map(message::id_key),
             typed: version.map_or(self.typed, |version| is_typed(&version)),
             task: members.raw("task").is_some(),
+            of_task,
             params: hash,
         };
-        Ok((asked, args))
+        Ok((asked, args, question))
+    }
+
+    /// Returns the number of the task that parameters name, if it is in the table.
+    fn task_of(&self, params: &Object<'_>) -> Option<u64> {
+        self.tasks.number(&hashed(params.raw("taskId")?))
     }
 
     /// Judges a call of the client and records it if it is allowed.

@@ -19,9 +19,9 @@
 //! | message | event |
 //! |---|---|
 //! | request of the client for content, and any unknown request | `call` |
-//! | message of the server | `result`; with the `call` of a request only if it answers that request |
+//! | message of the server | `result`; with the `call` of a request only if it is the outcome of that request |
 //! | answer of the client; answers within a request | `message` of the role `assistant` or `user` |
-//! | request of the client for content that will have no answer | `result` of which all but the call is unknown |
+//! | request of the client for content, task or question that will have no outcome | `result` of which all but the call is unknown |
 //!
 //! Source: Model Context Protocol, schemas 2024-11-05 to 2026-07-28.
 
@@ -47,7 +47,7 @@ use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
 pub use bounded::Limits;
 use message::{Malformed, Object, Outcome};
-use request::{About, Asked, Question, Task};
+use request::{About, Asked, Call, Question, Task};
 pub use server::is_failed_call;
 use text::Text;
 pub(super) use text::write_text;
@@ -130,6 +130,18 @@ enum Content<'t> {
     /// It could not be read.
     Unread,
     Text(&'t Text<'t>),
+}
+
+/// The outcome of a call, as a message of the server says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Nothing: the call goes on, or the message is about none.
+    None,
+    /// It may be one, or does not say whether the call failed.
+    Unknown,
+    Known {
+        failed: bool,
+    },
 }
 
 /// The result of handling a line. Each text is one line without its end.
@@ -271,11 +283,17 @@ impl Session {
         turn
     }
 
-    /// Handles the end of the connection: no open request will be answered.
+    /// Handles the end of the connection: no open request will be answered, and what became of open tasks and questions is not told.
     pub fn end(&mut self, judge: &mut impl Judge) -> Turn {
         let mut turn = Turn::default();
         for asked in self.from_client.drain() {
             self.unanswered(judge, &asked, &mut turn);
+        }
+        for task in self.tasks.drain() {
+            self.left(judge, &task, &mut turn);
+        }
+        for question in self.questions.drain() {
+            self.unknown(judge, &question.call, &mut turn);
         }
         turn
     }
@@ -283,15 +301,33 @@ impl Session {
     /// Records that a request of the client will have no answer. What it asked for may have been done: a server can answer late on
     /// purpose, and a client gives up after a time.
     fn unanswered(&mut self, judge: &mut impl Judge, asked: &Asked, turn: &mut Turn) {
-        if !PLAIN.contains(&asked.method.as_str()) || asked.method == "tasks/result" {
-            self.unknown(judge, asked, turn);
+        // A client may ask again for the result of a task.
+        let goes_on = asked
+            .of_task
+            .is_some_and(|task| self.tasks.get(task).is_some());
+        if !PLAIN.contains(&asked.method.as_str()) || asked.method == "tasks/result" && !goes_on {
+            self.unknown(judge, &asked.call, turn);
+        }
+    }
+
+    /// Records that nothing more will be known of a task.
+    fn left(&mut self, judge: &mut impl Judge, task: &Task, turn: &mut Turn) {
+        if !task.is_recorded {
+            self.unknown(judge, &task.call, turn);
+        }
+    }
+
+    /// Records that an outcome of the call of a task is recorded, if a request asked for its result.
+    fn has_ended(&mut self, asked: &Asked) {
+        if let Some(task) = asked.of_task.and_then(|task| self.tasks.get_mut(task)) {
+            task.is_recorded = true;
         }
     }
 
     /// Records an outcome of which nothing is known but its call.
-    fn unknown(&mut self, judge: &mut impl Judge, asked: &Asked, turn: &mut Turn) {
-        let outcome = (Content::Unread, None);
-        let event = self.said(judge, asked.call.about(), UNREAD, outcome, UNREAD);
+    fn unknown(&mut self, judge: &mut impl Judge, call: &Call, turn: &mut Turn) {
+        let outcome = (Content::Unread, Ending::Unknown);
+        let event = self.said(judge, call.about(), UNREAD, outcome, UNREAD);
         match judge.observe(&event.line()) {
             Ok(decision) => self.decided(decision, turn),
             Err(reason) => turn.dropped.push(reason),
@@ -356,24 +392,25 @@ impl Session {
         verdict
     }
 
-    /// Returns the event of a message of the server. `failed` is `None` if the message does not say that a request is finished,
-    /// or not whether it succeeded.
+    /// Returns the event of a message of the server. One that is no outcome is no success and no failure; if the spec may take null for
+    /// one of these (`error != true`), that is unknown.
     fn said(
         &self,
         judge: &impl Judge,
         about: About<'_>,
         value: &str,
-        (content, failed): (Content<'_>, Option<bool>),
+        (content, ending): (Content<'_>, Ending),
         raw: &str,
     ) -> Event {
         let mut event = self.event(judge, ("result", "tool"), about, content, raw);
         if judge.reads("result") {
             event.raw("result", value);
         }
-        let error = match failed {
-            Some(true) => "true",
-            Some(false) => "false",
-            None => UNREAD,
+        let error = match ending {
+            Ending::Known { failed: true } => "true",
+            Ending::Known { failed: false } => "false",
+            Ending::None if judge.only_looks_for("error") => "null",
+            Ending::None | Ending::Unknown => UNREAD,
         };
         event.raw("error", error);
         event

@@ -21,6 +21,8 @@ pub(super) struct Asked {
     pub(super) typed: bool,
     /// Whether the answer may be a task.
     pub(super) task: bool,
+    /// The number of the task for whose result it asks, if that is in the table.
+    pub(super) of_task: Option<u64>,
     /// A hash of the parameters that a further attempt must repeat.
     pub(super) params: blake3::Hash,
 }
@@ -43,6 +45,8 @@ pub(super) struct Task {
     pub(super) call: Arc<Call>,
     /// The progress token of the request, which is valid as long as the task runs.
     pub(super) progress: Option<String>,
+    /// Whether an outcome of the call is recorded.
+    pub(super) is_recorded: bool,
 }
 
 /// A call for which the server requested input.
@@ -93,9 +97,10 @@ impl<'c> About<'c> {
         }
     }
 
-    /// Returns the subject of the result of a task that a message contains which is not the answer of `tasks/result`.
+    /// Returns the subject of the result of a task that a message contains which is not the answer of `tasks/result`: some call.
     pub(super) fn unknown(self) -> About<'c> {
         About {
+            id: Some(""),
             is_known: false,
             ..self
         }
@@ -122,7 +127,7 @@ impl Call {
         }
     }
 
-    /// Returns the call without its id, for a message about it that is not its result.
+    /// Returns the call without its id, for a message about it that is not its outcome.
     pub(super) fn part(&self) -> About<'_> {
         About {
             id: None,

@@ -9,8 +9,8 @@ use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Ob
 use super::request::{About, Asked, Call, Question, Task, hash_of, hashed};
 use super::text::Text;
 use super::{
-    Content, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, is_typed,
-    readable, said_by_server,
+    Content, Ending, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled,
+    is_typed, readable, said_by_server,
 };
 use crate::monitor::folded;
 
@@ -70,7 +70,8 @@ impl Session {
         let Some(asked) = number.and_then(|number| self.from_client.remove(number)) else {
             return;
         };
-        self.unknown(judge, &asked, turn);
+        self.unknown(judge, &asked.call, turn);
+        self.has_ended(&asked);
         let reason = format!("{UNCHECKED_ANSWER}: it is malformed");
         turn.on.push(asked.denial(&reason));
     }
@@ -114,47 +115,72 @@ impl Session {
         }
         let said = Text::of(value);
         let has = |names: &[&str]| result.iter().all(|(key, _)| names.contains(&key));
-        let question = asked.typed
+        let is_question = asked.typed
             && result.text("resultType").as_deref() == Some("input_required")
             && has(&["_meta", "inputRequests", "requestState", "resultType"]);
+        let state = result.raw("requestState").filter(|_| is_question);
         let is_task = asked.task && task.is_some() && has(&["_meta", "resultType", "task"]);
+        let goes_on = is_task || state.is_some();
+        let mut passes = Ok(());
         let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
         if carries || asked.method == "tasks/result" {
             let failed = match outcome {
                 Outcome::Error(_) => Some(true),
                 Outcome::Result(_) => failed(&asked.method, &result, value),
             };
-            let about = match question || is_task {
+            let about = match goes_on {
                 true => asked.call.part(),
                 false if holds_task_result(&asked.method, value) => asked.call.about().unknown(),
                 false => asked.call.about(),
             };
+            let ending = match failed {
+                _ if goes_on => Ending::None,
+                Some(failed) => Ending::Known { failed },
+                None => Ending::Unknown,
+            };
             let content = Content::Text(&said);
-            let event = self.said(judge, about, value, (content, failed), text);
-            if let Err(reason) = self.happened(judge, event, turn) {
-                return turn.on.push(asked.denial(&reason));
+            let event = self.said(judge, about, value, (content, ending), text);
+            passes = self.happened(judge, event, turn);
+            if !goes_on {
+                self.has_ended(&asked);
             }
         }
-        let value = match self.subscription(value, Some((id, &asked.id))) {
+        let rewritten = passes.and_then(|()| self.subscription(value, Some((id, &asked.id))));
+        let value = match rewritten {
             Ok(rewritten) => rewritten,
-            Err(reason) => return turn.on.push(asked.denial(&reason)),
+            Err(reason) => {
+                // The client will not go on with it, but the server may.
+                if goes_on {
+                    self.unknown(judge, &asked.call, turn);
+                }
+                return turn.on.push(asked.denial(&reason));
+            }
         };
         let value = value.as_deref().unwrap_or(match outcome {
             Outcome::Result(value) | Outcome::Error(value) => value,
         });
-        if question && let Some(state) = result.raw("requestState") {
+        if let Some(state) = state {
             let question = Question {
                 params: asked.params,
                 call: Arc::clone(&asked.call),
             };
             let key = hashed(state);
-            self.questions.take(&key);
-            self.questions.insert(key, question, asked.call.size());
+            let replaced = self.questions.take(&key);
+            let (_, evicted) = self.questions.insert(key, question, asked.call.size());
+            for question in replaced.into_iter().chain(evicted) {
+                self.unknown(judge, &question.call, turn);
+            }
         }
         if let Some(key) = task.filter(|key| self.tasks.number(key).is_none()) {
-            let bytes = asked.size();
-            let (call, progress) = (asked.call, asked.progress);
-            self.tasks.insert(key, Task { call, progress }, bytes);
+            let task = Task {
+                call: Arc::clone(&asked.call),
+                progress: asked.progress.clone(),
+                is_recorded: !is_task,
+            };
+            let (_, evicted) = self.tasks.insert(key, task, asked.size());
+            for task in evicted {
+                self.left(judge, &task, turn);
+            }
         }
         turn.on.push(message::answer(
             &asked.id,
@@ -218,7 +244,7 @@ impl Session {
         if !said.is_empty() || !QUIET.contains(&method.as_str()) {
             let (about, value) = (About::message(&method, params), params.unwrap_or("null"));
             let content = Content::Text(&said);
-            let event = self.said(judge, about, value, (content, None), text);
+            let event = self.said(judge, about, value, (content, Ending::None), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.back.push(message::error(id, DENIED, &reason));
             }
@@ -240,6 +266,7 @@ impl Session {
             progress: None,
             typed: false,
             task: false,
+            of_task: None,
             params: hash_of(&[]),
         };
         let size = asked.size();
@@ -271,18 +298,19 @@ impl Session {
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method) {
             let members = Object::of(params);
-            let about = match method {
+            let about = About::message(method, params);
+            let (about, ending) = match method {
                 "notifications/progress" => match self.progressing(&members) {
-                    Ok(about) => about,
+                    Ok(about) => (about, Ending::None),
                     Err(reason) => return turn.dropped.push(reason),
                 },
                 _ if holds_task_result(method, params.unwrap_or_default()) => {
-                    About::message(method, params).unknown()
+                    (about.unknown(), Ending::Unknown)
                 }
-                _ => About::message(method, params),
+                _ => (about, Ending::None),
             };
             let (value, content) = (params.unwrap_or("null"), Content::Text(&said));
-            let event = self.said(judge, about, value, (content, None), text);
+            let event = self.said(judge, about, value, (content, ending), text);
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.dropped.push(reason);
             }
@@ -311,10 +339,9 @@ impl Session {
             .filter(|(progress, _)| token.is_some() && **progress == token)
             .map(|(_, call)| call);
         let first = of.next().ok_or("progress of no open request")?;
-        match of.all(|other| Arc::ptr_eq(first, other)) {
-            true => Ok(first.part()),
-            false => Ok(first.part().unknown()),
-        }
+        let is_known = first.is_known && of.all(|other| Arc::ptr_eq(first, other));
+        let about = first.part();
+        Ok(About { is_known, ..about })
     }
 
     /// Returns an object of the server whose `_meta` names the request that began a subscription, with our id replaced by the

@@ -19,6 +19,7 @@ use super::table::{Table, Unreached};
 use super::usage::Clients;
 use super::{Identity, Options, Speaker};
 use crate::eval::{self, Live, Program, StepCache};
+use crate::hir::reads::is_only_looked_for;
 use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
@@ -274,10 +275,7 @@ impl Monitor {
             })
             .chain(&schema.layout.each)
             .chain(&schema.layout.id);
-        paths.any(|path| match path {
-            Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
-            Path::JsonPath(_) => true,
-        })
+        paths.any(|path| is_in(path, member))
     }
 
     /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
@@ -289,6 +287,22 @@ impl Monitor {
     pub fn check_keys(&self, at: &[&[&str]], json: &str) -> Result<(), String> {
         let keys = || ReadKeys::of(self.program.spec());
         self.keys.get_or_init(keys).check(at, json)
+    }
+
+    /// Returns whether the spec reads this member of events only to find those in which it has a value: an event that has none is
+    /// nothing that the spec looks for.
+    pub fn only_looks_for(&self, member: &str) -> bool {
+        let spec = self.program.spec();
+        let fields = spec.schema.fields.iter().enumerate();
+        let is_whole = |source: &FieldSource| match source {
+            FieldSource::Event(Path::Pointer(tokens)) => tokens[..] == [member],
+            _ => false,
+        };
+        let mut read = fields.filter(|(_, field)| match &field.source {
+            FieldSource::Event(path) => is_in(path, member),
+            FieldSource::Each(_) | FieldSource::Origin(_) => false,
+        });
+        read.all(|(at, field)| is_whole(&field.source) && is_only_looked_for(spec, at))
     }
 
     /// Returns whether a trace of this name is live.
@@ -587,6 +601,14 @@ impl Monitor {
         self.unreadable(
             "expected an event, found a whole trace; to check traces, use `guard audit`".to_owned(),
         )
+    }
+}
+
+/// Whether what stands at a path may be, hold or be a part of this member of events.
+fn is_in(path: &Path, member: &str) -> bool {
+    match path {
+        Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
+        Path::JsonPath(_) => true,
     }
 }
 
