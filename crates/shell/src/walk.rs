@@ -94,7 +94,7 @@ pub(super) struct Scope<'a> {
     /// Variables that are assigned once, of which only a part is known.
     pub(super) partial: HashMap<String, Partial>,
     constant: HashSet<String>,
-    /// `$0`, `$1`, …, if known; none if there are no parameters and `$0` is the name by which the shell was called.
+    /// `$0`, `$1`, …, if known; empty if there are no parameters and `$0` is the name by which the shell was called.
     pub(super) positional: Option<Vec<String>>,
     pub(super) functions: HashMap<&'a str, Vec<&'a Node>>,
     pub(super) splits_oddly: bool,

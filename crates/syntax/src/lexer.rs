@@ -78,7 +78,7 @@ pub enum LexErrorKind {
     PercentOperator,
     /// A string in single quotes.
     SingleQuoted,
-    /// The beginning of a comment in another language: `#`, or `--` in column 0.
+    /// The beginning of a comment in another language: `#`, or `--` in column 0 before white space.
     ForeignComment,
 }
 
@@ -212,7 +212,13 @@ pub fn lex(text: &str, base: u32) -> Lexed {
         let mut error = None;
         let begins_comment = match raw {
             Err(()) => slice == "#",
-            Ok(Raw::Minus) => lexer.remainder().starts_with('-') && is_column_zero(text, start),
+            // `--x` is a number, which was negated twice.
+            Ok(Raw::Minus) => {
+                let words = lexer.remainder().trim_start_matches('-');
+                lexer.remainder().starts_with('-')
+                    && !words.starts_with(|c: char| !c.is_whitespace())
+                    && is_column_zero(text, start)
+            }
             _ => false,
         };
         if begins_comment {

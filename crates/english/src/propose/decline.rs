@@ -1,4 +1,4 @@
-//! What no proposal is made of: verbs that ask that something does *not* happen, times of day, and duties that are lifted.
+//! Sentences of which no proposal is made: verbs that ask that something does *not* happen, times of day, and duties that are lifted.
 //!
 //! *Refrain from paying* and *skip the check* are no events: read as such, a sentence would say the opposite. What is certain is said with
 //! *must* or *must not* by the first rows of `data/paraphrases.txt`; the rest is declined here.

@@ -433,16 +433,11 @@ impl<'a> Checker<'a> {
         let left = self.operand(scope, lhs, None);
         let wanted = Type::List(Arc::new(left.ty.non_null().clone()));
         let right = self.value(scope, rhs, Some(&wanted));
-        let is_object = matches!(
-            self.spec.exprs.get(right.id),
-            Expr::Record(_) | Expr::Const(Value::Object(_))
-        );
-        if is_object {
-            self.report(
-                Diagnostic::new(Code::G0303, *rhs.span, "expected a list or set, found an object")
-                    .label("an object")
-                    .note("to ask for a member, write `object[name] != null`; for some texts, `{\"a\", \"b\"}`"),
-            );
+        if let Expr::Record(_) | Expr::Const(Value::Object(_)) = self.spec.exprs.get(right.id) {
+            let message = "expected a list or set, found an object";
+            let wrong = Diagnostic::new(Code::G0303, *rhs.span, message).label("an object");
+            let remedy = "to ask for a member, write `object[name] != null`; for some texts, `{\"a\", \"b\"}`";
+            self.report(wrong.note(remedy));
             return self.wrong();
         }
         let item = match right.ty.non_null() {

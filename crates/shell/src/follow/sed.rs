@@ -110,7 +110,7 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
     code
 }
 
-/// How a version of `sed` reads brackets in a regular expression.
+/// The reading of brackets in a regular expression by a version of `sed`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Brackets {
     /// As other characters: what ends the expression ends it there, too.
