@@ -12,6 +12,14 @@ mod overlay_map;
 #[allow(dead_code, reason = "the bench needs a part of it")]
 mod binding;
 
+#[path = "../crates/lang/src/hash.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the bench needs a part of it, and not its test"
+)]
+mod hash;
+
 #[cfg(test)]
 #[path = "../tests/it/support/random.rs"]
 #[allow(
@@ -31,7 +39,7 @@ use binding::Key;
 use overlay_map::{ForkLife, OverlayMap};
 use value::Value;
 
-type Persistent = im::HashMap<Key, u32, rustc_hash::FxBuildHasher>;
+type Persistent = im::HashMap<Key, u32, hash::Seeded>;
 
 /// Returns the least time of a repetition, in nanoseconds for each of `n`.
 fn best(n: u32, mut repeat: impl FnMut()) -> f64 {

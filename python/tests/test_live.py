@@ -103,6 +103,17 @@ def test_a_renamed_tool_and_extra_arguments() -> None:
         tool(1, b=2)
 
 
+def test_two_arguments_of_one_name_are_refused(live: guard.Monitor) -> None:
+    @live.guard
+    def look(path: str, /, **more: str) -> str:
+        return f"{path} {more}"
+
+    assert look("a", other="b") == "a {'other': 'b'}"
+    # Only one of them would be judged.
+    with pytest.raises(TypeError, match="'path'"):
+        look("a", path="b")
+
+
 def test_generators_are_refused(live: guard.Monitor) -> None:
     def stream() -> Iterator[int]:
         yield 1
