@@ -720,6 +720,9 @@ fn what_is_prohibited_stays_prohibited_after_a_violation() {
         "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") until[0,20] tool == \"Grep\")",
         "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") until[0,1h] tool == \"Grep\")",
         "property p = always ((tool == \"Read\" -> next always not (kind == \"call\" and tool == \"Bash\")) and (tool == \"Bash\" -> kind == \"call\"))",
+        "property p = always (tool == \"Read\" -> next always not (kind == \"call\" and tool == \"Bash\")) where kind in [\"call\", \"result\"]",
+        "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") until[0,9] tool == \"Grep\") where kind in [\"call\", \"result\"]",
+        "property p = always (tool == \"Read\" -> not (kind == \"call\" and tool == \"Bash\") unless (tool == \"Grep\" and next tool == \"Edit\"))",
         "property p = forall s in {\"a\"}: never (tool == \"Read\" and eventually (kind == \"call\" and tool == \"Bash\" and s != \"b\"))",
     ];
     for spec in specs {

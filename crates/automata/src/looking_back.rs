@@ -107,6 +107,19 @@ impl Rewriting<'_> {
                     let more = self.formulas.or(p, more);
                     return self.formulas.and(kept, more);
                 }
+                // The first `k`, which must come unless it is negated, satisfies `h`.
+                Node::Until(f, Interval::ALL, g) if let Some((k, h, is)) = self.first(f, g) => {
+                    let skipped = self.formulas.not(k);
+                    let before = self.unless_since(p, skipped, Interval::ALL);
+                    let before = self.formulas.or(before, skipped);
+                    let kept = self.either(before, h, is == positive);
+                    if !positive {
+                        return kept;
+                    }
+                    let comes = self.formulas.eventually(Interval::ALL, k);
+                    let comes = self.formulas.or(p, comes);
+                    return self.formulas.and(kept, comes);
+                }
                 // `!(f U[0,h] g)`: no `g` within the window of a position without `p` since which `f` has held.
                 Node::Until(f, window, g)
                     if !positive && begins_now(window) && !self.looks_ahead(f) =>
@@ -126,11 +139,74 @@ impl Rewriting<'_> {
                     let kept = self.either(waiting, f, positive);
                     return self.formulas.and(kept, comes);
                 }
+                // An `f` or `g` that depends on later positions ends nothing before its part about the present holds: that much is
+                // found again.
+                Node::Until(f, window, g) if begins_now(window) => {
+                    let now = if positive {
+                        let g = self.present(g, true);
+                        let open = self.formulas.not(g);
+                        let waiting = self.unless_since(p, open, window);
+                        let waiting = self.formulas.or(waiting, g);
+                        self.either(waiting, f, true)
+                    } else {
+                        let (f, g) = (self.present(f, false), self.present(g, false));
+                        let until = self.formulas.until(f, window, g);
+                        self.either(p, until, false)
+                    };
+                    let phi = self.signed(phi, positive);
+                    let whole = self.formulas.or(p, phi);
+                    return self.formulas.and(now, whole);
+                }
                 _ => {}
             }
         }
         let phi = self.signed(phi, positive);
         self.formulas.or(p, phi)
+    }
+
+    /// Returns `k`, `h` and the sign of `h` if `f U g` says that there is a first `k` and that it satisfies `h`, or does not: the next
+    /// step of those that `where` keeps is written so.
+    fn first(&mut self, f: FormulaId, g: FormulaId) -> Option<(FormulaId, FormulaId, bool)> {
+        let node = |formula| self.formulas.node(formula);
+        let Node::Not(ends) = node(f) else {
+            return None;
+        };
+        let (k, h, is) = match (node(ends), node(g)) {
+            // `!k U (k & h)`
+            (_, Node::And(k, h)) if ends == k => (k, h, true),
+            // `!(k & h) U !(!k | (k & h))`: `!k W (k & h)` is the negation of it.
+            (Node::And(k, h), Node::Not(either)) => match node(either) {
+                Node::Or(skipped, there) if there == ends && node(skipped) == Node::Not(k) => {
+                    (k, h, false)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        (!self.looks_ahead(k) && self.looks_ahead(h)).then_some((k, h, is))
+    }
+
+    /// Returns a formula about this position and earlier ones that follows from a formula (`weaker`), or from which it follows.
+    fn present(&mut self, formula: FormulaId, weaker: bool) -> FormulaId {
+        if !self.looks_ahead(formula) {
+            return formula;
+        }
+        match self.formulas.node(formula) {
+            Node::Not(f) => {
+                let f = self.present(f, !weaker);
+                self.formulas.not(f)
+            }
+            Node::And(f, g) => {
+                let (f, g) = (self.present(f, weaker), self.present(g, weaker));
+                self.formulas.and(f, g)
+            }
+            Node::Or(f, g) => {
+                let (f, g) = (self.present(f, weaker), self.present(g, weaker));
+                self.formulas.or(f, g)
+            }
+            _ if weaker => self.formulas.verum(),
+            _ => self.formulas.falsum(),
+        }
     }
 
     fn both(&mut self, p: FormulaId, f: FormulaId, g: FormulaId, positive: bool) -> FormulaId {
@@ -195,6 +271,19 @@ mod tests {
         let strictly = formulas.implies(a, strictly);
         let within = formulas.until(not_b, Interval::steps(0, 3), c);
         let within = formulas.implies(a, within);
+        // `next always not b` at the steps with `c`.
+        let skipped = formulas.not(c);
+        let kept_b = formulas.and(c, b);
+        let no_kept = formulas.not(kept_b);
+        let always_kept = formulas.always(Interval::ALL, no_kept);
+        let there = formulas.and(c, always_kept);
+        let kept = formulas.unless(skipped, there);
+        let kept = formulas.weak_next(kept);
+        let kept = formulas.implies(a, kept);
+        let then = formulas.next(a);
+        let sequence = formulas.and(c, then);
+        let sequence = formulas.unless(not_b, sequence);
+        let sequence = formulas.implies(a, sequence);
         for (phi, word, expected) in [
             (no_leak, "b,a,b,-,b,ab,b", "..v.vvv"),
             (waits, "b,a,b,b,c,b,ab,b,bc", "..vv..vv."),
@@ -204,6 +293,8 @@ mod tests {
             (answered, "a,-,-,-,a,-,b", "..v...."),
             (strictly, "a,b,-,b,a,b", ".v.v.v"),
             (within, "a,b,b,b,b,a,c,b", ".vvv...."),
+            (kept, "a,bc,b,bc,b,bc", ".v.v.v"),
+            (sequence, "a,b,b,c,-,b,c,a,b", ".vv.....v"),
         ] {
             let start = Atom(3);
             let watched = formulas.watched_on(phi, start);

@@ -386,7 +386,8 @@ def _guarded(monitor: Monitor, tool: Tool, name: str, outcome: Outcome | None) -
 def _named(signature: inspect.Signature, bound: inspect.BoundArguments) -> Iterator[tuple[str, Any]]:
     """Give the arguments by name; those of `**kwargs` stand beside the others, as in the call.
 
-    A positional-only parameter and a member of `**kwargs` may have one name: only one of them would be judged, so the call is refused.
+    A positional-only parameter and a member of `**kwargs` may have one name: only one of them would be judged, so the call
+    is refused.
     """
     for name, value in bound.arguments.items():
         if signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
