@@ -6,7 +6,11 @@ pub(super) enum Folder {
     /// The initial folder, or one below.
     Here,
     /// One of these folders: a command may fail or not run at all.
-    Known(Vec<String>),
+    Known {
+        all: Vec<String>,
+        /// Whether it may still be the initial folder, or one below. That matters to paths that begin with `..`.
+        or_here: bool,
+    },
     Unknown,
 }
 
@@ -14,21 +18,36 @@ pub(super) enum Folder {
 const FOLDERS: usize = 8;
 
 impl Folder {
-    /// Returns the folder if either may be the current one. A known folder also covers the initial one.
+    /// Returns one folder.
+    pub(super) fn one(path: String) -> Folder {
+        Folder::Known {
+            all: vec![path],
+            or_here: false,
+        }
+    }
+
+    /// Returns the folder if either may be the current one.
     pub(super) fn or(self, other: Folder) -> Folder {
-        let (mut all, more) = match (self, other) {
-            (Folder::Unknown, _) | (_, Folder::Unknown) => return Folder::Unknown,
-            (Folder::Here, folder) | (folder, Folder::Here) => return folder,
-            (Folder::Known(all), Folder::Known(more)) => (all, more),
+        let parts = |folder| match folder {
+            Folder::Unknown => None,
+            Folder::Here => Some((Vec::new(), true)),
+            Folder::Known { all, or_here } => Some((all, or_here)),
+        };
+        let (Some((mut all, here)), Some((more, there))) = (parts(self), parts(other)) else {
+            return Folder::Unknown;
         };
         for folder in more {
             if !all.contains(&folder) {
                 all.push(folder);
             }
         }
-        match all.len() > FOLDERS {
-            true => Folder::Unknown,
-            false => Folder::Known(all),
+        match all.len() {
+            0 => Folder::Here,
+            n if n > FOLDERS => Folder::Unknown,
+            _ => Folder::Known {
+                all,
+                or_here: here || there,
+            },
         }
     }
 }

@@ -340,7 +340,10 @@ pub(super) fn check_deletion(
         }
         match folder {
             Folder::Here => {}
-            Folder::Known(all) => {
+            Folder::Known { all, or_here } => {
+                if *or_here && field.text.split('/').any(|part| part == "..") {
+                    others.push(field.clone());
+                }
                 let mut paths = all.iter().map(|from| joined(from, &field.text));
                 let first = paths.next().unwrap_or_default();
                 others.extend(paths.map(|text| Field {

@@ -218,12 +218,15 @@ fn moved(from: &Folder, to: Option<&Field>, oddly: bool) -> Folder {
         return Folder::Unknown;
     };
     match from {
-        _ if to.starts_with('/') => Folder::Known(vec![joined("/", to)]),
+        _ if to.starts_with('/') => Folder::one(joined("/", to)),
         // the variables of `cd`
         _ if oddly => Folder::Unknown,
         Folder::Here if !to.contains("..") => Folder::Here,
-        Folder::Known(all) => Folder::Known(all.iter().map(|from| joined(from, to)).collect()),
-        Folder::Here | Folder::Unknown => Folder::Unknown,
+        Folder::Known { all, or_here } if !(*or_here && to.contains("..")) => Folder::Known {
+            all: all.iter().map(|from| joined(from, to)).collect(),
+            or_here: *or_here,
+        },
+        _ => Folder::Unknown,
     }
 }
 
