@@ -276,6 +276,10 @@ impl Walk<'_> {
             if item.silent || is_file && command.iter().all(is_plain) {
                 return Ok(Run::Words(words));
             }
+            // it quotes what it puts into the line: one word, and perhaps a text for another shell
+            if item.is_known() && !is_file && !is_plain(item) {
+                return refuse("an item that `parallel` quotes", item);
+            }
             line_of(&words)
         });
         Ok(Run::All(runs.collect::<Result<_>>()?))
