@@ -120,42 +120,34 @@ impl Rewriting<'_> {
                     let comes = self.formulas.or(p, comes);
                     return self.formulas.and(kept, comes);
                 }
-                // `!(f U[0,h] g)`: no `g` within the window of a position without `p` since which `f` has held.
-                Node::Until(f, window, g)
-                    if !positive && begins_now(window) && !self.looks_ahead(f) =>
-                {
-                    let p = self.unless_since(p, f, window);
-                    return self.either(p, g, positive);
-                }
-                // `f U[0,h] g`: neither `f` nor `g` is missing until `g` comes, and it does within the window.
-                Node::Until(f, window, g)
-                    if positive && begins_now(window) && !self.looks_ahead(g) =>
-                {
-                    let comes = self.formulas.eventually(window, g);
-                    let comes = self.formulas.or(p, comes);
-                    let open = self.formulas.not(g);
+                // `f U[0,h] g`: neither `f` nor `g` is missing until `g` comes, and it does within the window. A `g` that depends on later
+                // positions does not come before its part about the present holds: that much is found again.
+                Node::Until(f, window, g) if begins_now(window) && positive => {
+                    let now = self.present(g, true);
+                    let open = self.formulas.not(now);
                     let waiting = self.unless_since(p, open, window);
-                    let waiting = self.formulas.or(waiting, g);
-                    let kept = self.either(waiting, f, positive);
-                    return self.formulas.and(kept, comes);
-                }
-                // An `f` or `g` that depends on later positions ends nothing before its part about the present holds: that much is
-                // found again.
-                Node::Until(f, window, g) if begins_now(window) => {
-                    let now = if positive {
-                        let g = self.present(g, true);
-                        let open = self.formulas.not(g);
-                        let waiting = self.unless_since(p, open, window);
-                        let waiting = self.formulas.or(waiting, g);
-                        self.either(waiting, f, true)
-                    } else {
-                        let (f, g) = (self.present(f, false), self.present(g, false));
-                        let until = self.formulas.until(f, window, g);
-                        self.either(p, until, false)
+                    let waiting = self.formulas.or(waiting, now);
+                    let kept = self.either(waiting, f, true);
+                    let owed = match now == g {
+                        true => self.formulas.eventually(window, g),
+                        false => phi,
                     };
-                    let phi = self.signed(phi, positive);
+                    let owed = self.formulas.or(p, owed);
+                    return self.formulas.and(kept, owed);
+                }
+                // `!(f U[0,h] g)`: no `g` within the window of a position without `p` since which `f` has held; of an `f` that depends
+                // on later positions, its part about the present.
+                Node::Until(f, window, g) if begins_now(window) => {
+                    let now = self.present(f, false);
+                    let before = self.unless_since(p, now, window);
+                    if now == f {
+                        return self.either(before, g, false);
+                    }
+                    let g = self.present(g, false);
+                    let kept = self.either(before, g, false);
+                    let phi = self.formulas.not(phi);
                     let whole = self.formulas.or(p, phi);
-                    return self.formulas.and(now, whole);
+                    return self.formulas.and(kept, whole);
                 }
                 _ => {}
             }
