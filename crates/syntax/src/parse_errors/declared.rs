@@ -108,7 +108,7 @@ fn typed(p: &Place<'_, '_>) -> Option<Diagnostic> {
         Token::LBracket | Token::Less => {
             let close = match p.token {
                 Token::LBracket => p.closing(p.at + 1)?,
-                _ => closing_angle(p)?,
+                _ => p.closing_angle()?,
             };
             let inner = b.slice(span.end, p.tokens[close].start);
             // The keys of a map are always strings.
@@ -135,20 +135,6 @@ fn typed(p: &Place<'_, '_>) -> Option<Diagnostic> {
             .label("expected a type")
             .fix(format!("write `{ty}`"), whole, ty.clone()),
     )
-}
-
-/// Returns the index of the `>` that closes the `<` at this place.
-fn closing_angle(p: &Place<'_, '_>) -> Option<usize> {
-    let mut depth = 0usize;
-    for (index, lexeme) in p.tokens.iter().enumerate().skip(p.at) {
-        match lexeme.token {
-            Token::Less => depth += 1,
-            Token::Greater if depth == 1 => return Some(index),
-            Token::Greater => depth -= 1,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Clauses of fields of events.

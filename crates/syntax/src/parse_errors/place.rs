@@ -58,35 +58,53 @@ impl<'p, 't> Place<'p, 't> {
 
     /// Returns the index of the bracket that is open before the token at `index`.
     pub(super) fn opening(&self, index: usize) -> Option<usize> {
-        let mut depth = 0u32;
-        for (place, lexeme) in self.tokens[..index].iter().enumerate().rev() {
-            match lexeme.token {
-                Token::RParen | Token::RBracket | Token::RBrace => depth += 1,
-                Token::LParen | Token::LBracket | Token::LBrace if depth == 0 => {
-                    return Some(place);
-                }
-                Token::LParen | Token::LBracket | Token::LBrace => depth -= 1,
-                _ => {}
-            }
-        }
-        None
+        let before = self.tokens.iter().enumerate().take(index);
+        unmatched(before.rev(), is_closing, is_opening)
     }
 
     /// Returns the index of the bracket that closes the one that is open before the token at `index`.
     pub(super) fn closing(&self, index: usize) -> Option<usize> {
-        let mut depth = 0u32;
-        for (place, lexeme) in self.tokens.iter().enumerate().skip(index) {
-            match lexeme.token {
-                Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
-                Token::RParen | Token::RBracket | Token::RBrace if depth == 0 => {
-                    return Some(place);
-                }
-                Token::RParen | Token::RBracket | Token::RBrace => depth -= 1,
-                _ => {}
+        let after = self.tokens.iter().enumerate().skip(index);
+        unmatched(after, is_opening, is_closing)
+    }
+
+    /// Returns the index of the `>` that closes the `<` at this place.
+    pub(super) fn closing_angle(&self) -> Option<usize> {
+        let after = self.tokens.iter().enumerate().skip(self.at + 1);
+        unmatched(
+            after,
+            |token| token == Token::Less,
+            |token| token == Token::Greater,
+        )
+    }
+}
+
+/// Returns the index of the first token that ends what none of the others before it begins.
+fn unmatched<'t>(
+    tokens: impl Iterator<Item = (usize, &'t Lexeme)>,
+    begins: impl Fn(Token) -> bool,
+    ends: impl Fn(Token) -> bool,
+) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, Lexeme { token, .. }) in tokens {
+        if begins(*token) {
+            depth += 1;
+        } else if ends(*token) {
+            match depth.checked_sub(1) {
+                Some(outer) => depth = outer,
+                None => return Some(index),
             }
         }
-        None
     }
+    None
+}
+
+fn is_opening(token: Token) -> bool {
+    matches!(token, Token::LParen | Token::LBracket | Token::LBrace)
+}
+
+fn is_closing(token: Token) -> bool {
+    matches!(token, Token::RParen | Token::RBracket | Token::RBrace)
 }
 
 /// Whether a token is a number, a duration or a string.
