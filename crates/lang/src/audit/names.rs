@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::hash::SeededSet;
 use smol_str::SmolStr;
 
 use super::Judge;
 use crate::diagnostic::misspelling_of;
 use crate::eval::Wanted;
+use crate::hash::SeededSet;
 use crate::hir::reads;
 use crate::hir::{Compare, Expr, Spec};
 use crate::ids::ExprId;
@@ -121,6 +121,9 @@ impl Names {
     /// Takes note of the names of a step. The cells of deferred texts mean nothing.
     fn note(&self, step: &Step, deferred: &[DeferredText]) {
         for place in &self.places {
+            if !place.members.is_missing() && !place.texts.is_missing() {
+                continue;
+            }
             let Some(Cell::Known(value)) = step.cells.get(place.field) else {
                 continue;
             };
@@ -192,21 +195,20 @@ impl Looked {
         names.filter(|(_, found)| !found.load(Ordering::Relaxed))
     }
 
+    fn is_missing(&self) -> bool {
+        self.missing().next().is_some()
+    }
+
     /// Takes note of a value that has some names.
     fn note<'v, I: Iterator<Item = &'v SmolStr>>(
         &self,
         has: impl Fn(&SmolStr) -> bool,
         all: impl FnOnce() -> I,
     ) {
-        let mut is_missing = false;
-        for (name, found) in self.missing() {
-            if has(name) {
-                found.store(true, Ordering::Relaxed);
-            } else {
-                is_missing = true;
-            }
+        for (_, found) in self.missing().filter(|(name, _)| has(name)) {
+            found.store(true, Ordering::Relaxed);
         }
-        if !is_missing {
+        if !self.is_missing() {
             return;
         }
         let others = self.others.read().unwrap_or_else(PoisonError::into_inner);

@@ -225,7 +225,6 @@ fn join(list: &Value, by: &str) -> Result<Value, Fault> {
     Ok(Value::string(text))
 }
 
-/// Returns the remainder with the sign of the divisor.
 /// Returns the remainder, with the sign of the divisor, which is not 0.
 fn remainder(lhs: i128, rhs: i128) -> i128 {
     // Only the least integer divided by -1 overflows, without a remainder.
@@ -234,6 +233,7 @@ fn remainder(lhs: i128, rhs: i128) -> i128 {
     if is_wrong_side { rest + rhs } else { rest }
 }
 
+/// Returns the remainder with the sign of the divisor.
 fn modulo(lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
     match (lhs, rhs) {
         (_, Number::Int(0)) => Err(Fault::DivisionByZero),
