@@ -31,16 +31,15 @@ pub(super) fn may_be_descriptor(path: &str) -> bool {
 
 /// Whether a word is a parameter with an option in its place: `${x:--v}`.
 fn gives_option(text: &str) -> bool {
-    let behind_name = |text: &str| {
-        let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
-        text.trim_start_matches(is_name).to_owned()
+    let Some(text) = text.strip_prefix("${") else {
+        return false;
     };
-    let behind = text.strip_prefix("${").map(behind_name);
-    behind.is_some_and(|text| {
-        let text = text.strip_prefix(':').unwrap_or(&text);
-        text.strip_prefix(['-', '=', '+'])
-            .is_some_and(|text| text.trim_start_matches(['"', '\'']).starts_with('-'))
-    })
+    let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let behind = text.trim_start_matches(is_name);
+    let behind = behind.strip_prefix(':').unwrap_or(behind);
+    behind
+        .strip_prefix(['-', '=', '+'])
+        .is_some_and(|text| text.trim_start_matches(['"', '\'']).starts_with('-'))
 }
 
 /// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.

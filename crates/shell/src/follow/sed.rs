@@ -180,19 +180,16 @@ fn behind_expression(text: &str, end: char, brackets: Brackets) -> &str {
     if brackets == Brackets::Plain {
         return behind(text, end);
     }
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        if c == end {
-            return rest;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            _ if c == end => return rest.as_str(),
+            '\\' => {
+                rest.next();
+            }
+            '[' => rest = behind_set(rest.as_str(), brackets).chars(),
+            _ => {}
         }
-        rest = match c {
-            '\\' => rest
-                .get(rest.chars().next().map_or(0, char::len_utf8)..)
-                .unwrap_or_default(),
-            '[' => behind_set(rest, brackets),
-            _ => rest,
-        };
     }
     ""
 }
@@ -200,22 +197,23 @@ fn behind_expression(text: &str, end: char, brackets: Brackets) -> &str {
 /// Returns what stands behind a set of characters, from behind its bracket: `^]/[:alpha:]]x` gives `x`.
 fn behind_set(text: &str, brackets: Brackets) -> &str {
     let text = text.strip_prefix('^').unwrap_or(text);
-    let mut rest = text.strip_prefix(']').unwrap_or(text);
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        let class = after.chars().next().filter(|c| ".:=".contains(*c));
-        rest = match c {
-            ']' => return after,
-            '[' if let Some(mark) = class => {
-                let close = format!("{mark}]");
-                let inner = after.get(1..).unwrap_or_default();
-                inner.split_once(&*close).map_or(after, |(_, rest)| rest)
+    let mut rest = text.strip_prefix(']').unwrap_or(text).chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ']' => return rest.as_str(),
+            '[' => {
+                let mut class = rest.clone();
+                if let Some(mark @ ('.' | ':' | '=')) = class.next()
+                    && let Some((_, behind)) = class.as_str().split_once(&*format!("{mark}]"))
+                {
+                    rest = behind.chars();
+                }
             }
-            '\\' if brackets == Brackets::Escaping => after
-                .get(after.chars().next().map_or(0, char::len_utf8)..)
-                .unwrap_or_default(),
-            _ => after,
-        };
+            '\\' if brackets == Brackets::Escaping => {
+                rest.next();
+            }
+            _ => {}
+        }
     }
     ""
 }
