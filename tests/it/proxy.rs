@@ -209,7 +209,7 @@ for line in sys.stdin:
 /// Only a finished answer says that a call succeeded: not what the server says before, and not an answer that leaves it open.
 #[test]
 fn what_does_not_end_a_call_is_no_success() {
-    // A rule that takes what is no failure for a success is told that nothing is known.
+    // These conditions hold for every result without a failure. For an open answer, they must be unknown.
     for success in [
         "error == false",
         "error != true",

@@ -140,7 +140,7 @@ fn not_to_leave_out_is_to_do() {
             "The disclaimer must not be omitted before an answer.",
             "\"answer\" may happen only after \"the disclaimer\".",
         ),
-        // The verb is an act, and no order is asked for.
+        // Without an order, *skip* and *bypass* are what must not happen.
         (
             "Never skip the safety briefing.",
             "\"skip the safety briefing\" must never happen.",
