@@ -20,6 +20,7 @@ mod pictures;
 mod report;
 mod roc;
 mod score;
+mod tally;
 
 use std::collections::BTreeMap;
 
@@ -42,8 +43,7 @@ pub(crate) use roc::{Area, Choice, Point};
 pub(crate) use score::{Bin, Brier};
 
 use outcome::{Course, Tail};
-use roc::Scored;
-use score::Forecasted;
+use tally::{Run, Tally, Visits};
 
 /// The settings of a report.
 #[derive(Clone, Debug)]
@@ -223,123 +223,78 @@ impl One<'_> {
             .probability_of(self.spec)
             .ok_or(QueryError::Condition)?;
         let event = event(self.spec, path);
+        let turned = event.is_some_and(|event| event.turned);
+        let mut tally = Tally::default();
+        for (number, (walk, course)) in walks.iter().zip(courses).enumerate() {
+            let run = self.run(course, path, event)?;
+            let label = labels.map(|labels| labels.get(walk.trace.as_str()).copied());
+            tally.remember(&run);
+            tally.compare(&run, number);
+            tally.score(&run, label, turned);
+        }
         let mut found = QueryCalibration {
             query: self.claim.name.clone(),
             text: self.claim.text.clone(),
             traces: None,
-            unseen: 0,
-            open: 0,
-            brier: None,
-            bins: Vec::new(),
+            unseen: tally.unseen,
+            open: tally.open,
+            brier: score::brier(&tally.forecasts),
+            bins: score::bins(&tally.forecasts),
             area: None,
             points: Vec::new(),
             choices: Vec::new(),
-            states: Vec::new(),
-            memory: Vec::new(),
+            states: self.states(tally.visits),
+            memory: match self.horizon(path) {
+                Some(horizon) => self.memory(&tally.remembered, horizon),
+                None => Vec::new(),
+            },
         };
-        let horizon = self.horizon(path);
-        let mut remembered: Vec<(&[Key], Option<u32>)> = Vec::new();
-        let mut forecasts: Vec<Forecasted> = Vec::new();
-        let mut runs: Vec<Scored> = Vec::new();
-        let mut open = 0;
-        let mut states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)> = FxHashMap::default();
-        for (number, (walk, course)) in walks.iter().zip(courses).enumerate() {
-            let (begin, after) = self.course(course, |course| course.outcomes(path))?;
-            let risk = |position: &Position| {
-                self.forecast
-                    .risk(self.place, position, &course.category)
-                    .filter(|risk| risk.is_finite())
-            };
-            let risks: Vec<Option<f64>> = course.positions.iter().map(risk).collect();
-            // The feared event, and the step at which it happened.
-            let at = match event {
-                Some(event) => {
-                    let values = self.course(course, |course| course.path(event.of))?;
-                    values[..course.keys.len()]
-                        .iter()
-                        .position(|truth| *truth == Truth::from(event.wanted))
-                }
-                None => None,
-            };
-            let last = match (at, course.tail) {
-                (Some(_), _) => Some(memory::FEARED),
-                (None, Tail::Open) => None,
-                (None, Tail::End | Tail::Stays) => Some(memory::END),
-            };
-            remembered.push((&course.keys[..at.unwrap_or(course.keys.len())], last));
-            // After the event there is no forecast to compare.
-            let up_to = at.map_or(risks.len(), |at| at + 1);
-            let mut visited: Vec<Key> = Vec::new();
-            for (at, (risk, outcome)) in risks
-                .iter()
-                .zip(std::iter::once(&begin).chain(&after))
-                .take(up_to)
-                .enumerate()
-            {
-                let Some(risk) = *risk else {
-                    found.unseen += 1;
-                    continue;
-                };
-                match outcome {
-                    Truth::Unknown => found.open += 1,
-                    known => forecasts.push(Forecasted {
-                        trace: number,
-                        risk,
-                        happened: *known == Truth::True,
-                    }),
-                }
-                let Some(key) = at.checked_sub(1).map(|at| course.keys[at]) else {
-                    continue;
-                };
-                if visited.contains(&key) {
-                    continue;
-                }
-                visited.push(key);
-                let state = states
-                    .entry((course.category.clone(), key))
-                    .or_insert((risk, 0, 0, 0));
-                state.1 += 1;
-                state.2 += u64::from(*outcome == Truth::True);
-                state.3 += u64::from(*outcome == Truth::Unknown);
-            }
-            let bad = match labels {
-                Some(labels) => labels.get(walk.trace.as_str()).copied(),
-                None if at.is_some() => Some(true),
-                None if course.tail != Tail::Open => Some(false),
-                None => None,
-            };
-            let Some(bad) = bad else {
-                open += 1;
-                continue;
-            };
-            let turned = event.is_some_and(|event| event.turned);
-            let feared =
-                |risk: &Option<f64>| risk.map(|risk| if turned { 1.0 - risk } else { risk });
-            runs.push(Scored {
-                bad,
-                risks: risks[..up_to].iter().map(feared).collect(),
-                at,
-            });
-        }
-        found.brier = score::brier(&forecasts);
-        found.bins = score::bins(&forecasts);
         if event.is_some() || labels.is_some() {
+            let runs = &tally.runs;
             let bad = runs.iter().filter(|run| run.bad).count() as u64;
-            found.traces = Some((bad, runs.len() as u64 - bad, open));
-            found.area = roc::area(&runs);
-            found.choices = roc::choices(&runs, settings.false_alarms);
+            found.traces = Some((bad, runs.len() as u64 - bad, tally.undecided));
+            found.area = roc::area(runs);
+            found.choices = roc::choices(runs, settings.false_alarms);
             found.points = if settings.thresholds.is_empty() {
-                roc::curve(&runs)
+                roc::curve(runs)
             } else {
                 let each = settings.thresholds.iter();
-                each.map(|at| roc::point(&runs, *at)).collect()
+                each.map(|at| roc::point(runs, *at)).collect()
             };
         }
-        found.states = self.states(states);
-        if let Some(horizon) = horizon {
-            found.memory = self.memory(&remembered, horizon);
-        }
         Ok(found)
+    }
+
+    /// Follows the forecast of a run, and looks for what it forecasts.
+    fn run<'c>(
+        &self,
+        course: &'c Followed,
+        path: FormulaId,
+        event: Option<Event>,
+    ) -> Result<Run<'c>, QueryError> {
+        let (begin, after) = self.course(course, |course| course.outcomes(path))?;
+        let at = match event {
+            Some(event) => {
+                let values = self.course(course, |course| course.path(event.of))?;
+                values[..course.keys.len()]
+                    .iter()
+                    .position(|truth| *truth == Truth::from(event.wanted))
+            }
+            None => None,
+        };
+        let risk = |position: &Position| {
+            self.forecast
+                .risk(self.place, position, &course.category)
+                .filter(|risk| risk.is_finite())
+        };
+        // After the event there is no forecast to compare.
+        let up_to = at.map_or(course.positions.len(), |at| at + 1);
+        Ok(Run {
+            course,
+            risks: course.positions[..up_to].iter().map(risk).collect(),
+            outcomes: std::iter::once(begin).chain(after).collect(),
+            at,
+        })
     }
 
     /// Returns the number of steps within which the formula requires or forbids an event, if that is all it requires.
@@ -372,10 +327,10 @@ impl One<'_> {
         })
     }
 
-    fn states(&self, states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)>) -> Vec<StateCheck> {
-        let mut found: Vec<StateCheck> = states
+    fn states(&self, visits: FxHashMap<(SmolStr, Key), Visits>) -> Vec<StateCheck> {
+        let mut found: Vec<StateCheck> = visits
             .into_iter()
-            .map(|((category, key), (risk, traces, happened, open))| {
+            .map(|((category, key), of)| {
                 let name = self.forecast.space().describe(key);
                 StateCheck {
                     state: if category.is_empty() {
@@ -383,13 +338,13 @@ impl One<'_> {
                     } else {
                         format!("{name} ({category})")
                     },
-                    risk,
-                    traces,
-                    happened,
-                    open,
+                    risk: of.risk,
+                    traces: of.traces,
+                    happened: of.happened,
+                    open: of.open,
                     interval: (
-                        clopper_pearson(happened, traces, 0.05).0,
-                        clopper_pearson(happened + open, traces, 0.05).1,
+                        clopper_pearson(of.happened, of.traces, 0.05).0,
+                        clopper_pearson(of.happened + of.open, of.traces, 0.05).1,
                     ),
                 }
             })
