@@ -1,4 +1,4 @@
-//! What the runs say about one query, added run by run.
+//! Counts of what happened under one query, run by run.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;

@@ -157,10 +157,14 @@ pub(super) fn settle_folder(path: &Path) {
 
 /// Replaces a file atomically.
 pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    let ending = format!("{}.part", std::process::id());
-    let mut made = Replacement::begin(path, &ending, 0)?;
+    let mut made = Replacement::begin(path.to_owned(), &part_of_process(), ONLY_ME)?;
     made.fill(bytes, sync)?;
     made.finish(sync)
+}
+
+/// The ending of a file that is about to replace another one, and that nobody else writes.
+pub(super) fn part_of_process() -> String {
+    format!("{}.part", std::process::id())
 }
 
 /// The ending of a file that is about to replace another one, and that a log names.
@@ -175,17 +179,16 @@ pub(super) fn with_ending(path: &Path) -> PathBuf {
 
 /// The file that will replace another one; it is removed if it does not.
 #[derive(Debug)]
-pub(super) struct Replacement<'p> {
-    path: &'p Path,
+pub(super) struct Replacement {
+    path: PathBuf,
     part: PathBuf,
     file: File,
     stays: bool,
 }
 
-impl<'p> Replacement<'p> {
-    /// Creates it, under the name of the other one with this ending, with room for so many bytes, so that a full disk shows before
-    /// anything depends on it.
-    pub(super) fn begin(path: &'p Path, ending: &str, room: usize) -> io::Result<Replacement<'p>> {
+impl Replacement {
+    /// Creates it with this mode, under the name of the other one with this ending.
+    pub(super) fn begin(path: PathBuf, ending: &str, mode: u32) -> io::Result<Replacement> {
         let mut part = path.as_os_str().to_owned();
         part.push(format!(".{ending}"));
         let part = PathBuf::from(part);
@@ -198,16 +201,24 @@ impl<'p> Replacement<'p> {
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(ONLY_ME)
+            .mode(mode)
             .open(&part)?;
-        let mut made = Replacement {
+        Ok(Replacement {
             path,
             part,
             file,
             stays: false,
-        };
-        made.file.write_all(&vec![b' '; room])?;
-        Ok(made)
+        })
+    }
+
+    /// Returns the path of the file that it replaces.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes room for so many bytes, so that a full disk shows before anything depends on it.
+    pub(super) fn reserve(&mut self, room: usize) -> io::Result<()> {
+        self.file.write_all(&vec![b' '; room])
     }
 
     /// Writes its content.
@@ -231,15 +242,26 @@ impl<'p> Replacement<'p> {
 
     /// Puts it in the place of the other one.
     pub(super) fn finish(self, sync: Sync) -> io::Result<()> {
-        std::fs::rename(&self.part, self.path)?;
+        std::fs::rename(&self.part, &self.path)?;
         if sync == Sync::Disk {
-            settle_folder(self.path);
+            settle_folder(&self.path);
         }
         Ok(())
     }
 }
 
-impl Drop for Replacement<'_> {
+/// Writes on from the end, for what is made piece by piece.
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Replacement {
     fn drop(&mut self) {
         // Nothing has this name any more if it was put in place.
         if !self.stays {

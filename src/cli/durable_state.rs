@@ -556,7 +556,7 @@ impl DurableState {
 
     fn write_state(&mut self, monitor: &Monitor, path: &Path) -> Result<(), String> {
         let bytes = monitor.snapshot().map_err(|error| error.to_string())?;
-        let made = Replacement::begin(path, NEXT, 0).and_then(|mut next| {
+        let made = Replacement::begin(path.to_owned(), NEXT, ONLY_ME).and_then(|mut next| {
             next.fill(&bytes, Sync::Disk)?;
             Ok(next)
         });

@@ -159,7 +159,10 @@ impl CallList {
     /// # Errors
     /// It cannot be written.
     pub(super) fn make_room(&self) -> Result<NextList<'_>, String> {
-        let made = Replacement::begin(&self.path, NEXT, self.text.len() + ROOM);
+        let made = Replacement::begin(self.path.clone(), NEXT, ONLY_ME).and_then(|mut next| {
+            next.reserve(self.text.len() + ROOM)?;
+            Ok(next)
+        });
         Ok(NextList {
             list: self,
             file: made.map_err(|error| of(&self.path, &error))?,
@@ -170,7 +173,7 @@ impl CallList {
 /// The list that will replace another one.
 pub(super) struct NextList<'l> {
     list: &'l CallList,
-    file: Replacement<'l>,
+    file: Replacement,
 }
 
 impl NextList<'_> {

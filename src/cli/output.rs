@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::durable_files::{Replacement, part_of_process};
+use super::durable_state::Sync;
 use super::failure::Failure;
 use super::progress::Clearing;
 use crate::inert::{self, Colours};
@@ -12,12 +14,19 @@ use crate::report::Paint;
 
 /// An open output.
 pub(super) struct Output {
-    writer: Box<dyn Write + Send>,
-    /// For a file: its temporary name and its final name.
-    rename: Option<(PathBuf, PathBuf)>,
+    target: Target,
     /// The use of colours.
     pub(super) paint: Paint,
 }
+
+/// The place to which an output goes.
+enum Target {
+    Stream(Box<dyn Write + Send>),
+    File(BufWriter<Replacement>),
+}
+
+/// The mode of a report, before what the user's mask takes away.
+const REPORT: u32 = 0o666;
 
 /// Rejects an output path that names an input.
 ///
@@ -54,76 +63,68 @@ impl Output {
                 // A device or a pipe is written directly; a link is kept and its target is replaced.
                 let path = match std::fs::metadata(path) {
                     Ok(found) if !found.is_file() => {
-                        let writer = Box::new(BufWriter::new(File::create(path).map_err(failed)?));
-                        return Ok(Output {
-                            writer,
-                            rename: None,
-                            paint: Paint::PLAIN,
-                        });
+                        let file = File::create(path).map_err(failed)?;
+                        let stream = Target::Stream(Box::new(BufWriter::new(file)));
+                        return Ok(Output::new(stream, Paint::PLAIN));
                     }
                     Ok(_) => std::fs::canonicalize(path).map_err(failed)?,
                     Err(_) => path.to_owned(),
                 };
-                let mut name = path.as_os_str().to_owned();
-                name.push(format!(".{}.part", std::process::id()));
-                let part = PathBuf::from(name);
-                let file = File::create(&part).map_err(failed)?;
-                Ok(Output {
-                    writer: Box::new(BufWriter::new(file)),
-                    rename: Some((part, path)),
-                    paint: Paint::PLAIN,
-                })
+                let made = Replacement::begin(path, &part_of_process(), REPORT);
+                let file = Target::File(BufWriter::new(made.map_err(failed)?));
+                Ok(Output::new(file, Paint::PLAIN))
             }
             _ => {
                 let paint = Paint {
                     colour: colour(io::stdout().is_terminal()),
                 };
-                Ok(Output {
-                    writer: Box::new(Inert::new(io::stdout(), paint)),
-                    rename: None,
-                    paint,
-                })
+                let stream = Target::Stream(Box::new(Inert::new(io::stdout(), paint)));
+                Ok(Output::new(stream, paint))
             }
         }
+    }
+
+    fn new(target: Target, paint: Paint) -> Output {
+        Output { target, paint }
     }
 
     /// Returns the standard output for exact file contents; they are still not written raw to a terminal.
     pub(super) fn exact() -> Result<Output, Failure> {
         let mut output = Output::open(None)?;
         if !io::stdout().is_terminal() {
-            output.writer = Box::new(BufWriter::new(io::stdout()));
+            output.target = Target::Stream(Box::new(BufWriter::new(io::stdout())));
         }
         Ok(output)
     }
 
-    /// Flushes the output, and renames a temporary file to its final name.
-    pub(super) fn close(mut self) -> Result<(), Failure> {
-        self.writer.flush()?;
-        if let Some((part, path)) = self.rename.take() {
-            std::fs::rename(&part, &path).map_err(|error| {
-                Failure::Usage(format!("cannot write `{}`: {error}", path.display()))
-            })?;
+    /// Flushes the output, and puts a file in its place.
+    pub(super) fn close(self) -> Result<(), Failure> {
+        match self.target {
+            Target::Stream(mut stream) => stream.flush()?,
+            Target::File(file) => {
+                let file = file.into_inner().map_err(|error| error.into_error())?;
+                let path = file.path().display().to_string();
+                file.finish(Sync::System)
+                    .map_err(|error| Failure::Usage(format!("cannot write `{path}`: {error}")))?;
+            }
         }
         Ok(())
     }
 }
 
-impl Drop for Output {
-    /// Removes the temporary file of an unfinished report.
-    fn drop(&mut self) {
-        if let Some((part, _)) = &self.rename {
-            let _ = std::fs::remove_file(part);
-        }
-    }
-}
-
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        match &mut self.target {
+            Target::Stream(stream) => stream.write(bytes),
+            Target::File(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        match &mut self.target {
+            Target::Stream(stream) => stream.flush(),
+            Target::File(file) => file.flush(),
+        }
     }
 }
 
