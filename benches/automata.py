@@ -143,7 +143,7 @@ def to_dfa(formula):
 
 
 def run(command, limit):
-    """What a command prints, none if it takes too long: it and its children are killed after the limit."""
+    """The output of a command, or `None` if it takes too long: it and its children are killed after the limit."""
     child = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

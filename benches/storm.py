@@ -146,7 +146,7 @@ def child(path, prop, sound):
 
 
 def limited(command):
-    """The JSON that a command prints last, and its memory in MB; none if it takes too long or fails."""
+    """The JSON that a command prints last, and its memory in MB; `None` if it takes too long or fails."""
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
         timer = threading.Timer(LIMIT, process.kill)

@@ -107,7 +107,7 @@ def test_objects_keep_what_json_can_say() -> None:
     good += [decimal.Decimal("0.10"), Path("/x"), float("nan")]
     report = spec.audit([{"id": str(number), "events": [{"v": value}]} for number, value in enumerate(good)])
     assert [trace.name for trace in report if trace.violates] == ["0"]
-    # Not a number: the field is unknown, and that is told.
+    # Not a number: the field is unknown, and that is reported.
     assert [(one.trace, one.kind) for one in report.problems] == [(str(len(good) - 1), "number")]
     for bad in (b"x", {1}, {1: 2}, object(), datetime.datetime(2026, 1, 2), "\ud800"):
         with pytest.raises((TypeError, ValueError)):

@@ -73,7 +73,7 @@ export class RunPanel extends Page<{ step: number }> {
 interface Shown {
   names: string[];
   rows: { command: string; values: string[] }[];
-  /** The row to which the run returns; none if its continuation does not matter. */
+  /** The row to which the run returns; undefined if its continuation does not matter. */
   loop: number | undefined;
   /** The row at which the property is violated for good. */
   violated: number | undefined;

@@ -252,7 +252,7 @@ def total_counts(spec: Spec, parts: Iterable[str]) -> Summary:
 
 def total_model(spec: Spec, parts: Callable[[], Iterable[dict[str, Any]]]) -> Model:
     """Return the sum of the models of all parts. Raises `ModelError` if one of them has none."""
-    # The model of no trace at all; what is wrong with the spec is told before any work.
+    # The model of no trace at all; errors of the spec are reported before any work.
     total = Model(spec, spec._spec.count([], "auto"))
     for part in parts():
         if part["error"] is not None:

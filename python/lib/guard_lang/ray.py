@@ -144,7 +144,7 @@ class Monitors:
         """Start the actors; `timeout` is how long a decision may take, in seconds."""
         if workers < 1:
             raise ValueError("expected at least one worker")
-        # What is wrong with the spec or the model is told here.
+        # Errors of the spec or the model are reported here.
         spec.monitor(model=model, clock=clock).close()
         self._timeout = timeout
         actor: Any = ray.remote(_Actor)

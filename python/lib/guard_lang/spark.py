@@ -127,7 +127,7 @@ def monitor(
     """Follow live traces in a stream; the state of a trace is a state of a `Monitor`, kept and recovered by Spark.
 
     `order` is a column of whole numbers or times that grows within a trace, and the rows of a micro-batch are taken in its
-    order. An event at or before the last one that was taken is not judged: it is told with kind `repeated` if it is one of
+    order. An event at or before the last one that was taken is not judged: it is reported with kind `repeated` if it is one of
     the last `remember` events, and as `late` otherwise. `late` counts the latter: if it is not 0, the verdicts are about the
     trace without these events.
 
@@ -142,7 +142,7 @@ def monitor(
     kind = df.schema[order].dataType
     if not isinstance(kind, (IntegralType, TimestampType)):
         raise ValueError(f"expected whole numbers or times in `{order}`, found {kind.simpleString()}")
-    # What is wrong with the spec or the model is told here, and not by a task.
+    # Errors of the spec or the model are reported here, and not by a task.
     spec.monitor(model=model, clock="none").close()
     position = F.unix_micros(order) if isinstance(kind, TimestampType) else F.col(order).cast("bigint")
     members = F.struct(*[F.col(column) for column in df.columns if column != end])

@@ -68,7 +68,7 @@ def test_the_corpora_have_the_results_of_one_machine(spark: Any, name: str, shar
     report = spec.audit(files)
     df = spark.createDataFrame([(file, bytearray(Path(file).read_bytes())) for file in files], "file string, value binary")
     found = engine.audit(df.repartition(5), spec, text="value", name="file").collect()
-    # Every byte, with the places: each row is a file. What is odd about several files together is told on one machine only.
+    # Every byte, with the places: each row is a file. What is unusual about several files together is reported on one machine only.
     lines = [line for line in report.json().splitlines()[:-1] if '"kind":"odd"' not in line]
     assert sorted(row["line"] for row in found if '"kind":"odd"' not in row["line"]) == sorted(lines)
 
@@ -218,7 +218,7 @@ def test_a_stream_goes_on_from_its_checkpoint(spark: Any, spec: guard.Spec, tmp_
     (row,) = stream.settle()
     assert (row["trace"], row["order"], row["kind"], row["decision"]) == ("a", 3, "decision", "warn")
     assert (row["step"], row["violated"], row["late"]) == (3, ["few"], 0)
-    # Repeated and late events are told and change nothing; the end closes the trace.
+    # Repeated and late events are reported and change nothing; the end closes the trace.
     stream.write([
         event("a", 2, "call", "refund"),
         event("a", 2, "call", "other"),
