@@ -7,6 +7,7 @@ use super::names::Space;
 use super::scope::{Binding, Scope};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
+use crate::ids::ExprId;
 use crate::input_schema::{
     Absent, Events, FORMATS, Field, FieldSource, Layout, OriginField, Path, TimeUnit,
 };
@@ -250,105 +251,31 @@ impl<'a> Checker<'a> {
     }
 
     fn trace_block(&mut self, scope: &Scope<'a>, trace: &'a ast::Trace) {
-        for clause in &trace.clauses {
-            if let TraceClauseKind::Meta(field) = &clause.kind {
-                let default =
-                    Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
-                let declared = *field.name.span;
-                if let Some(field) = self.declared_field(scope, field, default, true) {
-                    if matches!(field.source, FieldSource::Each(_)) {
-                        self.error(
-                            Code::G0318,
-                            clause.span,
-                            "`from each` cannot be used for a field of the record",
-                        );
-                    }
-                    self.spec.schema.meta.push(field);
-                    self.meta_spans.push(declared);
-                }
-            }
-        }
+        self.meta_fields(scope, trace);
         let of_record = self.record_scope(scope, trace);
         let mut layout = Layout::default();
         let mut seen: Vec<(&'static str, Span)> = Vec::new();
         for clause in &trace.clauses {
-            let span = *clause.span;
-            let word = match &clause.kind {
-                TraceClauseKind::Meta(_) => continue,
-                TraceClauseKind::Join(join) => {
-                    self.join_clause(scope, join, span);
-                    continue;
-                }
-                TraceClauseKind::EventsFrom(_) | TraceClauseKind::EventsFromLines => "events from",
-                TraceClauseKind::Each(_) => "each",
-                TraceClauseKind::OrderBy(_) => "order by",
-                TraceClauseKind::Where(_) => "where",
-                TraceClauseKind::RecordsWhere(_) => "records where",
-                TraceClauseKind::Id(_) => "id",
-                TraceClauseKind::CompleteFrom(_) | TraceClauseKind::Complete(_) => "complete",
-                TraceClauseKind::Format(_) => "format",
-            };
-            if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
-                let first = *first;
-                self.report(
-                    Diagnostic::new(Code::G0324, span, format!("duplicate `{word}`"))
-                        .label("said again")
-                        .also(first, "said first"),
-                );
+            if !self.is_first(clause, &mut seen) {
                 continue;
             }
-            seen.push((word, span));
             match &clause.kind {
+                TraceClauseKind::Meta(_) => {}
+                TraceClauseKind::Join(join) => self.join_clause(scope, join, *clause.span),
                 TraceClauseKind::EventsFrom(path) => {
                     layout.events = self.path(path).map(Events::At)
                 }
                 TraceClauseKind::EventsFromLines => layout.events = Some(Events::Lines),
                 TraceClauseKind::Each(path) => layout.each = self.path(path),
                 TraceClauseKind::OrderBy(fields) => {
-                    for field in fields {
-                        let idx = match &field.kind {
-                            ExprKind::Name(name) => self
-                                .spec
-                                .schema
-                                .fields
-                                .iter()
-                                .position(|other| other.name == name.text),
-                            _ => None,
-                        };
-                        match idx {
-                            Some(idx) => {
-                                self.link(*field.span, self.field_spans[idx].0);
-                                layout.order_by.push(idx);
-                            }
-                            None => {
-                                self.report(
-                                    Diagnostic::new(
-                                        Code::G0201,
-                                        *field.span,
-                                        "expected the name of a field",
-                                    )
-                                    .label("not a field of the event"),
-                                );
-                            }
-                        }
-                    }
+                    let fields = fields.iter().filter_map(|field| self.order_field(field));
+                    layout.order_by.extend(fields);
                 }
                 TraceClauseKind::Where(expr) => {
-                    let id = self.boolean(scope, expr);
-                    let read = crate::hir::reads::reads(&self.spec, [id]);
-                    if !read.tracks.is_empty() || read.history {
-                        self.report(
-                            Diagnostic::new(Code::G0318, *expr.span, "`where` can read the current event only")
-                                .label("reads earlier events")
-                                .note("events that `where` drops are removed before tracks and `before` are evaluated"),
-                        );
-                    }
-                    self.spec.filter.step = Some(id);
+                    self.spec.filter.step = Some(self.filter(scope, expr))
                 }
                 TraceClauseKind::RecordsWhere(expr) => {
-                    let id = self.boolean(&of_record, expr);
-                    self.record_only(id, *expr.span);
-                    self.spec.filter.record = Some(id);
+                    self.spec.filter.record = Some(self.about_record(&of_record, expr));
                 }
                 TraceClauseKind::Id(ast::IdSource::Message(message)) => {
                     let text = self.text(&of_record, message);
@@ -362,42 +289,141 @@ impl<'a> Checker<'a> {
                 TraceClauseKind::Id(ast::IdSource::Pointer(path)) => layout.id = self.path(path),
                 TraceClauseKind::CompleteFrom(path) => layout.complete = self.path(path),
                 TraceClauseKind::Complete(expr) => {
-                    let id = self.boolean(&of_record, expr);
-                    self.record_only(id, *expr.span);
-                    self.spec.filter.complete = Some(id);
+                    self.spec.filter.complete = Some(self.about_record(&of_record, expr));
                 }
                 TraceClauseKind::Format(name) => {
-                    if !FORMATS.contains(&name.as_str()) {
-                        let mut diagnostic = Diagnostic::new(
-                            Code::G0318,
-                            name.span,
-                            format!("unknown format `{name}`"),
-                        )
-                        .label("no built-in reader")
-                        .note(format!("there is {}", FORMATS.join(", ")));
-                        if let Some(near) = did_you_mean(&name.text, FORMATS.iter().copied()) {
-                            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-                        }
-                        self.report(diagnostic);
-                    }
+                    self.format_name(name);
                     layout.format = Some(name.text.clone());
                 }
-                TraceClauseKind::Meta(_) | TraceClauseKind::Join(_) => {}
             }
         }
         if layout.each.is_none() {
-            for idx in 0..self.spec.schema.fields.len() {
-                if matches!(self.spec.schema.fields[idx].source, FieldSource::Each(_)) {
-                    let (_, span) = self.field_spans[idx];
-                    self.error(
-                        Code::G0318,
-                        span,
-                        "`from each` requires an `each` clause in the `trace` block",
-                    );
-                }
-            }
+            self.reject_each_fields();
         }
         self.spec.schema.layout = layout;
+    }
+
+    /// Declares the fields of the record.
+    fn meta_fields(&mut self, scope: &Scope<'a>, trace: &'a ast::Trace) {
+        for clause in &trace.clauses {
+            let TraceClauseKind::Meta(field) = &clause.kind else {
+                continue;
+            };
+            let default = Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
+            let declared = *field.name.span;
+            if let Some(field) = self.declared_field(scope, field, default, true) {
+                if matches!(field.source, FieldSource::Each(_)) {
+                    self.error(
+                        Code::G0318,
+                        clause.span,
+                        "`from each` cannot be used for a field of the record",
+                    );
+                }
+                self.spec.schema.meta.push(field);
+                self.meta_spans.push(declared);
+            }
+        }
+    }
+
+    /// Whether a clause is the first of its kind; a second one is an error, except for fields and joins.
+    fn is_first(
+        &mut self,
+        clause: &ast::TraceClause,
+        seen: &mut Vec<(&'static str, Span)>,
+    ) -> bool {
+        let span = *clause.span;
+        let word = match &clause.kind {
+            TraceClauseKind::Meta(_) | TraceClauseKind::Join(_) => return true,
+            TraceClauseKind::EventsFrom(_) | TraceClauseKind::EventsFromLines => "events from",
+            TraceClauseKind::Each(_) => "each",
+            TraceClauseKind::OrderBy(_) => "order by",
+            TraceClauseKind::Where(_) => "where",
+            TraceClauseKind::RecordsWhere(_) => "records where",
+            TraceClauseKind::Id(_) => "id",
+            TraceClauseKind::CompleteFrom(_) | TraceClauseKind::Complete(_) => "complete",
+            TraceClauseKind::Format(_) => "format",
+        };
+        let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) else {
+            seen.push((word, span));
+            return true;
+        };
+        let first = *first;
+        self.report(
+            Diagnostic::new(Code::G0324, span, format!("duplicate `{word}`"))
+                .label("said again")
+                .also(first, "said first"),
+        );
+        false
+    }
+
+    /// Returns the place of a field of `order by`.
+    fn order_field(&mut self, field: &ast::Expr) -> Option<usize> {
+        let fields = &self.spec.schema.fields;
+        let place = match &field.kind {
+            ExprKind::Name(name) => fields.iter().position(|other| other.name == name.text),
+            _ => None,
+        };
+        match place {
+            Some(place) => self.link(*field.span, self.field_spans[place].0),
+            None => {
+                let diagnostic =
+                    Diagnostic::new(Code::G0201, *field.span, "expected the name of a field");
+                self.report(diagnostic.label("not a field of the event"));
+            }
+        }
+        place
+    }
+
+    /// Checks the condition of `where`.
+    fn filter(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
+        let id = self.boolean(scope, expr);
+        let read = crate::hir::reads::reads(&self.spec, [id]);
+        if !read.tracks.is_empty() || read.history {
+            self.report(
+                Diagnostic::new(Code::G0318, *expr.span, "`where` can read the current event only")
+                    .label("reads earlier events")
+                    .note("events that `where` drops are removed before tracks and `before` are evaluated"),
+            );
+        }
+        id
+    }
+
+    /// Checks a condition that reads the record alone.
+    fn about_record(&mut self, of_record: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
+        let id = self.boolean(of_record, expr);
+        self.record_only(id, *expr.span);
+        id
+    }
+
+    /// Checks the name of a format.
+    fn format_name(&mut self, name: &ast::Name) {
+        if FORMATS.contains(&name.as_str()) {
+            return;
+        }
+        let mut diagnostic =
+            Diagnostic::new(Code::G0318, name.span, format!("unknown format `{name}`"))
+                .label("no built-in reader")
+                .note(format!("there is {}", FORMATS.join(", ")));
+        if let Some(near) = did_you_mean(&name.text, FORMATS.iter().copied()) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        }
+        self.report(diagnostic);
+    }
+
+    /// Reports fields that are read from what `each` gives, if there is no such clause.
+    fn reject_each_fields(&mut self) {
+        let fields = self.spec.schema.fields.iter().zip(&self.field_spans);
+        let spans: Vec<Span> = fields
+            .filter(|(field, _)| matches!(field.source, FieldSource::Each(_)))
+            .map(|(_, (_, span))| *span)
+            .collect();
+        for span in spans {
+            self.error(
+                Code::G0318,
+                span,
+                "`from each` requires an `each` clause in the `trace` block",
+            );
+        }
     }
 
     /// Returns the scope of `id`, `complete` and `records where`: the fields of the record and of its origin, by their
