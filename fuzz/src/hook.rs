@@ -18,6 +18,10 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn members(&self) -> Vec<String> {
+        self.0.members()
+    }
+
     fn only_looks_for(&self, member: &str) -> bool {
         self.0.only_looks_for(member)
     }

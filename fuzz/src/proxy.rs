@@ -16,6 +16,10 @@ impl Judge for Rules {
         true
     }
 
+    fn members(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn only_looks_for(&self, _: &str) -> bool {
         true
     }

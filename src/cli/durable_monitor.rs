@@ -444,6 +444,10 @@ impl Judge for DurableMonitor {
         self.monitor.reads(member)
     }
 
+    fn members(&self) -> Vec<String> {
+        self.monitor.members()
+    }
+
     fn only_looks_for(&self, member: &str) -> bool {
         self.monitor.only_looks_for(member)
     }

@@ -60,6 +60,9 @@ pub trait Judge {
     /// Returns whether the spec reads this member of events; other members need not be given.
     fn reads(&self, member: &str) -> bool;
 
+    /// Returns the names of the members of events that the spec reads, as far as they are known.
+    fn members(&self) -> Vec<String>;
+
     /// Returns whether the spec reads this member of events only to find those in which it has a value: null is nothing that it looks
     /// for.
     fn only_looks_for(&self, member: &str) -> bool;

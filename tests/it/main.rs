@@ -58,6 +58,7 @@ mod histories;
 mod hook;
 mod hook_ends;
 mod hook_files;
+mod hook_members;
 mod hook_model;
 mod hook_outcomes;
 mod hook_prompts;

@@ -22,6 +22,10 @@ impl Judge for Rules {
         true
     }
 
+    fn members(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn only_looks_for(&self, _: &str) -> bool {
         true
     }
@@ -112,6 +116,10 @@ struct OfWeb;
 impl Judge for OfWeb {
     fn reads(&self, _: &str) -> bool {
         true
+    }
+
+    fn members(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn only_looks_for(&self, _: &str) -> bool {

@@ -138,6 +138,10 @@ impl Judge for Rules {
         true
     }
 
+    fn members(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn only_looks_for(&self, member: &str) -> bool {
         assert_eq!(member, "error");
         self.only_look

@@ -61,7 +61,12 @@ impl Call {
         let mut event = Event::new(trace, "call", "assistant", size);
         event.null(&["text", "result", "error"]);
         self.tool(judge, &mut event, whole);
-        self.beside(judge, event, whole).line()
+        let members = match (whole, self.is_outcome()) {
+            (true, true) => Members::OfCall,
+            (true, false) => Members::OfHook,
+            (false, _) => Members::Unknown,
+        };
+        self.beside(judge, event, members).line()
     }
 
     /// Returns the event of the outcome; `whole` as in [`Call::call`].
@@ -97,7 +102,14 @@ impl Call {
         } else {
             event.null(&["error"]);
         }
-        self.beside(judge, event, whole).line()
+        // An outcome that was damaged, or of which nothing is known, may have any member.
+        let is_read =
+            whole && !self.outline.is_changed() && self.outline.raw("tool_name").is_some();
+        let members = match is_read {
+            true => Members::OfHook,
+            false => Members::Unknown,
+        };
+        self.beside(judge, event, members).line()
     }
 
     /// Returns the event of a prompt, by the user or by nobody who is known.
@@ -111,7 +123,11 @@ impl Call {
         event
             .raw("text", prompt)
             .null(&["tool", "args", "call", "result", "error"]);
-        self.beside(judge, event, true).line()
+        let members = match by_user {
+            true => Members::OfHook,
+            false => Members::OfPrompt,
+        };
+        self.beside(judge, event, members).line()
     }
 
     /// Returns the event of a text that the program wrote for the agent: the result of a call, of which a tool and an id may be known.
@@ -131,7 +147,7 @@ impl Call {
             .raw("result", if whole { prompt } else { UNREAD })
             .with("text", |line| mcp::write_text(prompt, line))
             .raw("error", UNREAD);
-        self.beside(judge, event, whole).line()
+        self.beside(judge, event, Members::Unknown).line()
     }
 
     /// Returns whether the call of an outcome may go on: what becomes of it arrives later.
@@ -248,24 +264,67 @@ impl Call {
     }
 
     /// Adds the agent, the raw input, and the other members of the input, as far as the spec reads them.
-    pub(super) fn beside(&self, judge: &impl Judge, mut event: Event, whole: bool) -> Event {
+    fn beside(&self, judge: &impl Judge, mut event: Event, members: Members) -> Event {
         let agent = self
             .agent
             .as_deref()
             .map(|agent| Json::from(agent).to_string());
         event.raw("agent", agent.as_deref().unwrap_or("null"));
+        let known = || {
+            self.outline.iter().filter_map(|(key, _)| match members {
+                Members::OfHook => Some((key, self.known(key))),
+                Members::OfCall if key == HOOK_NAME => Some((key, "\"PreToolUse\"")),
+                Members::OfCall if OF_OUTCOMES.contains(&key) || is_outcome(key, false) => None,
+                Members::OfCall => Some((key, self.known(key))),
+                Members::OfPrompt if ![HOOK_NAME, "prompt"].contains(&key) => {
+                    Some((key, self.known(key)))
+                }
+                Members::OfPrompt | Members::Unknown => Some((key, UNREAD)),
+            })
+        };
         if judge.reads("raw") {
-            event.raw(
-                "raw",
-                if whole {
-                    self.outline.as_text()
-                } else {
-                    UNREAD
-                },
-            );
+            match members {
+                Members::OfHook => event.raw("raw", self.outline.as_text()),
+                Members::OfCall => event.raw("raw", &object(known())),
+                Members::OfPrompt | Members::Unknown => event.raw("raw", UNREAD),
+            };
         }
-        let members = self.outline.iter().filter(|(key, _)| judge.reads(key));
-        event.beside(members.map(|(key, _)| (key, if whole { self.known(key) } else { UNREAD })));
+        let known = known().filter(|(key, _)| judge.reads(key));
+        let read = match members {
+            Members::Unknown => judge.members(),
+            Members::OfHook | Members::OfCall | Members::OfPrompt => Vec::new(),
+        };
+        let read = read.iter().map(String::as_str);
+        let unknown = read.filter(|key| !OF_NO_HOOK.contains(key));
+        event.beside(known.chain(unknown.map(|key| (key, UNREAD))));
         event
     }
 }
+
+/// The relation of an event to the hook that reports it, and so what the members of the hook's input say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Members {
+    /// The event is what the hook reports.
+    OfHook,
+    /// The event is the call whose outcome the hook reports.
+    OfCall,
+    /// The event is a prompt that is perhaps not the user's: what the hook calls it is unknown.
+    OfPrompt,
+    /// Nothing is known about the event.
+    Unknown,
+}
+
+/// Returns the JSON of an object with these members.
+fn object<'k>(members: impl Iterator<Item = (&'k str, &'k str)>) -> String {
+    let members = members.map(|(key, value)| format!("{}:{value}", Json::from(key)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+/// The members of events that no hook has: what only the monitor or recordings give.
+const OF_NO_HOOK: [&str; 6] = ["at", "end", "index", "item", "meta", "trace"];
+
+/// The member that names the hook.
+const HOOK_NAME: &str = "hook_event_name";
+
+/// The members of outcomes that calls do not have.
+const OF_OUTCOMES: [&str; 2] = ["tool_response", "is_interrupt"];

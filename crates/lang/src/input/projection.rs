@@ -410,15 +410,17 @@ impl Projection {
         }
         // A native line without a list at `/events` is an event, whatever else its object holds twice.
         if builder.refused && (builder.found_list || self.plan.mode != Mode::Native) {
-            let first = builder
-                .drafts
-                .iter()
-                .find(|draft| draft.kind == ProblemKind::DuplicateKey);
-            let message = first.map_or("an object has a duplicate key", |draft| &draft.message);
-            let mut problem = place.problem(
-                ProblemKind::DuplicateKey,
-                format!("{message}, so its list of events is unknown"),
+            let mut drafts = builder.drafts.iter();
+            let first = drafts.find(|draft| draft.step.is_none() && draft.field.is_none());
+            let (kind, message) = first.map_or(
+                (
+                    ProblemKind::DuplicateKey,
+                    "an object has a duplicate key".to_owned(),
+                ),
+                |draft| (draft.kind, draft.message.to_string()),
             );
+            let message = format!("{message}, so its list of events is unknown");
+            let mut problem = place.problem(kind, message);
             problem.trace = id;
             return Some(ReadOutcome::Refused(problem));
         }

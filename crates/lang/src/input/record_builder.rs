@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::cell::{CellResult, Trouble, absent, from_value, settle};
+use super::cell::{CellResult, Trouble, absent, from_value, settle, stand_in};
 use super::deferred::DeferredText;
 use super::limits::InputLimits;
 use super::plan::{FieldPlace, LevelId, Plan, note};
@@ -252,10 +252,39 @@ impl RecordBuilder {
             }
         }
         if node.list_below {
-            match level {
-                LevelId::Record => self.refused = true,
-                _ => self.each_unknown = true,
-            }
+            self.unread_list(level, ProblemKind::DuplicateKey, 0);
+        }
+    }
+
+    /// Marks everything below a value that cannot be read as unknown: what is not understood is not absent.
+    pub(crate) fn unread(
+        &mut self,
+        plan: &Plan,
+        level: LevelId,
+        node: usize,
+        kind: ProblemKind,
+        at: usize,
+    ) {
+        let node = plan.level(level).trie.node(node);
+        for &slot in &node.below {
+            self.put(plan, level, slot, stand_in(kind), at);
+        }
+        if node.list || node.list_below {
+            self.unread_list(level, kind, at);
+        }
+    }
+
+    /// Marks the list of a level as unknown: of a record its events, of an event its elements. Duplicate keys are reported where they
+    /// stand.
+    pub(crate) fn unread_list(&mut self, level: LevelId, kind: ProblemKind, at: usize) {
+        match level {
+            LevelId::Record => self.refused = true,
+            _ => self.each_unknown = true,
+        }
+        if kind != ProblemKind::DuplicateKey
+            && let Err(Some(trouble)) = stand_in(kind)
+        {
+            self.add_problem(trouble, None, at);
         }
     }
 

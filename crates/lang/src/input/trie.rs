@@ -45,6 +45,11 @@ impl Node {
         !self.indices.is_empty()
     }
 
+    /// Whether something is read from the parts of the value.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.has_names() || self.has_indices() || self.list
+    }
+
     /// Returns the node below a key.
     #[inline]
     pub(crate) fn named(&self, key: &str) -> Option<NodeId> {

@@ -263,10 +263,20 @@ impl Monitor {
 
     /// Returns whether a field of events is read from a member with this name; other members need not be given.
     pub fn reads(&self, member: &str) -> bool {
+        self.read_paths().any(|path| is_in(path, member))
+    }
+
+    /// Returns the names of the members of events that the spec reads. What a JSONPath searches for in all members is not among them.
+    pub fn members(&self) -> Vec<String> {
+        self.read_paths().filter_map(first_name).collect()
+    }
+
+    /// The paths that the spec reads from events.
+    fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let schema = &self.program.spec().schema;
         let fields = schema.fields.iter().enumerate();
         let fields = fields.filter(|(idx, _)| self.used.get(*idx).is_none_or(|used| *used));
-        let mut paths = fields
+        fields
             .map(|(_, field)| field)
             .chain(&schema.meta)
             .filter_map(|field| match &field.source {
@@ -274,8 +284,7 @@ impl Monitor {
                 FieldSource::Each(_) | FieldSource::Origin(_) => None,
             })
             .chain(&schema.layout.each)
-            .chain(&schema.layout.id);
-        paths.any(|path| is_in(path, member))
+            .chain(&schema.layout.id)
     }
 
     /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
@@ -609,6 +618,22 @@ fn is_in(path: &Path, member: &str) -> bool {
     match path {
         Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
         Path::JsonPath(_) => true,
+    }
+}
+
+/// Returns the name with which a path begins, if it begins with one: `$.a[*]`, `$['a']`, `/a/b`.
+fn first_name(path: &Path) -> Option<String> {
+    match path {
+        Path::Pointer(tokens) => tokens.first().map(ToString::to_string),
+        Path::JsonPath(text) => {
+            let rest = text.strip_prefix('$')?;
+            let name = match rest.strip_prefix('.') {
+                Some(name) => name.split(['.', '[']).next()?,
+                None => rest.strip_prefix('[')?.split(']').next()?,
+            };
+            let name = name.trim_matches(['\'', '"']);
+            (!name.is_empty() && name != "*").then(|| name.to_owned())
+        }
     }
 }
 

@@ -1,30 +1,15 @@
 //! Repairs text that is almost JSON, so that an outcome is recorded even if parts of it are unreadable.
 //!
 //! Others can influence what a tool returns. If an unreadable byte kept a result out of the trace, a tool could hide
-//! the result. Each unreadable part is therefore replaced in two different ways: values that are equal in both texts do
-//! not depend on the part, and all other values are unknown.
+//! the result. Values that are nested too deeply, and numbers that JSON does not have, are replaced by [`UNREAD`]. Characters are
+//! replaced in two different ways: texts that are equal in both do not depend on them, and all others are unknown.
 
 use std::borrow::Cow;
 
-/// The replacements for the unreadable parts in each of the two texts.
-const FILLERS: [Filler; 2] = [
-    Filler {
-        character: '\u{fffd}',
-        value: "null",
-    },
-    Filler {
-        character: '\u{fffc}',
-        value: "0",
-    },
-];
+use super::lenient::UNREAD;
 
-#[derive(Clone, Copy)]
-struct Filler {
-    /// The replacement for bytes that are not UTF-8, and for raw control characters in strings.
-    character: char,
-    /// The replacement for values that are nested too deeply, and for numbers that JSON does not have.
-    value: &'static str,
-}
+/// The replacements in each of the two texts for bytes that are not UTF-8, and for raw control characters in strings.
+const FILLERS: [char; 2] = ['\u{fffd}', '\u{fffc}'];
 
 /// Returns the two repaired texts.
 ///
@@ -37,8 +22,8 @@ pub(super) fn repaired(bytes: &[u8], depth: usize) -> Option<[Vec<u8>; 2]> {
     (first != bytes).then_some([first, second])
 }
 
-fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
-    let text = valid(bytes, filler.character);
+fn repair(bytes: &[u8], depth: usize, filler: char) -> Option<Vec<u8>> {
+    let text = valid(bytes, filler);
     let text = text.trim_start_matches('\u{feff}');
     let mut out = String::with_capacity(text.len());
     let mut level = 0usize;
@@ -46,7 +31,7 @@ fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
     while let Some(c) = chars.next() {
         match c {
             '"' => {
-                let changed = string(&mut chars, filler.character, |c| {
+                let changed = string(&mut chars, filler, |c| {
                     if level <= depth {
                         out.push(c);
                     }
@@ -59,7 +44,7 @@ fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
             '[' | '{' => {
                 level += 1;
                 if level == depth.saturating_add(1) {
-                    out.push_str(filler.value);
+                    out.push_str(UNREAD);
                 } else if level <= depth {
                     out.push(c);
                 }
@@ -77,7 +62,7 @@ fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
                     .find(|rest| chars.as_str().starts_with(rest))?;
                 chars.nth(rest.len() - 1);
                 out.truncate(out.trim_end_matches('-').len());
-                out.push_str(filler.value);
+                out.push_str(UNREAD);
             }
             // Outside of strings a line end is white space.
             '\n' | '\r' => out.push(' '),
@@ -133,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_unreadable_part_differs_between_the_two_texts() {
+    fn each_unreadable_part_is_unknown_or_differs_between_the_two_texts() {
         for (text, first, second) in [
             (
                 &b"{\"a\":\"x\xffy\"}"[..],
@@ -147,13 +132,13 @@ mod tests {
             ),
             (
                 b"{\"a\":[[[\"]\",1],2],3]}",
-                "{\"a\":[[null,2],3]}",
-                "{\"a\":[[0,2],3]}",
+                "{\"a\":[[\"\\ud800\",2],3]}",
+                "{\"a\":[[\"\\ud800\",2],3]}",
             ),
             (
                 b"{\"a\":[NaN,-Infinity]}",
-                "{\"a\":[null,null]}",
-                "{\"a\":[0,0]}",
+                "{\"a\":[\"\\ud800\",\"\\ud800\"]}",
+                "{\"a\":[\"\\ud800\",\"\\ud800\"]}",
             ),
             (b"\xef\xbb\xbf{\"a\":1}", "{\"a\":1}", "{\"a\":1}"),
         ] {

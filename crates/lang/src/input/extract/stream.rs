@@ -93,10 +93,33 @@ impl StreamExtractor<'_, '_> {
                 self.again(&mut walked, start);
                 self.items(level, id)?;
             }
+            Peek::Object | Peek::Array if walked => {}
+            Peek::Object | Peek::Array => self.skip(peek)?,
+            _ if node.has_parts() => {
+                self.again(&mut walked, start);
+                self.no_parts(level, id, peek)?;
+            }
             _ if !walked => self.skip(peek)?,
             _ => {}
         }
         self.quiet = was_quiet;
+        Ok(())
+    }
+
+    /// Passes over a scalar where an object or a list was expected: it has no parts, unless it cannot be read.
+    #[cold]
+    fn no_parts(&mut self, level: LevelId, id: NodeId, peek: Peek) -> Walked {
+        let at = self.scan.at();
+        let unread = match self.scan.scalar(peek) {
+            Ok(lexeme) => document::scalar(lexeme).err().map(|_| ProblemKind::Number),
+            Err(fault) => {
+                self.scan.rest_of_string(fault)?;
+                Some(ProblemKind::InvalidUtf8)
+            }
+        };
+        if let Some(kind) = unread {
+            self.builder.unread(self.plan, level, id, kind, at);
+        }
         Ok(())
     }
 

@@ -76,8 +76,10 @@ impl TreeExtractor<'_> {
         }
         if let Some(query) = plan.list.as_ref().filter(|_| self.lists) {
             let items = query.nodes(value);
+            if let Some(kind) = hidden(query, value, query.searches) {
+                self.builder.unread_list(level, kind, self.at);
+            }
             if level == LevelId::Record {
-                self.builder.refused |= hidden(query, value, query.searches).is_some();
                 self.builder.found_list |= follow_all(value, &query.lead).is_some();
             }
             for item in &items {
@@ -128,10 +130,12 @@ impl TreeExtractor<'_> {
                     }
                 }
             }
-            _ if why(value) == Some(ProblemKind::DuplicateKey) => {
-                self.builder.distrust(plan, level, id);
-            }
-            _ => {}
+            _ => match why(value) {
+                None => {}
+                // It is reported where it stands.
+                Some(ProblemKind::DuplicateKey) => self.builder.distrust(plan, level, id),
+                Some(kind) => self.builder.unread(plan, level, id, kind, self.at),
+            },
         }
     }
 }
@@ -142,7 +146,7 @@ fn hidden(query: &Query, root: &Value, within: bool) -> Option<ProblemKind> {
     for step in &query.lead {
         match follow(at, step) {
             Some(next) => at = next,
-            None => return why(at).filter(|kind| *kind == ProblemKind::DuplicateKey),
+            None => return why(at),
         }
     }
     if within { why_within(at) } else { why(at) }
