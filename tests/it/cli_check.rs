@@ -51,6 +51,68 @@ fn compared_sentences_are_counted() {
     }
 }
 
+const POLICY: &str = "use std.agent\nproperty no_rm = never (kind == \"call\" and tool == \"rm\")\n\
+    rule asks: when kind == \"call\" then kind == \"result\" within 5 steps\nenforce no_rm { violated => block }\n";
+
+/// A clause or an expectation about what another module declares was dropped without a word.
+#[test]
+fn what_a_module_states_is_neither_enforced_nor_expected() {
+    let test = "test \"t\" { given [{kind: \"call\", tool: \"rm\"}]\n  expect ";
+    for (wrong, message) in [
+        (
+            "enforce no_rm { violated => block }",
+            "`no_rm` is declared in `policy`",
+        ),
+        (
+            "enforce asks { violated => block }",
+            "`asks` is declared in `policy`",
+        ),
+        (
+            "enforce on no_rm { >= 0.1 => block }",
+            "`no_rm` is declared in `policy`",
+        ),
+        (
+            &format!("{test}no_rm satisfied }}"),
+            "`no_rm` is declared in `policy`",
+        ),
+        (
+            &format!("{test}no_rm violated at 0 }}"),
+            "`no_rm` is declared in `policy`",
+        ),
+    ] {
+        let spec = format!("use std.agent\nuse policy.{{no_rm, asks}}\n{wrong}\n");
+        let folder = Folder::new(&[("policy.guard", POLICY), ("a.guard", &spec)]);
+        let run = folder.guard(&["check", "a.guard"]);
+        assert_eq!(run.code, 2, "{wrong}: {run:?}");
+        assert!(run.out.contains(message), "{wrong}: {}", run.out);
+    }
+    let spec = "use std.agent\nuse policy\nproperty other = never (tool == \"mv\")\n";
+    for (allows, n) in [("", 1), ("@allow(unjudged_module)\n", 0)] {
+        let spec = spec.replacen("use policy", &format!("{allows}use policy"), 1);
+        let folder = Folder::new(&[("policy.guard", POLICY), ("a.guard", &spec)]);
+        let run = folder.guard(&["check", "a.guard"]);
+        let found = run.out.matches("are not part of this spec").count();
+        assert_eq!((run.code, found), (0, n), "{}", run.out);
+    }
+}
+
+/// A claim on a model has no verdict on a run: every expectation about it passed.
+#[test]
+fn what_a_test_expects_of_a_claim_is_an_error() {
+    let spec = "event { kind: string }\npredicate leaks = kind == \"leak\"\nabstraction seen { over leaks }\n\
+        model m = learn seen { }\nproperty rare = P<=0.05 [ F leaks ] on m\nquery often = P=? [ F leaks ] on m\n\
+        test \"t\" { given [{kind: \"leak\"}]\n  expect NAME violated at 0 }\n";
+    for (name, message) in [
+        ("rare", "`rare` is about a model or system, not about runs"),
+        ("often", "expected a property, found the query `often`"),
+    ] {
+        let folder = Folder::new(&[("a.guard", &spec.replace("NAME", name))]);
+        let run = folder.guard(&["check", "a.guard"]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.out.contains(message), "{}", run.out);
+    }
+}
+
 #[test]
 fn a_wrong_spec_is_exit_2_in_every_format() {
     let folder = Folder::new(&[("a.guard", &SPEC.replace("Y approval", "Y aproval"))]);

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 
 use super::Checker;
-use super::names::Space;
+use super::names::{ItemRef, Space};
 use super::scope::{Binding, Scope};
 use super::threshold_arm::About;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -79,6 +79,28 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Reports the name of a property or query that another module declares, if it does: only those of the spec itself are judged.
+    pub(super) fn rejects_of_module(&mut self, name: &ast::Name, item: ItemRef) -> bool {
+        let Some(module) = self.project.modules.get(item.module) else {
+            return false;
+        };
+        if item.module == 0 {
+            return false;
+        }
+        let path = module.path.clone();
+        let diagnostic = Diagnostic::new(
+            Code::G0370,
+            name.span,
+            format!("`{name}` is declared in `{path}`, and only what this file declares is judged"),
+        )
+        .label("declared in another module")
+        .note(format!(
+            "let `{path}` declare the formula as a `template`, and state here `property {name} = …` with it"
+        ));
+        self.report(diagnostic);
+        true
+    }
+
     /// Returns the property of a clause. Returns `None`, with a report, if there is no such property.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
         let declared = self.find(0, Space::Property, name);
@@ -88,7 +110,10 @@ impl<'a> Checker<'a> {
         if let Some(known) = known {
             return Some(PropertyId::new(known));
         }
-        if declared.is_some() {
+        if let Some(item) = declared {
+            if self.rejects_of_module(name, item) {
+                return None;
+            }
             // A name that is declared but has no property or claim has an error, which is reported at its declaration.
             let claim = self
                 .spec
@@ -96,23 +121,15 @@ impl<'a> Checker<'a> {
                 .iter()
                 .find(|claim| claim.name == name.text);
             if let Some(kind) = claim.map(|claim| claim.kind) {
-                let diagnostic = match kind {
-                    ClaimKind::Query => Diagnostic::new(
-                        Code::G0370,
-                        name.span,
-                        format!("expected a property, found the query `{name}`"),
-                    )
-                    .label("a query has a value, not a verdict")
-                    .fix("enforce its value", *name.span, format!("on {name}")),
-                    ClaimKind::Property | ClaimKind::Requirement => Diagnostic::new(
-                        Code::G0370,
-                        name.span,
-                        format!("`{name}` is about a model or system, not about runs"),
-                    )
-                    .label("it has no verdict on a run")
-                    .note("`enforce on` a query of the model acts on the model state of the run"),
-                };
-                self.report(diagnostic);
+                let diagnostic = of_claim(name, kind);
+                self.report(match kind {
+                    ClaimKind::Query => {
+                        diagnostic.fix("enforce its value", *name.span, format!("on {name}"))
+                    }
+                    ClaimKind::Property | ClaimKind::Requirement => diagnostic.note(
+                        "`enforce on` a query of the model acts on the model state of the run",
+                    ),
+                });
             }
             return None;
         }
@@ -390,4 +407,22 @@ fn quantified_in(item: &ast::Item) -> Vec<&ast::Name> {
         formula = body;
     }
     all
+}
+
+/// Returns the diagnostic about a claim in the place of a property of runs.
+pub(super) fn of_claim(name: &ast::Name, kind: ClaimKind) -> Diagnostic {
+    match kind {
+        ClaimKind::Query => Diagnostic::new(
+            Code::G0370,
+            name.span,
+            format!("expected a property, found the query `{name}`"),
+        )
+        .label("a query has a value, not a verdict"),
+        ClaimKind::Property | ClaimKind::Requirement => Diagnostic::new(
+            Code::G0370,
+            name.span,
+            format!("`{name}` is about a model or system, not about runs"),
+        )
+        .label("it has no verdict on a run"),
+    }
 }

@@ -282,6 +282,7 @@ impl<'a> Checker<'a> {
             }
         }
         self.unused();
+        self.unjudged_modules();
     }
 
     fn item(&mut self, scope: &Scope<'a>, idx: usize, item: &'a ast::Item) {
@@ -290,9 +291,8 @@ impl<'a> Checker<'a> {
             item: idx,
         };
         match &item.kind {
-            ast::ItemKind::Use(_) | ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => {
-                self.attributes(item, &[]);
-            }
+            ast::ItemKind::Use(_) => drop(self.attributes(item, &["allow"])),
+            ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => drop(self.attributes(item, &[])),
             ast::ItemKind::Broken(_) | ast::ItemKind::Test(_) | ast::ItemKind::Enforce(_) => {}
             ast::ItemKind::Enum(_) | ast::ItemKind::Record(_) => {
                 self.attributes(item, &["allow"]);

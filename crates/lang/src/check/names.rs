@@ -281,6 +281,52 @@ impl Checker<'_> {
         }
     }
 
+    /// Warns about imported modules that state what must hold: only what the spec itself states is judged and enforced.
+    pub(super) fn unjudged_modules(&mut self) {
+        let project = self.project;
+        let own = &project.modules[0];
+        for item in &own.tree.items {
+            let ast::ItemKind::Use(import) = &item.kind else {
+                continue;
+            };
+            let (Some(first), Some(last)) = (import.path.first(), import.path.last()) else {
+                continue;
+            };
+            let mut imports = own.imports.iter();
+            let target = imports
+                .find(|(own, ..)| own.path.first().is_some_and(|own| *own.span == *first.span));
+            let Some((_, _, Some(target))) = target else {
+                continue;
+            };
+            let mut stated = project.modules[*target].tree.items.iter().filter(|item| {
+                matches!(
+                    item.kind,
+                    ast::ItemKind::Enforce(_)
+                        | ast::ItemKind::Property(_)
+                        | ast::ItemKind::Requirement(_)
+                        | ast::ItemKind::Rule(_)
+                )
+            });
+            let Some(stated) = stated.next() else {
+                continue;
+            };
+            if self.allows(item, "unjudged_module") {
+                continue;
+            }
+            let path = first.span.to(*last.span);
+            let name = self.sources.slice(path);
+            let message = format!(
+                "`{name}` has properties or `enforce` clauses, which are not part of this spec"
+            );
+            self.report(
+                Diagnostic::new(Code::G0947, path, message)
+                    .label("only what this file states is judged")
+                    .also(stated.span, "not judged with this spec")
+                    .note("state them here, with templates of the module, or give both files to `guard audit`"),
+            );
+        }
+    }
+
     /// Warns about an imported module of which nothing is used. A module that may provide the event is not considered.
     fn unused_module(&mut self, import: &ast::Use) {
         let modules = &self.project.modules;

@@ -3,6 +3,7 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use super::Checker;
+use super::enforce::of_claim;
 use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -305,8 +306,14 @@ impl<'a> Checker<'a> {
                 span: *expect.span,
             }),
             None => {
-                if declared.is_some() {
-                    // The declaration has an error, which is reported there.
+                if let Some(item) = declared {
+                    let mut claims = self.spec.claims.iter();
+                    let claim = claims.find(|claim| claim.name == name.text);
+                    match claim.map(|claim| claim.kind) {
+                        Some(kind) => self.report(of_claim(name, kind)),
+                        // A declaration in this file has an error, which is reported there.
+                        None => drop(self.rejects_of_module(name, item)),
+                    }
                     return None;
                 }
                 let mut diagnostic =

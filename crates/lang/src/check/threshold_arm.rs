@@ -88,8 +88,9 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        if declared.is_some() {
-            // The claim has an error, which is reported at its declaration.
+        if let Some(item) = declared {
+            // A claim of this file has an error, which is reported at its declaration.
+            self.rejects_of_module(name, item);
             return None;
         }
         let mut diagnostic =
