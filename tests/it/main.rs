@@ -90,6 +90,7 @@ mod monitor_faults;
 mod monitor_models;
 mod monitor_protocol;
 mod narrowing;
+mod never_recovers;
 mod nl_patterns;
 mod nl_readback;
 mod nl_scenarios;

@@ -25,7 +25,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::ids::{
-    AbstractionId, AtomId, ClaimId, ExprId, ModelId, PropertyId, StateVarId, SystemId, TrackId,
+    AbstractionId, AtomId, ClaimId, ExprId, FormulaId, ModelId, PropertyId, StateVarId, SystemId,
+    TrackId,
 };
 use crate::input_schema::InputSchema;
 use crate::source::Span;
@@ -161,6 +162,16 @@ impl Spec {
     }
 
     /// Returns the system of this id.
+    /// Returns the formulas that a property requires at every step, each with whether it must hold there (`always φ`) or not (`not
+    /// eventually φ`), if it consists of nothing else. Clauses monitor such a property again after a violation.
+    pub fn at_every_step(&self, property: &Property) -> Option<Vec<(FormulaId, bool)>> {
+        let exists = |quantified: &Quantified| !quantified.universal;
+        match property.quantified.as_ref().is_some_and(exists) {
+            true => None,
+            false => self.formulas.at_every_step(property.formula),
+        }
+    }
+
     pub fn system(&self, id: SystemId) -> &System {
         &self.systems[id.index()]
     }
