@@ -142,6 +142,7 @@ mod system_properties;
 mod text_functions;
 mod tidy;
 mod tree_sitter;
+mod unequal_values;
 mod view;
 mod why;
 

@@ -8,6 +8,7 @@
 //! `hir` refers to the text only by spans. `reference` defines the meaning of every node as code.
 
 pub mod branching;
+pub mod compared;
 pub mod enforce;
 pub mod expr;
 pub mod formula;
@@ -161,7 +162,6 @@ impl Spec {
         &self.properties[id.index()]
     }
 
-    /// Returns the system of this id.
     /// Returns the formulas that a property requires at every step, each with whether it must hold there (`always φ`) or not (`not
     /// eventually φ`), if it consists of nothing else. Clauses monitor such a property again after a violation.
     pub fn at_every_step(&self, property: &Property) -> Option<Vec<(FormulaId, bool)>> {
@@ -172,6 +172,7 @@ impl Spec {
         }
     }
 
+    /// Returns the system of this id.
     pub fn system(&self, id: SystemId) -> &System {
         &self.systems[id.index()]
     }
