@@ -1,7 +1,7 @@
 //! The exit codes of commands, and failures that end a command early.
 
 use std::io::{self, Write};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::progress::Clearing;
@@ -107,6 +107,18 @@ static QUEUE: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
 /// Sets where lines for standard error go from now on: to a queue, or directly there. A queue that is full loses them.
 pub(super) fn queue_errors(queue: Option<SyncSender<String>>) {
     *QUEUE.lock().unwrap_or_else(PoisonError::into_inner) = queue;
+}
+
+/// The greatest number of lines that [`hear_errors`] returns; further ones are lost.
+const HEARD: usize = 64;
+
+/// Does something, and returns the lines that it would have written to standard error.
+pub(super) fn hear_errors<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let (queue, lines) = sync_channel(HEARD);
+    queue_errors(Some(queue));
+    let done = act();
+    queue_errors(None);
+    (done, lines.try_iter().collect())
 }
 
 /// Writes one line to standard error. Errors of writing are ignored.
