@@ -176,3 +176,18 @@ pub(super) fn internal_fault() {
         env!("CARGO_PKG_VERSION")
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_heard_instead_of_written() {
+        let (done, told) = hear_errors(|| {
+            complain("a file is \u{1b} full");
+            7
+        });
+        assert_eq!(done, 7);
+        assert_eq!(told, ["error: a file is \\u{1b} full"]);
+    }
+}
