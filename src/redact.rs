@@ -14,7 +14,7 @@ use crate::hir::{Arm, Property, Spec, Text, TextPart, Watched};
 use crate::ids::{ExprId, PropertyId};
 use crate::monitor::Decision;
 use crate::problem::Problem;
-use crate::report::{Reporter, Summary, UnseenName};
+use crate::report::{Reporter, Summary};
 use crate::value::Value;
 use crate::verdict::{TraceReport, Verdict, Why};
 
@@ -153,7 +153,12 @@ impl Redaction {
             values(args.map(|(_, value)| value));
         }
         redacted.state = redacted.state.map(|_| REDACTED.to_owned());
-        for text in redacted.errors.iter_mut().chain(&mut redacted.owed) {
+        let texts = [
+            &mut redacted.errors,
+            &mut redacted.owed,
+            &mut redacted.notes,
+        ];
+        for text in texts.into_iter().flatten() {
             REDACTED.clone_into(text);
         }
         redacted
@@ -290,16 +295,17 @@ impl Reporter for Redacting<'_> {
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
-        // What is similar to a name stands in events.
+        // What is similar to a name, or spelt like it, stands in events.
         let mut summary = summary.clone();
-        let is_kept = |unseen: &UnseenName| match &self.0.parts {
+        let is_kept = |name: &str| match &self.0.parts {
             Parts::All => false,
             Parts::Fields { names, .. } => {
-                let field = unseen.name.split(['.', ' ']).next().unwrap_or_default();
+                let field = name.split(['.', ' ']).next().unwrap_or_default();
                 !names.contains(field)
             }
         };
-        summary.unseen_names.retain(is_kept);
+        (summary.unseen_names).retain(|unseen| is_kept(&unseen.name));
+        (summary.other_spellings).retain(|spelling| is_kept(&spelling.name));
         self.1.finish(&summary)
     }
 }

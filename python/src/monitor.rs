@@ -252,6 +252,11 @@ impl Decision {
     }
 
     #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.decision.notes.clone()
+    }
+
+    #[getter]
     fn owed(&self) -> Vec<String> {
         self.decision.owed.clone()
     }

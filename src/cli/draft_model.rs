@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::draft_command::Command;
 use super::draft_http::Endpoint;
 use super::failure::Failure;
+use super::limits::DAY;
 use crate::integrations::short_hash;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -47,7 +48,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "N", default_value_t = Effort::default().rounds, value_parser = clap::value_parser!(u32).range(0..=9))]
     rounds: u32,
     /// Seconds within which an answer must be complete
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=DAY))]
     timeout: u64,
     /// Limit the questions of a run; recorded answers do not count
     #[arg(long, value_name = "N", default_value_t = 2_000)]

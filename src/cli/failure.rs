@@ -1,7 +1,7 @@
 //! The exit codes of commands, and failures that end a command early.
 
 use std::io::{self, Write};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::progress::Clearing;
@@ -109,6 +109,18 @@ pub(super) fn queue_errors(queue: Option<SyncSender<String>>) {
     *QUEUE.lock().unwrap_or_else(PoisonError::into_inner) = queue;
 }
 
+/// The greatest number of lines that [`hear_errors`] returns; further ones are lost.
+const HEARD: usize = 64;
+
+/// Does something, and returns the lines that it would have written to standard error.
+pub(super) fn hear_errors<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let (queue, lines) = sync_channel(HEARD);
+    queue_errors(Some(queue));
+    let done = act();
+    queue_errors(None);
+    (done, lines.try_iter().collect())
+}
+
 /// Writes one line to standard error. Errors of writing are ignored.
 pub(super) fn say(line: String) {
     let queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -163,4 +175,19 @@ pub(super) fn internal_fault() {
         inert(&told),
         env!("CARGO_PKG_VERSION")
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_heard_instead_of_written() {
+        let (done, told) = hear_errors(|| {
+            complain("a file is \u{1b} full");
+            7
+        });
+        assert_eq!(done, 7);
+        assert_eq!(told, ["error: a file is \\u{1b} full"]);
+    }
 }

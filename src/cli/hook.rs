@@ -22,15 +22,15 @@ use serde_json::{Value as Json, json};
 use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
 use super::durable_state::{Files, Sync};
-use super::failure::{Failure, Outcome, code, complain};
+use super::failure::{Failure, Outcome, code, complain, hear_errors, say};
 use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
-use super::limits::LimitArgs;
+use super::limits::{DAY, LimitArgs};
 use super::lines;
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use crate::inert::push_json;
-use crate::integrations::hook::{self, Call, Memory, Scope, Sessions};
+use crate::integrations::hook::{self, Call, Memory, Scope, Sessions, with_note};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
 
@@ -104,7 +104,7 @@ pub(super) struct Args {
     redact: Option<String>,
     /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
     /// allowed
-    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=DAY))]
     timeout: u64,
     /// Memory that a decision may take before the call is denied
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
@@ -212,7 +212,7 @@ fn start(args: &Args) -> std::io::Result<Option<Judge>> {
 /// Judges the call of the standard input within the limits, and ends the process.
 fn judge(args: &Args) -> ! {
     // It may wait, for a lock or its input, when the first process is gone.
-    let most = Duration::from_secs(args.timeout.saturating_add(1));
+    let most = Duration::from_secs(args.timeout + 1);
     let bounded = std::thread::Builder::new().spawn(move || {
         std::thread::sleep(most);
         end(code::HOOK_DENIES)
@@ -387,7 +387,7 @@ fn limit(args: &Args) {
     };
     let most = args.max_memory.saturating_mul(1024 * 1024);
     limit(Resource::As, most.saturating_add(reserved()));
-    limit(Resource::Cpu, args.timeout.saturating_add(1));
+    limit(Resource::Cpu, args.timeout + 1);
     limit(Resource::Core, 0);
     limit(Resource::Stack, STACK);
 }
@@ -410,10 +410,19 @@ fn judge_input(args: &Args) -> Result<Outcome, Failure> {
         Err(reason) => return Err(denied(None, &reason)),
     };
     let decides = hook::decides(call.hook());
-    let answer = match call.matters() {
-        true => decide(args, &mut call).map_err(|reason| denied(Some(call.hook()), &reason))?,
-        false => None,
-    };
+    let mut answer = None;
+    if call.matters() {
+        let (decided, told) = hear_errors(|| decide(args, &mut call));
+        // Claude Code shows the error output to nobody if the call is let through, and the answer to a call that ends the session neither.
+        let is_answered = decided.is_ok() && call.hook() != "SessionEnd";
+        if !is_answered {
+            told.iter().cloned().for_each(say);
+        }
+        answer = decided.map_err(|reason| denied(Some(call.hook()), &reason))?;
+        for line in told.iter().filter(|_| is_answered) {
+            answer = Some(with_note(answer, line));
+        }
+    }
     let answer = answer.map(|json| {
         let mut line = String::new();
         push_json(&mut line, &json.to_string());
@@ -624,17 +633,6 @@ fn restart_note(elapsed: Duration) -> String {
         "guard: the machine was restarted; by its clock, the last call of this session was {} s ago, and limits in time go by that",
         elapsed.as_secs()
     )
-}
-
-/// Adds a message for the user to an answer.
-fn with_note(answer: Option<Json>, note: &str) -> Json {
-    let mut answer = answer.unwrap_or_else(|| json!({}));
-    if let Some(members) = answer.as_object_mut() {
-        let said = members.get("systemMessage").and_then(Json::as_str);
-        let said = said.map_or_else(|| note.to_owned(), |said| format!("{said}; {note}"));
-        members.insert("systemMessage".to_owned(), Json::from(said));
-    }
-    answer
 }
 
 /// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it

@@ -7,6 +7,9 @@ use crate::learn::{ModelError, RowLimits};
 use crate::query::{ForecastError, QueryError};
 use guard_automata::Resource;
 
+/// The longest time in seconds for which a flag lets the program wait.
+pub(super) const DAY: u64 = 24 * 60 * 60;
+
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {

@@ -396,7 +396,12 @@ fn render_human(decision: &Decision, out: &mut String) {
             let _ = write!(out, " ({values})");
         }
     }
-    for text in decision.owed.iter().chain(&decision.errors) {
+    for text in decision
+        .owed
+        .iter()
+        .chain(&decision.errors)
+        .chain(&decision.notes)
+    {
         let _ = write!(out, "  ({})", inert(text));
     }
 }

@@ -21,7 +21,7 @@ use super::failure::{Failure, Outcome, code, complain};
 use super::hook_calls::{CallList, Kept};
 use super::hosts::Hosts;
 use super::http::{ConnectionLimits, Listener, Service};
-use super::limits::LimitArgs;
+use super::limits::{DAY, LimitArgs};
 use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
@@ -90,8 +90,8 @@ pub(super) struct Args {
     /// Limit the simultaneous connections; further ones are refused
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_clients: usize,
-    /// Time for a request to arrive, to have its turn, and for its answer to be taken
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    /// Limit the time for a request to arrive, to have its turn, and for its answer to be taken
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=DAY))]
     patience: u64,
     #[command(flatten)]
     reservations: ReservationArgs,
@@ -233,7 +233,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .stack_size(JUDGE_STACK)
         .spawn(move || judge.run(&from))
         .map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
-    let patience = Duration::from_secs(args.patience.max(1));
+    let patience = Duration::from_secs(args.patience);
     let server = Arc::new(Server {
         jobs,
         tokens,

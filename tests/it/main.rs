@@ -91,6 +91,7 @@ mod monitor_faults;
 mod monitor_models;
 mod monitor_protocol;
 mod narrowing;
+mod never_recovers;
 mod nl_patterns;
 mod nl_readback;
 mod nl_scenarios;
@@ -142,6 +143,7 @@ mod system_properties;
 mod text_functions;
 mod tidy;
 mod tree_sitter;
+mod unequal_values;
 mod view;
 mod why;
 

@@ -538,3 +538,34 @@ fn values_of_enums_are_written_by_name() {
         "nothing acts on a terminal: {json}"
     );
 }
+
+/// A missed deadline is asked about at each action until one of them has happened, and not again at its commit or later.
+#[test]
+fn an_action_that_was_allowed_settles_a_missed_deadline() {
+    let spec = format!(
+        "{EVENT}rule confirmed: when k == \"pay\" then k == \"ok\" within 10s\n\
+         enforce confirmed {{ violated => ask \"late\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    let late = "ask | confirmed ask: late";
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"pay"}"#, "allow"),
+            ("t=20", late),
+            (r#"{"phase":"act","event":{"k":"a"}}"#, late),
+            // The person may refuse the first one.
+            (r#"{"phase":"act","event":{"k":"b"}}"#, late),
+            ("t=30", ""),
+            (
+                r#"{"phase":"commit","proposal":1,"event":{"k":"a"}}"#,
+                "allow",
+            ),
+            (
+                r#"{"phase":"commit","proposal":2,"event":{"k":"b"}}"#,
+                "allow",
+            ),
+            (r#"{"phase":"act","event":{"k":"c"}}"#, "allow"),
+        ],
+    );
+}

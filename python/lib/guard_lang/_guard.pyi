@@ -128,6 +128,9 @@ class Decision:
     def errors(self) -> list[str]:
         """The faults in the event."""
     @property
+    def notes(self) -> list[str]:
+        """Values that passed for their kind, and tools and kinds that are not spelt as in the spec."""
+    @property
     def owed(self) -> list[str]:
         """For the end of a trace: the pending obligations."""
     @property

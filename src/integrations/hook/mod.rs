@@ -272,6 +272,7 @@ impl Call {
                 owner: self.owner(),
             });
         }
+        let notes = proposed.notes.clone();
         decisions.push(proposed);
         let decide = |decision: &str| {
             json!({"hookSpecificOutput": {
@@ -280,13 +281,17 @@ impl Call {
                 "permissionDecisionReason": reason,
             }})
         };
-        Ok(match ruling {
+        let answer = match ruling {
             Ruling::Allow => None,
             Ruling::Warn => Some(json!({"systemMessage": reason})),
             Ruling::Reflect => Some(self.context(&reason)),
             Ruling::Ask => Some(decide("ask")),
             Ruling::Block => Some(decide("deny")),
             Ruling::Stop => Some(ending(decide("deny"), &reason)),
+        };
+        Ok(match notes.is_empty() {
+            true => answer,
+            false => Some(with_note(answer, &notes.join("; "))),
         })
     }
 
@@ -648,6 +653,17 @@ fn traces_of(session: &str, agent: Option<&str>, scope: Scope) -> (String, Optio
         (None, Scope::Agent) => (id, None),
         (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
     }
+}
+
+/// Adds a message for the user to an answer.
+pub fn with_note(answer: Option<Json>, note: &str) -> Json {
+    let mut answer = answer.unwrap_or_else(|| json!({}));
+    if let Some(members) = answer.as_object_mut() {
+        let said = members.get("systemMessage").and_then(Json::as_str);
+        let said = said.map_or_else(|| note.to_owned(), |said| format!("{said}; {note}"));
+        members.insert("systemMessage".to_owned(), Json::from(said));
+    }
+    answer
 }
 
 fn ending(mut answer: Json, reason: &str) -> Json {

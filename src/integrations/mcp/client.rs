@@ -11,7 +11,7 @@ use super::text::Text;
 use super::{
     CALL_PARAMS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed,
 };
-use crate::monitor::folded;
+use crate::texts::folded;
 use crate::texts::is_exact_name;
 
 impl Session {

@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 
 use crate::monitor::encoded;
 use crate::monitor::lenient::{Outline, rounded};
-use crate::monitor::{RawObject, folded, unique_keys};
+use crate::monitor::{RawObject, unique_keys};
+use crate::texts::folded;
 
 /// The longest accepted request id, in bytes.
 const MAX_ID_BYTES: usize = 1024;

@@ -12,7 +12,7 @@ use super::{
     Content, Ending, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled,
     is_typed, readable, said_by_server,
 };
-use crate::monitor::folded;
+use crate::texts::folded;
 
 /// The message for an answer that is not forwarded.
 const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";

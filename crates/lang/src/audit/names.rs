@@ -1,14 +1,15 @@
-//! Names that the properties of a spec look for and no event has, although events have similar ones: a rule over a misspelt tool or
-//! argument is satisfied by every trace.
+//! Names and values that the properties of a spec look for and events have in another form: names that no event has, although events have similar ones
+//! (a rule over a misspelt tool or argument is satisfied by every trace), tools in another spelling, and values of other kinds than
+//! the constants that they are compared with.
 //!
 //! Looked for are members of objects (`args.path`) and texts that a value is compared with (`tool == "rm"`, `tool in {"rm", "mv"}`).
 //!
 //! # Complexity
-//! A step costs one lookup for each name that no event has had so far, and one for each other name beside it; nothing once all
-//! names of the spec were found.
+//! A step costs one lookup for each name that no event has had so far, one for each other name beside it, and one for each place of
+//! which no value had the kind of a constant; and one for its tool. Else nothing.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use smol_str::SmolStr;
@@ -17,13 +18,13 @@ use super::Judge;
 use crate::diagnostic::misspelling_of;
 use crate::eval::Wanted;
 use crate::hash::SeededSet;
-use crate::hir::reads;
-use crate::hir::{Compare, Expr, Spec};
-use crate::ids::ExprId;
+use crate::hir::Spec;
+use crate::hir::compared::{self, Place};
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::input::record::{Event, Record, Step};
-use crate::report::UnseenName;
-use crate::value::{Cell, Value};
+use crate::report::{ComparedKinds, OtherSpelling, Summary, UnseenName};
+use crate::texts::exact_names;
+use crate::value::{JsonKind, Value};
 
 /// The number of different names in one place that are kept to find a similar one. Where there are more, they are data, not
 /// names.
@@ -35,83 +36,48 @@ const LONGEST: usize = 64;
 /// The names that a spec looks for, and those that events have in the same places.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    places: Vec<Place>,
+    places: Vec<Noted>,
 }
 
-/// A value of a step: a field, or a member of one.
+/// A place, and the notes on it.
 #[derive(Debug)]
-struct Place {
-    field: usize,
-    path: Box<[SmolStr]>,
-    /// The place as it is written.
-    written: String,
+struct Noted {
+    place: Place,
     members: Looked,
     texts: Looked,
-}
-
-/// The names that are looked for in one place.
-#[derive(Debug, Default)]
-struct Looked {
-    names: Vec<(SmolStr, AtomicBool)>,
-    /// The others, as long as some name was not found.
-    others: RwLock<SeededSet<SmolStr>>,
+    /// The kinds of its values, as bits, as long as none was equal in kind to a constant.
+    kinds: AtomicU8,
+    spellings: Option<Spellings>,
 }
 
 impl Names {
     /// Returns the names that the properties of a spec look for.
     pub(super) fn new(spec: &Spec) -> Names {
-        let mut places: BTreeMap<(usize, Vec<SmolStr>), Place> = BTreeMap::new();
         let roots = (spec.properties.iter()).flat_map(|property| spec.roots_of(property));
-        reads::visit(spec, roots, |id| {
-            let (of, member, texts) = match spec.exprs.get(id) {
-                Expr::Member(of, name) => (*of, Some(name.clone()), Vec::new()),
-                Expr::Index(of, at) => match constants(spec, *at).pop() {
-                    Some(name) => (*of, Some(name), Vec::new()),
-                    None => return,
-                },
-                Expr::In(of, texts) => (*of, None, constants(spec, *texts)),
-                Expr::Compare(Compare::Eq, one, other) => match constants(spec, *other) {
-                    texts if texts.is_empty() => (*other, None, constants(spec, *one)),
-                    texts => (*one, None, texts),
-                },
-                _ => return,
-            };
-            let Some((field, path)) = place(spec, of) else {
-                return;
-            };
-            let place = places
-                .entry((field, path))
-                .or_insert_with_key(|(field, path)| {
-                    let name = spec.schema.fields.get(*field).map(|field| &field.name);
-                    let tokens = name.into_iter().chain(path);
-                    Place {
-                        field: *field,
-                        path: path.clone().into(),
-                        written: tokens.map(SmolStr::as_str).collect::<Vec<_>>().join("."),
-                        members: Looked::default(),
-                        texts: Looked::default(),
-                    }
-                });
-            if let Some(name) = member {
-                place.members.look_for(name);
-            }
-            for text in texts {
-                place.texts.look_for(text);
-            }
-        });
+        let tool = compared::field_of(spec, "tool");
+        let noted = compared::places(spec, roots)
+            .into_iter()
+            .map(|place| Noted {
+                members: Looked::new(&place.members),
+                texts: Looked::new(&place.texts),
+                kinds: AtomicU8::new(0),
+                spellings: (tool == Some(place.field) && place.path.is_empty())
+                    .then(|| Spellings::new(&place.texts)),
+                place,
+            });
         Names {
-            places: places.into_values().collect(),
+            places: noted.collect(),
         }
     }
 
     /// Returns the same names, none of which was found.
     pub(super) fn unused(&self) -> Names {
-        let places = self.places.iter().map(|place| Place {
-            field: place.field,
-            path: place.path.clone(),
-            written: place.written.clone(),
-            members: place.members.unused(),
-            texts: place.texts.unused(),
+        let places = self.places.iter().map(|noted| Noted {
+            place: noted.place.clone(),
+            members: Looked::new(&noted.place.members),
+            texts: Looked::new(&noted.place.texts),
+            kinds: AtomicU8::new(0),
+            spellings: (noted.spellings.as_ref()).map(|_| Spellings::new(&noted.place.texts)),
         });
         Names {
             places: places.collect(),
@@ -120,71 +86,138 @@ impl Names {
 
     /// Takes note of the names of a step. The cells of deferred texts mean nothing.
     fn note(&self, step: &Step, deferred: &[DeferredText]) {
-        for place in &self.places {
-            if !place.members.is_missing() && !place.texts.is_missing() {
+        for noted in self.places.iter().filter(|noted| noted.is_open()) {
+            let is_deferred = |text: &DeferredText| text.field == noted.place.field;
+            if deferred.iter().any(is_deferred) {
                 continue;
             }
-            let Some(Cell::Known(value)) = step.cells.get(place.field) else {
+            let Some(value) = noted.place.value(&step.cells) else {
                 continue;
             };
-            if deferred.iter().any(|text| text.field == place.field) {
-                continue;
+            if let Some(kind) = value.json_kind() {
+                noted.kinds.fetch_or(bit(kind), Ordering::Relaxed);
             }
-            let found = place
-                .path
-                .iter()
-                .try_fold(value, |value, name| match value {
-                    Value::Object(object) => object.get(name),
-                    _ => None,
-                });
-            match found {
-                Some(Value::Object(object)) => place.members.note(
+            match value {
+                Value::Object(object) => noted.members.note(
                     |name| object.get(name).is_some(),
                     || object.iter().map(|(name, _)| name),
                 ),
-                Some(Value::String(text)) if text.len() <= LONGEST => {
-                    place.texts.note(|name| name == text, || [text].into_iter());
+                Value::String(text) if text.len() <= LONGEST => {
+                    (noted.texts).note(|name| name == text, || [text].into_iter());
+                    if let Some(spellings) = &noted.spellings {
+                        spellings.note(text);
+                    }
                 }
                 _ => {}
             }
         }
     }
 
-    /// Returns the names that no step had so far, each with a similar one in its place, if there is one.
-    pub(super) fn unseen(&self) -> Vec<UnseenName> {
-        let mut unseen = Vec::new();
-        for Place {
-            written,
-            members,
-            texts,
-            ..
-        } in &self.places
-        {
-            unseen.extend(members.unseen().map(|(name, similar)| UnseenName {
+    /// Adds to a summary the names that no step had so far, each with a similar one in its place, if there is one; tools in other
+    /// spellings; and the kinds of values that are compared with constants.
+    pub(super) fn summarize(&self, summary: &mut Summary) {
+        for noted in &self.places {
+            let (written, expected) = (&noted.place.written, &noted.place.kinds);
+            let names = noted.members.unseen().map(|(name, similar)| UnseenName {
                 name: format!("{written}.{name}"),
                 similar: similar.map(|similar| format!("{written}.{similar}")),
-            }));
-            unseen.extend(texts.unseen().map(|(text, similar)| UnseenName {
-                name: format!("{written} == {text:?}"),
-                similar: similar.map(|similar| format!("{written} == {similar:?}")),
-            }));
+            });
+            summary.unseen_names.extend(names);
+            let is = |text: &SmolStr| format!("{written} == {text:?}");
+            let texts = noted.texts.unseen().map(|(text, similar)| UnseenName {
+                name: is(text),
+                similar: similar.as_ref().map(is),
+            });
+            summary.unseen_names.extend(texts);
+            let spellings = noted.spellings.iter().flat_map(Spellings::found);
+            let spellings = spellings.map(|(found, name)| OtherSpelling {
+                name: is(&name),
+                found: is(&found),
+            });
+            summary.other_spellings.extend(spellings);
+            let found = noted.kinds.load(Ordering::Relaxed);
+            if !expected.is_empty() {
+                let found = JsonKind::ALL
+                    .into_iter()
+                    .filter(|kind| found & bit(*kind) != 0);
+                summary.compared_kinds.push(ComparedKinds {
+                    name: written.clone(),
+                    expected: expected.clone(),
+                    found: found.collect(),
+                });
+            }
         }
-        unseen
     }
 }
 
-impl Looked {
-    fn look_for(&mut self, name: SmolStr) {
-        if self.names.iter().all(|(known, _)| *known != name) {
-            self.names.push((name, AtomicBool::new(false)));
+/// Returns the bit of a kind.
+fn bit(kind: JsonKind) -> u8 {
+    1 << kind as u8
+}
+
+impl Noted {
+    /// Whether a further step may tell something about the place.
+    fn is_open(&self) -> bool {
+        let found = self.kinds.load(Ordering::Relaxed);
+        let expected = &self.place.kinds;
+        let met = expected.iter().any(|kind| found & bit(*kind) != 0);
+        self.spellings.is_some()
+            || self.members.is_missing()
+            || self.texts.is_missing()
+            || !(expected.is_empty() || met)
+    }
+}
+
+/// Tools that differ from a name of the spec in spelling alone.
+#[derive(Debug)]
+struct Spellings {
+    names: exact_names::Names,
+    /// The texts that were seen, each with the name of the spec that it is spelt like.
+    seen: RwLock<BTreeMap<SmolStr, Option<SmolStr>>>,
+}
+
+impl Spellings {
+    fn new(names: &[SmolStr]) -> Spellings {
+        Spellings {
+            names: exact_names::Names::new(names.to_vec()),
+            seen: RwLock::default(),
         }
     }
 
-    fn unused(&self) -> Looked {
-        let names = self.names.iter();
+    fn note(&self, text: &SmolStr) {
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() > MOST || seen.contains_key(text) {
+            return;
+        }
+        drop(seen);
+        let like = self.names.spelt_like(text).cloned();
+        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        seen.insert(text.clone(), like);
+    }
+
+    /// Returns the texts that are no names of the spec, each with the one that it is spelt like.
+    fn found(&self) -> Vec<(SmolStr, SmolStr)> {
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        let all = seen.iter();
+        all.filter_map(|(text, like)| Some((text.clone(), like.clone()?)))
+            .collect()
+    }
+}
+
+/// The names that are looked for in one place.
+#[derive(Debug)]
+struct Looked {
+    names: Vec<(SmolStr, AtomicBool)>,
+    /// The others, as long as some name was not found.
+    others: RwLock<SeededSet<SmolStr>>,
+}
+
+impl Looked {
+    fn new(names: &[SmolStr]) -> Looked {
+        let names = names.iter();
         Looked {
             names: names
-                .map(|(name, _)| (name.clone(), AtomicBool::new(false)))
+                .map(|name| (name.clone(), AtomicBool::new(false)))
                 .collect(),
             others: RwLock::default(),
         }
@@ -235,41 +268,6 @@ impl Looked {
             (name, similar.map(SmolStr::new))
         })
     }
-}
-
-/// Returns the texts that a constant expression holds.
-fn constants(spec: &Spec, id: ExprId) -> Vec<SmolStr> {
-    fn texts<'v>(values: impl IntoIterator<Item = &'v Value>) -> Vec<SmolStr> {
-        let texts = values.into_iter().filter_map(|value| match value {
-            Value::String(text) => Some(text.clone()),
-            _ => None,
-        });
-        texts.collect()
-    }
-    match spec.exprs.get(id) {
-        Expr::Const(Value::List(values)) => texts(&**values),
-        Expr::Const(Value::Set(values)) => texts(values),
-        Expr::Const(value) => texts([value]),
-        Expr::List(items) | Expr::Set(items) => items
-            .iter()
-            .flat_map(|item| constants(spec, *item))
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the field that an expression reads, and the members on the way.
-fn place(spec: &Spec, id: ExprId) -> Option<(usize, Vec<SmolStr>)> {
-    let (of, name) = match spec.exprs.get(id) {
-        Expr::Field(field) => return Some((*field, Vec::new())),
-        Expr::Cast(of) | Expr::Coalesce(of, _) => return place(spec, *of),
-        Expr::Member(of, name) => (*of, name.clone()),
-        Expr::Index(of, at) => (*of, constants(spec, *at).pop()?),
-        _ => return None,
-    };
-    let (field, mut path) = place(spec, of)?;
-    path.push(name);
-    Some((field, path))
 }
 
 /// A judge of traces whose names are taken note of.

@@ -28,7 +28,7 @@ use crate::input::record::FileName;
 use crate::input::sniff;
 use crate::input::split::{Splitter, Splitting};
 use crate::input_schema::{Absent, FieldSource, InputSchema, Path};
-use crate::problem::ProblemKind;
+use crate::problem::{Problem, ProblemKind};
 use crate::report::{AbsentField, Summary};
 use crate::value::Value;
 
@@ -147,7 +147,7 @@ impl Readers {
             .iter()
             .filter(|(number, _)| !self.projection.was_found(*number));
         summary.absent_fields = absent.map(|(_, field)| field.clone()).collect();
-        summary.unseen_names = self.names.unseen();
+        self.names.summarize(summary);
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.
@@ -192,8 +192,10 @@ impl Readers {
             return false;
         };
         let mut splitter = Splitter::new(from, Splitting::Documents, *limits);
-        let detected = detect(&mut splitter, limits);
-        detected.is_none_or(|detected| detected.format == Format::Native)
+        match detect(&mut splitter, limits) {
+            Guess::Format(detected) => detected.format == Format::Native,
+            Guess::Fields | Guess::Nothing => true,
+        }
     }
 
     /// Reads an open stream.
@@ -210,9 +212,14 @@ impl Readers {
             return read::read_through(splitter, file, &self.projection, worker, emit);
         }
         let settled = matches!(self.choice, Choice::Format(format) if format.has_one_granularity());
-        let detected = match settled {
-            true => None,
+        let guess = match settled {
+            true => Guess::Fields,
             false => detect(&mut splitter, &limits),
+        };
+        let is_known = guess != Guess::Nothing;
+        let detected = match guess {
+            Guess::Format(detected) => Some(detected),
+            Guess::Fields | Guess::Nothing => None,
         };
         let foreign = |format, granularity| ForeignReader {
             format,
@@ -227,28 +234,50 @@ impl Readers {
             return foreign(format, granularity).read(splitter, worker, emit);
         }
         match detected.filter(|detected| detected.format != Format::Native) {
-            None => read::read_through(splitter, file, &self.projection, worker, emit),
+            None => {
+                let report = read::read_through(splitter, file, &self.projection, worker, emit);
+                match is_known {
+                    true => report,
+                    false => with_note(report, file, UNKNOWN_FORMAT.to_owned()),
+                }
+            }
             Some(Detection {
                 format,
                 granularity,
                 why,
             }) => {
-                let foreign = foreign(format, granularity);
-                let mut report = foreign.read(splitter, worker, emit);
+                let report = foreign(format, granularity).read(splitter, worker, emit);
                 // The number of matching documents differs from file to file; without it the notes are equal.
                 let why = why.split(" (").next().unwrap_or(&why);
-                let note = format!("read as `{format}`: {why}");
-                report
-                    .problems
-                    .insert(0, foreign.problem(ProblemKind::Odd, 0, note));
-                report
+                with_note(report, file, format!("read as `{format}`: {why}"))
             }
         }
     }
 }
 
+/// The note on a file whose format is not recognized.
+const UNKNOWN_FORMAT: &str = "no format is recognized, so each document is read as an event with the fields of the spec; if it is a recording, name its format with `--from`";
+
+/// Puts a note on the whole file before its problems.
+fn with_note(mut report: FileReport, file: &FileName, note: String) -> FileReport {
+    let note = Problem::new(ProblemKind::Odd, &file.path, 0, note);
+    report.problems.insert(0, note);
+    report
+}
+
+/// The format that the first documents of a file suggest.
+#[derive(PartialEq)]
+enum Guess {
+    /// A recording in this format.
+    Format(Detection),
+    /// Events with members that a spec may read, or no JSON.
+    Fields,
+    /// Neither.
+    Nothing,
+}
+
 /// Returns the format of a stream by its first bytes, up to the first complete value.
-fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<Detection> {
+fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Guess {
     let mut want = HEAD;
     loop {
         let (bytes, whole) = splitter.look(want);
@@ -265,11 +294,21 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
                 values: &values,
                 text: bytes.get(..HEAD).unwrap_or(bytes),
             };
-            let mut detected = formats::detect(&sample)?;
-            if values.is_empty() {
-                detected.granularity = Granularity::Text;
-            }
-            return Some(detected);
+            let has_member = |value: &Value| match value {
+                Value::Object(object) => {
+                    formats::MEMBERS.iter().any(|key| object.get(key).is_some())
+                }
+                _ => false,
+            };
+            return match formats::detect(&sample) {
+                Some(detected) if values.is_empty() => Guess::Format(Detection {
+                    granularity: Granularity::Text,
+                    ..detected
+                }),
+                Some(detected) => Guess::Format(detected),
+                None if values.is_empty() || values.iter().any(has_member) => Guess::Fields,
+                None => Guess::Nothing,
+            };
         }
         want = want.saturating_mul(4);
     }

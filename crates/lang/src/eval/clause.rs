@@ -8,7 +8,7 @@ use super::compiled::{ArmTexts, ClauseCode, Depends, PropertyCode, WatchedCode};
 use super::limits::LimitError;
 use super::lower::Lower;
 use crate::hir::reads::reads;
-use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
+use crate::hir::{Expr, Source, Spec, Subject, Watched};
 use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::translate::translate;
 use guard_automata::{Atom, Formulas as AFormulas};
@@ -65,7 +65,7 @@ impl ClauseCode {
     }
 }
 
-/// Compiles `G φ` for monitoring after violations; returns `None` for formulas of another form.
+/// Compiles a property that requires something of every step for monitoring after violations; returns `None` for any other.
 fn again(
     spec: &Spec,
     property: PropertyId,
@@ -73,20 +73,21 @@ fn again(
     lower: &mut Lower<'_>,
 ) -> Result<Option<PropertyCode>, LimitError> {
     let of = spec.property(property);
-    let Formula::Unary(Unary::Always, None, inner) = spec.formulas.get(of.formula) else {
+    let Some(parts) = spec.at_every_step(of) else {
         return Ok(None);
     };
-    if of
-        .quantified
-        .as_ref()
-        .is_some_and(|quantified| !quantified.universal)
-    {
-        return Ok(None);
-    }
     let ids: Vec<AtomId> = spec.formulas.atoms_of(of.formula);
     let mut formulas = AFormulas::new();
     let place = place_in(&ids);
-    let inner = translate(&spec.formulas, *inner, place, &mut formulas);
+    let parts = parts.into_iter().map(|(part, holds)| {
+        let part = translate(&spec.formulas, part, &place, &mut formulas);
+        match holds {
+            true => part,
+            false => formulas.not(part),
+        }
+    });
+    let parts: Vec<_> = parts.collect();
+    let inner = formulas.all(parts);
     let start = Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX));
     let watched = formulas.watched_on(inner, start);
     let automaton = automata.recurring(&formulas, watched, start).or_else(|_| {

@@ -75,6 +75,23 @@ impl Formulas {
         FormulaId::new(self.nodes.insert_full(formula).0)
     }
 
+    /// Returns the formulas whose truth (or falsehood) at every step is all that a formula requires: it is `always φ`, `not eventually φ`,
+    /// or a conjunction of such formulas. `None` for any other formula.
+    pub fn at_every_step(&self, id: FormulaId) -> Option<Vec<(FormulaId, bool)>> {
+        match self.get(id) {
+            Formula::Unary(Unary::Always, None, body) => Some(vec![(*body, true)]),
+            Formula::Not(of) => match self.get(*of) {
+                Formula::Unary(Unary::Eventually, None, body) => Some(vec![(*body, false)]),
+                _ => None,
+            },
+            Formula::And(a, b) => {
+                let (a, b) = (self.at_every_step(*a)?, self.at_every_step(*b)?);
+                Some([a, b].concat())
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the formula.
     pub fn get(&self, id: FormulaId) -> &Formula {
         &self.nodes[id.index()]

@@ -8,6 +8,7 @@
 //! `hir` refers to the text only by spans. `reference` defines the meaning of every node as code.
 
 pub mod branching;
+pub mod compared;
 pub mod enforce;
 pub mod expr;
 pub mod formula;
@@ -25,7 +26,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::ids::{
-    AbstractionId, AtomId, ClaimId, ExprId, ModelId, PropertyId, StateVarId, SystemId, TrackId,
+    AbstractionId, AtomId, ClaimId, ExprId, FormulaId, ModelId, PropertyId, StateVarId, SystemId,
+    TrackId,
 };
 use crate::input_schema::InputSchema;
 use crate::source::Span;
@@ -158,6 +160,16 @@ impl Spec {
     /// Returns the property of this id.
     pub fn property(&self, id: PropertyId) -> &Property {
         &self.properties[id.index()]
+    }
+
+    /// Returns the formulas that a property requires at every step, each with whether it must hold there (`always φ`) or not (`not
+    /// eventually φ`), if it consists of nothing else. Clauses monitor such a property again after a violation.
+    pub fn at_every_step(&self, property: &Property) -> Option<Vec<(FormulaId, bool)>> {
+        let exists = |quantified: &Quantified| !quantified.universal;
+        match property.quantified.as_ref().is_some_and(exists) {
+            true => None,
+            false => self.formulas.at_every_step(property.formula),
+        }
     }
 
     /// Returns the system of this id.

@@ -329,7 +329,7 @@ impl ChainSummary {
                 out,
                 "  {}",
                 paint.open(&format!(
-                    "{} never visited",
+                    "{} never visited (exclude impossible ones with `valid` and `step`)",
                     plural(unseen as u64, "valid state was", "valid states were")
                 ))
             )?,

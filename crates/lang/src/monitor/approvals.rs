@@ -6,11 +6,10 @@ use smol_str::SmolStr;
 
 use super::Approval;
 use super::live::MonitorError;
-use super::raw_object::folded;
 use crate::eval::{self, FieldTests};
 use crate::hir::{Spec, print};
 use crate::input::record::{Event, Step};
-use crate::texts;
+use crate::texts::exact_names::same_for_readers;
 use crate::types::{EnumType, Type};
 use crate::value::{Cell, Number, Value};
 
@@ -76,13 +75,6 @@ impl ApprovalEvents {
             other => print::value(other, enums) == self.value,
         }
     }
-}
-
-/// Returns a text without case, white space, invisible and control characters, in the compatibility form of Unicode.
-fn same_for_readers(text: &str) -> String {
-    let mut folded = folded(&texts::normalize(text));
-    folded.retain(|c| !c.is_whitespace() && !c.is_control());
-    folded
 }
 
 /// Returns whether a type has times or durations.

@@ -159,6 +159,9 @@ pub struct Decision {
     pub verdicts: Vec<(SmolStr, Verdict)>,
     /// The errors found in the event.
     pub errors: Vec<String>,
+    /// Notes for the author of the spec: values that are unequal to all that the spec compares them with, if something would
+    /// object to another value in their field; kinds and tools that are spelt in another way than in the spec.
+    pub notes: Vec<String>,
     /// For a proposed end: the pending obligations.
     pub owed: Vec<String>,
     /// For a proposal: its number, for commit and abandon.
@@ -211,6 +214,7 @@ impl Decision {
             state: None,
             verdicts: Vec::new(),
             errors: Vec::new(),
+            notes: Vec::new(),
             owed: Vec::new(),
             proposal: None,
             reserved: 0,
@@ -347,6 +351,8 @@ struct DecisionLine<'a> {
     owed: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     errors: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
 }
 
 impl Serialize for Decision {
@@ -365,6 +371,7 @@ impl Serialize for Decision {
             reserved: (self.reserved > 0).then_some(self.reserved),
             owed: &self.owed,
             errors: &self.errors,
+            notes: &self.notes,
         }
         .serialize(to)
     }

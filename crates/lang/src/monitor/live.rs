@@ -10,11 +10,12 @@ use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
 use super::histories::Histories;
-use super::kinds::Kinds;
+use super::notes::Kinds;
 use super::raw_object::RawObject;
 use super::read_keys::ReadKeys;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
+use super::spellings::Spellings;
 use super::table::{Table, Unreached};
 use super::usage::Clients;
 use super::{Identity, Options, Speaker};
@@ -85,8 +86,9 @@ pub struct Monitor {
     pub(super) clock: Option<usize>,
     /// The events that only approvers may report.
     pub(super) approvals: Vec<ApprovalEvents>,
-    /// The kinds of events that the spec knows.
-    pub(super) kinds: Option<Kinds>,
+    /// The kinds of events and the tools that the spec knows.
+    pub(super) spellings: Spellings,
+    pub(super) kinds: Kinds,
     speaker: Speaker,
     pub(super) options: Options,
     pub(super) file: FileName,
@@ -144,10 +146,13 @@ impl Trace {
 }
 
 /// An event that was read.
+#[derive(Clone)]
 pub(super) struct Read {
     pub(super) trace: SmolStr,
     pub(super) event: Event,
     pub(super) errors: Vec<String>,
+    /// Notes for the author of the spec.
+    pub(super) notes: Vec<String>,
 }
 
 impl Monitor {
@@ -212,6 +217,7 @@ impl Monitor {
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
+            spellings: Spellings::of(&spec),
             kinds: Kinds::of(&spec),
             speaker: Speaker::default(),
             file: FileName::given("-"),

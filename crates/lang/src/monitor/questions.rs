@@ -294,6 +294,7 @@ impl Monitor {
             trace: trace.clone(),
             event: event.clone(),
             errors: errors.to_vec(),
+            notes: Vec::new(),
         };
         copy.live.learn_meta(&read.event.meta);
         self.not_before(copy, &mut read.event);

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::input::document::{brief, explain};
 use crate::input::limits::InputLimits;
 use crate::input::scan::{Fault, Lexeme, Scanner};
+use crate::texts::folded;
 
 /// The greatest number of members of an object.
 const MOST_MEMBERS: usize = 100_000;
@@ -206,16 +207,6 @@ impl UniqueKeys {
 
 /// The kind of the next value, or the reason why its key is not allowed.
 type Item = Result<Option<Peek>, String>;
-
-/// Returns a key in one case, as parsers that ignore case compare keys: equal for all keys that Unicode's simple or full case
-/// folding make equal. `ẞ` has no upper case of its own, but is one of `ß`, whose upper case is `SS`.
-pub fn folded(key: &str) -> String {
-    key.chars()
-        .map(|c| if c == 'ẞ' { 'ß' } else { c })
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect()
-}
 
 /// A key, borrowed if it has no escape.
 #[derive(Deserialize)]

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use smol_str::SmolStr;
 
-use super::raw_object::{Key, folded};
+use super::raw_object::Key;
 use crate::hir::{Builtin, Expr, Spec};
 use crate::ids::{ExprId, LocalId};
 use crate::input_schema::{Field, FieldSource, Path};
+use crate::texts::folded;
 use crate::value::Value;
 
 /// An expression whose value may stand at more places than this is one whose place is not known.

@@ -64,9 +64,7 @@ impl Monitor {
         mut event: Event,
         now: Option<Instant>,
     ) -> Result<(Read, Trace), Decision> {
-        if let Some(kinds) = &self.kinds {
-            kinds.check(&mut event);
-        }
+        let spelt_otherwise = self.spellings.check(&mut event);
         if self.is_bound() && self.is_approval(&event) {
             return Err(forbidden("only an approver may report an approval"));
         }
@@ -100,11 +98,14 @@ impl Monitor {
         for step in &mut event.steps {
             step.index = trace.next;
         }
-        let read = Read {
+        let mut read = Read {
             trace: name,
             event,
             errors,
+            notes: Vec::new(),
         };
+        read.notes = self.notes(&mut trace, &read);
+        read.notes.extend(spelt_otherwise);
         Ok((read, trace))
     }
 
@@ -184,6 +185,7 @@ impl Monitor {
             step.index = trace.next;
         }
         trace.next = trace.next.saturating_add(1);
+        decision.notes.clone_from(&read.notes);
         let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
         let awaited = if awaits { &self.awaited[..] } else { &[] };
         for step in read.event.steps.iter().filter(|_| is_trace) {
@@ -221,6 +223,7 @@ impl Monitor {
         if self.program.is_trace(trace.live.meta()) == Truth::False {
             return;
         }
+        decision.notes.clone_from(&read.notes);
         let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
         let (step_cache, context) = context!(self);
         context.judge(decision, &read.errors, |look| {

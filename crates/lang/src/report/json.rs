@@ -16,7 +16,9 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use smol_str::SmolStr;
 
-use super::tally::{AbsentField, Input, UnseenName, per_property, round4, score};
+use super::tally::{
+    AbsentField, ComparedKinds, Input, OtherSpelling, UnseenName, per_property, round4, score,
+};
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
@@ -121,6 +123,10 @@ struct SummaryLine<'a> {
     absent_fields: &'a [AbsentField],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unseen_names: Vec<&'a UnseenName>,
+    #[serde(skip_serializing_if = "<[OtherSpelling]>::is_empty")]
+    other_spellings: &'a [OtherSpelling],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_kinds: Vec<&'a ComparedKinds>,
 }
 
 /// The object of `properties`, in order of declaration.
@@ -352,6 +358,10 @@ impl<W: Write> Reporter for Json<'_, W> {
             absent_fields: &summary.absent_fields,
             unseen_names: (summary.unseen_names.iter())
                 .filter(|unseen| unseen.similar.is_some())
+                .collect(),
+            other_spellings: &summary.other_spellings,
+            other_kinds: (summary.compared_kinds.iter())
+                .filter(|kinds| kinds.never_met())
                 .collect(),
         })?;
         self.out.flush()

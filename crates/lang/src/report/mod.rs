@@ -35,7 +35,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 pub use paint::Paint;
-pub use tally::{AbsentField, Counts, Input, Summary, UnequalSummaries, UnseenName};
+pub use tally::{
+    AbsentField, ComparedKinds, Counts, Input, OtherSpelling, Summary, UnequalSummaries, UnseenName,
+};
 
 use crate::hir::{PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;

@@ -13,10 +13,10 @@ use crate::problem::{Problem, ProblemKind};
 /// The number of problems of one kind that are printed in full.
 const PER_KIND: u64 = 10;
 
-/// The number of notes with the same text that are printed in full.
-const PER_NOTE: u64 = 3;
+/// The number of problems with the same cause that are printed in full.
+const PER_CAUSE: u64 = 3;
 
-/// The number of different notes, and of reasons for omission, that are counted separately.
+/// The number of different causes, and of reasons for omission, that are counted separately.
 const DIFFERENT: usize = 50;
 
 /// Prints problems as they occur.
@@ -24,9 +24,10 @@ const DIFFERENT: usize = 50;
 pub struct ProblemLog<W> {
     out: W,
     paint: Paint,
-    errors: BTreeMap<ProblemKind, u64>,
-    /// The number of notes by their text, without quoted parts.
-    notes: BTreeMap<SmolStr, u64>,
+    /// The number of data errors that were printed, by kind.
+    printed: BTreeMap<ProblemKind, u64>,
+    /// The number of problems by their cause, each with the number that was printed.
+    causes: BTreeMap<SmolStr, (u64, u64)>,
     /// The omitted data, by reason.
     left_out: BTreeMap<SmolStr, u64>,
 }
@@ -34,13 +35,12 @@ pub struct ProblemLog<W> {
 impl<W: Write> ProblemLog<W> {
     /// Creates a log that prints to `out`.
     pub fn new(out: W, paint: Paint) -> ProblemLog<W> {
-        let (errors, notes, left_out) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         ProblemLog {
             out,
             paint,
-            errors,
-            notes,
-            left_out,
+            printed: BTreeMap::new(),
+            causes: BTreeMap::new(),
+            left_out: BTreeMap::new(),
         }
     }
 
@@ -49,27 +49,29 @@ impl<W: Write> ProblemLog<W> {
     /// # Errors
     /// If writing fails.
     pub fn write(&mut self, problem: &Problem) -> io::Result<()> {
-        let (word, count, most) = match problem.kind {
-            ProblemKind::LeftOut => {
-                let (reason, times) = reason(&problem.message);
-                *entry(&mut self.left_out, reason) += times;
-                return Ok(());
-            }
-            ProblemKind::Odd => (
-                self.paint.open("note"),
-                entry(&mut self.notes, &without_names(&problem.message)),
-                PER_NOTE,
-            ),
-            kind => (
-                self.paint.bad("data error"),
-                self.errors.entry(kind).or_default(),
-                PER_KIND,
-            ),
-        };
-        *count += 1;
-        if *count > most {
+        let kind = problem.kind;
+        if kind == ProblemKind::LeftOut {
+            let (reason, times) = reason(&problem.message);
+            *entry(&mut self.left_out, reason) += times;
             return Ok(());
         }
+        let is_error = kind.is_error();
+        let most = match problem.field.is_some() || !is_error {
+            true => PER_CAUSE,
+            false => PER_KIND,
+        };
+        let of_kind = self.printed.entry(kind).or_default();
+        let (count, printed) = entry(&mut self.causes, &cause(problem));
+        *count += 1;
+        if *printed == most || is_error && *of_kind == PER_KIND {
+            return Ok(());
+        }
+        *printed += 1;
+        *of_kind += 1;
+        let word = match is_error {
+            true => self.paint.bad("data error"),
+            false => self.paint.open("note"),
+        };
         writeln!(self.out, "{word}: {}", inert(&problem.to_string()))
     }
 
@@ -78,23 +80,13 @@ impl<W: Write> ProblemLog<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(&mut self) -> io::Result<()> {
-        for (kind, count) in &self.errors {
-            if *count > PER_KIND {
+        for (cause, (count, printed)) in &self.causes {
+            if count > printed {
                 writeln!(
                     self.out,
                     "… and {} more: {}",
-                    number(count - PER_KIND),
-                    kind_words(*kind)
-                )?;
-            }
-        }
-        for (note, count) in &self.notes {
-            if *count > PER_NOTE {
-                writeln!(
-                    self.out,
-                    "… and {} more: {}",
-                    number(count - PER_NOTE),
-                    inert(note)
+                    number(count - printed),
+                    inert(cause)
                 )?;
             }
         }
@@ -112,13 +104,26 @@ impl<W: Write> ProblemLog<W> {
 }
 
 /// Returns the count of a text; beyond [`DIFFERENT`] texts, all further ones share one count.
-fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 {
+fn entry<'m, N: Default>(counts: &'m mut BTreeMap<SmolStr, N>, text: &str) -> &'m mut N {
     let text = if counts.len() < DIFFERENT || counts.contains_key(text) {
         text
     } else {
         "other reasons"
     };
     counts.entry(SmolStr::new(text)).or_default()
+}
+
+/// Returns the text that problems of one cause have in common: of a data error its field and message without the value, of a note its
+/// message without quoted parts.
+fn cause(problem: &Problem) -> String {
+    match (&problem.field, problem.kind) {
+        (_, ProblemKind::Odd) => without_names(&problem.message),
+        (Some(field), _) => {
+            let said = problem.message.split(" = ").next().unwrap_or_default();
+            format!("field `{field}`: {said}")
+        }
+        (None, kind) => kind_words(kind).to_owned(),
+    }
 }
 
 /// Returns a message with `…` in place of quoted parts, so that notes of one kind are counted together.

@@ -1,6 +1,6 @@
 //! Counts over traces: per property, and over the whole input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use guard_markov::interval::confidence::{Z95, wilson};
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
+use crate::value::JsonKind;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
 /// The summary of an audit.
@@ -31,6 +32,12 @@ pub struct Summary {
     /// Names that the properties look for and no event had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen_names: Vec<UnseenName>,
+    /// Names that events had in another spelling than the spec's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_spellings: Vec<OtherSpelling>,
+    /// Places that the properties compare with constants, with the kinds of both sides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared_kinds: Vec<ComparedKinds>,
 }
 
 /// A field that no event had.
@@ -50,6 +57,33 @@ pub struct UnseenName {
     /// A similar one in its place, which was not looked for: `args.paths`. The name may be misspelt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<String>,
+}
+
+/// A tool that some event had, and that differs from one that the spec looks for in case or other details of spelling alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OtherSpelling {
+    /// The name that is looked for: `tool == "delete_file"`.
+    pub name: String,
+    /// The spelling of an event: `tool == "Delete_File"`.
+    pub found: String,
+}
+
+/// A place that is compared with constants, and may be of any kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComparedKinds {
+    /// The place as it is written: `args.account`.
+    pub name: String,
+    /// The kinds of the constants.
+    pub expected: BTreeSet<JsonKind>,
+    /// The kinds of the values that events had there, without null.
+    pub found: BTreeSet<JsonKind>,
+}
+
+impl ComparedKinds {
+    /// Whether no value that events had there could be equal to a constant.
+    pub fn never_met(&self) -> bool {
+        !self.found.is_empty() && self.found.is_disjoint(&self.expected)
+    }
 }
 
 /// The accounting of the input. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`,
@@ -152,6 +186,17 @@ impl Summary {
                     *similar = similar.iter().chain(found).min().cloned();
                     shared.is_some()
                 });
+        }
+        self.other_spellings
+            .extend(other.other_spellings.iter().cloned());
+        self.other_spellings.sort_unstable();
+        self.other_spellings.dedup();
+        for kinds in &other.compared_kinds {
+            let mut known = self.compared_kinds.iter_mut();
+            match known.find(|known| known.name == kinds.name) {
+                Some(known) => known.found.extend(&kinds.found),
+                None => self.compared_kinds.push(kinds.clone()),
+            }
         }
         self.traces += other.traces;
         self.violating += other.violating;

@@ -4,6 +4,7 @@
 //! interpretation and is used by a program with another.
 
 mod decode;
+pub mod exact_names;
 mod host;
 mod number;
 mod path;
@@ -13,7 +14,7 @@ pub use decode::{Base64, base64, base64_readings, hex, url_decode};
 pub use host::host;
 pub use number::other_notations;
 pub use path::{below, path};
-pub use unicode::{is_exact_name, normalize};
+pub use unicode::{folded, is_exact_name, normalize};
 
 /// The greatest size in bytes of a text that a function may produce; a larger result has no value.
 pub const MOST_BYTES: usize = 16 << 20;

@@ -12,6 +12,16 @@ pub fn normalize(text: &str) -> String {
     once.nfkc().filter(seen).collect()
 }
 
+/// Returns a key in one case, as parsers that ignore case compare keys: equal for all keys that Unicode's simple or full case
+/// folding make equal. `ẞ` has no upper case of its own, but is one of `ß`, whose upper case is `SS`.
+pub fn folded(key: &str) -> String {
+    key.chars()
+        .map(|c| if c == 'ẞ' { 'ß' } else { c })
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
 /// Returns whether a name is one name to all readers: some end it at a NUL, cut white space off it, or skip what is not seen.
 pub fn is_exact_name(name: &str) -> bool {
     // line ends, a pattern of no dots, and marks of annotations

@@ -6,6 +6,7 @@
 //! Values are totally ordered (by kind, then by content) so that sets and reports have one order; the order of the
 //! *language* (`<` between numbers, strings, times, ordered enums) is implemented by the evaluator.
 
+mod json_kind;
 mod number;
 mod truth;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use im::OrdSet;
 use smol_str::SmolStr;
 
+pub use json_kind::JsonKind;
 pub use number::{BigInt, Finite, Number};
 pub use truth::Truth;
 

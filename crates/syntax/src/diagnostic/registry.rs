@@ -168,6 +168,7 @@ codes! {
     G0943 Warning "unreached-tier" "threshold that no state of the model reaches";
     G0944 Warning "asked-again" "question about every action after a limit was passed";
     G0945 Warning "unused-key" "key of a track, or quantified name with a range, that makes no difference";
+    G0946 Warning "never-recovers" "denial of every step after a violation";
     G0947 Warning "unjudged-module" "imported module with properties or clauses of its own";
     G0950 Hint "todo" "condition not yet written";
     G0951 Warning "requirement-differs" "requirement whose formula may differ from its sentence";

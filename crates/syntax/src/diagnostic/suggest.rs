@@ -18,14 +18,15 @@ pub fn did_you_mean<'c>(
 }
 
 /// Returns the candidate of which `name` is likely to be a misspelling: stricter than [`did_you_mean`], as both may be right. Texts
-/// that differ by their numbers only are two names.
+/// that differ by their numbers only are two names. A name of up to three letters is one only of a name that differs in case, `-` and `_`.
 #[must_use]
 pub fn misspelling_of<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
     let limit = match name.chars().count() {
-        0..=3 => return None,
+        0 => return None,
+        1..=3 => 0,
         4..=9 => 1,
         _ => 2,
     };
@@ -40,7 +41,7 @@ fn nearest<'c>(
     candidates: impl IntoIterator<Item = &'c str>,
     limit: usize,
 ) -> Option<&'c str> {
-    let fold = |s: &str| s.replace('_', "").to_lowercase();
+    let fold = |s: &str| s.replace(['_', '-'], "").to_lowercase();
     let wanted = fold(name);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {

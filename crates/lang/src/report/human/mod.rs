@@ -9,17 +9,21 @@ mod why;
 
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+
 pub use steps::write_steps;
 pub use why::why;
 
-use super::tally::{AbsentField, UnseenName, per_property};
+use super::tally::{AbsentField, ComparedKinds, OtherSpelling, UnseenName, per_property};
 use super::text::{cut, folded, plural, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
 use crate::ids::PropertyId;
 use crate::inert::inert;
 use crate::problem::Problem;
-use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+use crate::value::JsonKind;
+use crate::verdict::{PropertyVerdict, TraceReport, Undecided, Verdict};
 
 /// The width of reports in columns.
 pub(crate) const COLUMNS: usize = 100;
@@ -146,22 +150,46 @@ impl<'s, W: Write> Human<'s, W> {
     }
 
     /// Writes one line for a verdict that is not final or is unknown.
+    /// Notes values that are unequal to all that the spec compares them with, for their spelling or their kind.
+    fn write_unequal(&mut self, summary: &Summary) -> io::Result<()> {
+        for OtherSpelling { name, found } in &summary.other_spellings {
+            let (name, found) = (inert(name), inert(found));
+            let note = self.paint.open("note");
+            writeln!(
+                self.out,
+                "{note}: a step had `{found}`, which is not `{name}`"
+            )?;
+        }
+        for kinds in summary
+            .compared_kinds
+            .iter()
+            .filter(|kinds| kinds.never_met())
+        {
+            let ComparedKinds {
+                name,
+                expected,
+                found,
+            } = kinds;
+            writeln!(
+                self.out,
+                "{}: `{}` was {} at every step that had it, and is compared with {}: they are never equal",
+                self.paint.open("note"),
+                inert(name),
+                JsonKind::either(found.iter().copied()),
+                JsonKind::either(expected.iter().copied()),
+            )?;
+        }
+        Ok(())
+    }
+
     fn open_verdict(&mut self, heading: &Heading, verdict: &PropertyVerdict) -> io::Result<()> {
         let word = verdict.verdict.as_str().replace('_', " ");
         let name = self.paint.name(&heading.name);
         writeln!(self.out, "  {} {name}", self.paint.open(&word))?;
         match verdict.verdict {
             Verdict::Unknown if !verdict.undecided_by.is_empty() => {
-                let steps: Vec<String> = verdict
-                    .undecided_by
-                    .iter()
-                    .map(|undecided| match undecided.fields.as_slice() {
-                        [] => format!("step {}", undecided.step),
-                        fields => format!("step {}: {}", undecided.step, fields.join(", ")),
-                    })
-                    .collect();
-                let all = format!("depends on missing data: {}", steps.join("; "));
-                let lines = wrap(&all, COLUMNS - 4);
+                let missing = missing(&verdict.undecided_by);
+                let lines = wrap(&format!("depends on missing data: {missing}"), COLUMNS - 4);
                 for line in lines.iter().take(3) {
                     writeln!(self.out, "    {line}")?;
                 }
@@ -271,8 +299,37 @@ impl<W: Write> Reporter for Human<'_, W> {
                 inert(similar),
             )?;
         }
+        self.write_unequal(summary)?;
         self.out.flush()
     }
+}
+
+/// Returns the steps and fields that decide, the steps with the same fields together: `steps 0-3, 7: args; step 4: args, tool`.
+fn missing(undecided: &[Undecided]) -> String {
+    let mut groups: IndexMap<&[SmolStr], Vec<(u32, u32)>> = IndexMap::new();
+    for Undecided { step, fields } in undecided {
+        let runs = groups.entry(fields).or_default();
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*step) => *last = *step,
+            _ => runs.push((*step, *step)),
+        }
+    }
+    let group = |(fields, runs): (&[SmolStr], Vec<(u32, u32)>)| {
+        let is_one = matches!(runs[..], [(first, last)] if first == last);
+        let run = |(first, last): &(u32, u32)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        };
+        let steps: Vec<String> = runs.iter().map(run).collect();
+        let word = if is_one { "step" } else { "steps" };
+        let fields = match fields {
+            [] => String::new(),
+            fields => format!(": {}", fields.join(", ")),
+        };
+        format!("{word} {}{fields}", steps.join(", "))
+    };
+    let groups: Vec<String> = groups.into_iter().map(group).collect();
+    groups.join("; ")
 }
 
 /// Returns the name, location and length of a trace.
