@@ -173,4 +173,5 @@ def main():
     processes("`guard hook`, a spec of one clause", [guard, "hook", "small.guard", "--state", "st3"], n)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@
 //! ahead and back would move events of the last seconds out of a window of a minute. So the time since the machine was started
 //! decides how much time has passed; only across a restart of the machine it is the system clock again.
 
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ impl Time {
     pub(super) fn witness(&self) -> Option<Witness> {
         let since_boot = nanoseconds(attoseconds(since_boot()))?;
         Some(Witness {
-            boot: boot()?,
+            boot: boot()?.to_owned(),
             since_boot,
             origin: self.origin / NANOSECOND,
         })
@@ -132,9 +133,11 @@ fn since_boot() -> Duration {
 }
 
 /// Returns the name of this run of the machine.
-fn boot() -> Option<String> {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(id.trim().to_owned())
+fn boot() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    let boot = BOOT.get_or_init(|| read().map(|id| id.trim().to_owned()));
+    boot.as_deref()
 }
 
 #[cfg(test)]

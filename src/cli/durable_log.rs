@@ -1,7 +1,7 @@
 //! The decision log of a monitor, read from its end.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::durable_files::{contents, cut, failed, open};
@@ -9,8 +9,8 @@ use super::failure::Failure;
 use crate::monitor::log::{self, LogEnd};
 
 /// If a log has more than twice this many bytes, only this many bytes at the end, or a multiple, are read: a hook opens
-/// the log at every call.
-const LOG_TAIL: u64 = 64 * 1024;
+/// the log at every call. They hold the decisions since the last state of a session, which are at most 16, of about 1 kB each.
+const LOG_TAIL: u64 = 32 * 1024;
 
 /// The first line of a log is within so many bytes: it names the spec, the models and the key.
 const LOG_HEAD: u64 = 16 * 1024;
@@ -46,22 +46,26 @@ impl OpenLog {
 /// Returns the end of a long log, from its last lines, and its size; `None` if the log is short, or these lines are
 /// invalid.
 fn end_of_log(file: &mut File, path: &Path, tail: u64) -> Result<Option<(LogEnd, usize)>, Failure> {
-    let mut read = |from: u64, most: u64| -> io::Result<Vec<u8>> {
+    let mut ends = |from: u64| -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        file.rewind()?;
+        BufReader::with_capacity(1024, file.by_ref().take(LOG_HEAD))
+            .read_until(b'\n', &mut first)?;
         file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(&mut *file, most), &mut bytes)?;
-        Ok(bytes)
+        // A buffer that grows takes twice the memory and ten more reads.
+        last.reserve_exact(usize::try_from(tail).unwrap_or(usize::MAX));
+        file.by_ref().take(tail).read_to_end(&mut last)?;
+        Ok((first, last))
     };
     let len = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
     let len = len.len();
     let Some(from) = len.checked_sub(tail).filter(|from| *from > tail) else {
         return Ok(None);
     };
-    let both = read(0, LOG_HEAD).and_then(|head| Ok((head, read(from, tail)?)));
-    let (head, last) = both.map_err(|error| failed("read", path, &error))?;
+    let (first, last) = ends(from).map_err(|error| failed("read", path, &error))?;
     // The range may begin and end within a character, in lines that are not used.
-    let first = head.split(|byte| *byte == b'\n').next();
-    let first = first.and_then(|line| std::str::from_utf8(line).ok());
+    let first = std::str::from_utf8(&first).ok();
+    let first = first.and_then(|line| line.strip_suffix('\n'));
     let begin = last.iter().position(|byte| *byte == b'\n');
     let lines = begin.and_then(|end| std::str::from_utf8(last.get(end + 1..)?).ok());
     let whole = last.last() == Some(&b'\n');
