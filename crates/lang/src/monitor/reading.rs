@@ -142,6 +142,10 @@ impl Monitor {
         for (step, other) in event.steps.iter_mut().zip(&other.steps) {
             differing(&mut step.cells, &other.cells);
         }
+        // `why` says what was replaced, and the replacements would say something else about it.
+        event
+            .problems
+            .retain(|problem| problem.kind != ProblemKind::InvalidUtf8);
         event.problems.push(self.problem(why));
         Ok(Unit::Event(event))
     }
