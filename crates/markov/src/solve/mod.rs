@@ -316,16 +316,19 @@ fn solve_block<V: Scalar>(
     factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> (Option<Vec<V::Estimate>>, usize) {
-    let at_once = if V::EXACT {
-        f64::INFINITY
+    let (most, cheap) = if V::EXACT {
+        (f64::INFINITY, f64::INFINITY)
     } else if block.len() <= SMALL {
-        accuracy.max_updates
+        (accuracy.max_updates, f64::INFINITY)
     } else {
-        (CHEAP_UPDATES * block.targets.len() as f64).min(accuracy.max_updates)
+        (
+            accuracy.max_updates,
+            CHEAP_UPDATES * block.targets.len() as f64,
+        )
     };
-    let factorisation = match order::order(block, at_once) {
-        Some(order) => eliminate::factor(block, &order),
-        None => match iterate::iterate(block, accuracy) {
+    let factorisation = match order::order(block, most) {
+        Some(order) if order.work <= cheap => eliminate::factor(block, &order),
+        order => match iterate::iterate(block, order.as_ref(), accuracy) {
             Iterated::Values(values, sweeps) => return (values, sweeps),
             Iterated::Eliminated(factorisation) => factorisation,
         },
