@@ -190,7 +190,8 @@ def generated(generator):
                         ms = min(found["ms"] for found in [ours, *again] if found)
                         low, high = float(ours["lower"]), float(ours["upper"])
                         width = 0.0 if high == low else (high - low) / max(high, 1e-300)
-                        if width > 1e-6 and high - low > 1e-200:
+                        # The width of an infinite bound is not a number.
+                        if not (width <= 1e-6 or high - low <= 1e-200):
                             unproven += 1
                             note += "  no proof"
                         shown = f"{ours['value']!r} {width:.0e}"

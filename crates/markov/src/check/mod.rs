@@ -240,6 +240,11 @@ impl<'a, V: Scalar> Checker<'a, V> {
 
     /// Returns the numbers of an operator: its result for `=?`, otherwise the numbers that its bound is compared with.
     fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
+        V::numbers(self, formula)
+    }
+
+    /// [`Checker::numbers`], compiled by each implementation of [`Scalar::numbers`].
+    pub(super) fn own_numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
         match &formula.kind {
             Kind::Probability(_, path, None) => self.probability(path),
             Kind::Probability(_, path, Some(given)) => self.conditional(path, given),

@@ -22,32 +22,27 @@ pub(super) struct Block<V: Scalar> {
     pub(super) rhs: Vec<V::Estimate>,
     /// The number of transitions that leave the component.
     pub(super) exits: usize,
-    /// The value of all members, if all exits have the value 0 or all have the value 1, exactly.
-    pub(super) constant: Option<V>,
 }
 
 impl<V: Scalar> Block<V> {
-    /// Builds the block of a component. `local` is working memory; its entries are `u32::MAX` before and after.
+    /// Builds the block of a component. `local` is the index of each member, and `u32::MAX` for other states.
     pub(super) fn new(
         problem: &Problem<'_, V>,
         members: &[u32],
-        local: &mut [u32],
+        local: &[u32],
         x: &[V::Estimate],
     ) -> Block<V> {
-        for (at, &state) in members.iter().enumerate() {
-            local[state as usize] = at as u32;
-        }
+        let graph = problem.chain.graph();
+        let transitions = members.iter().map(|&state| graph.edges(state).len()).sum();
         let mut block = Block {
             rows: Vec::with_capacity(members.len() + 1),
-            targets: Vec::new(),
-            weights: Vec::new(),
+            targets: Vec::with_capacity(transitions),
+            weights: Vec::with_capacity(transitions),
             leaving: Vec::with_capacity(members.len()),
             rhs: Vec::with_capacity(members.len()),
             exits: 0,
-            constant: None,
         };
         block.rows.push(0);
-        let (mut zeros, mut ones, mut earns) = (0, 0, false);
         let mut exits = Vec::new();
         for &state in members {
             let mut rhs = V::Estimate::exact(V::zero());
@@ -59,7 +54,6 @@ impl<V: Scalar> Block<V> {
                 Some(scale) => value.times(scale),
             };
             if let Some(reward) = problem.reward.get(state as usize) {
-                earns |= !reward.is_zero();
                 let one = V::Estimate::exact(V::one());
                 rhs.accumulate(&scaled(reward), &one);
                 lost += lost_by_reading(reward, &one);
@@ -79,8 +73,6 @@ impl<V: Scalar> Block<V> {
                     continue;
                 }
                 let next = &x[target as usize];
-                zeros += usize::from(next.is_zero());
-                ones += usize::from(next.is_one());
                 rhs.accumulate(&probability, next);
                 exits.push(probability);
             }
@@ -95,17 +87,38 @@ impl<V: Scalar> Block<V> {
             });
             block.exits += count;
         }
+        block
+    }
+
+    /// Returns the value of all members if the graph determines it: `trapped` if nothing leaves the component, and without rewards 0 or 1
+    /// if all exits have exactly this value. `local` is that of [`Block::new`].
+    pub(super) fn constant(
+        problem: &Problem<'_, V>,
+        members: &[u32],
+        local: &[u32],
+        x: &[V::Estimate],
+    ) -> Option<V> {
+        let (mut zeros, mut ones) = (true, problem.reward.is_empty());
+        let mut leaves = false;
         for &state in members {
-            local[state as usize] = u32::MAX;
-        }
-        if block.exits > 0 && !earns {
-            if zeros == block.exits {
-                block.constant = Some(V::zero());
-            } else if ones == block.exits && problem.reward.is_empty() {
-                block.constant = Some(V::one());
+            let reward = problem.reward.get(state as usize);
+            zeros &= reward.is_none_or(V::is_zero);
+            for &target in problem.chain.graph().successors(state) {
+                if local[target as usize] == u32::MAX {
+                    leaves = true;
+                    zeros &= x[target as usize].is_zero();
+                    ones &= x[target as usize].is_one();
+                }
+            }
+            if leaves && !zeros && !ones {
+                return None;
             }
         }
-        block
+        Some(match (leaves, zeros) {
+            (false, _) => problem.trapped.clone(),
+            (true, true) => V::zero(),
+            (true, false) => V::one(),
+        })
     }
 
     /// Returns bounds on the values of a block without rewards: those of its exits, since all values are averages of

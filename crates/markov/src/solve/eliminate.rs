@@ -29,6 +29,8 @@
 //! W. Grassmann, M. Taksar, D. Heyman 1985 for the arithmetic; C. O'Cinneide 1993 for the error; I. Duff, J. Reid, "The
 //! multifrontal solution of indefinite sparse symmetric linear systems", ACM TOMS 9(3), 1983.
 
+use std::ops::Range;
+
 use super::super::scalar::{Estimate, Scalar, compounded};
 use super::block::Block;
 use super::order::{NONE, Order};
@@ -214,8 +216,21 @@ fn is_tiny<V: Scalar>(value: &V) -> bool {
 
 impl Front {
     /// Returns the index range of the states that are not eliminated.
-    fn border(&self) -> std::ops::Range<usize> {
+    fn border(&self) -> Range<usize> {
         self.states + self.pivots as usize..self.states + self.size as usize
+    }
+}
+
+/// Adds four rows, each times its weight, to another, in this order. An entry is read and written once instead of four times, which
+/// is what eliminating a large front costs.
+fn add_four<V: Scalar>(into: &mut [V], weights: &[V; 4], rows: [&[V]; 4]) {
+    let [one, two, three, four] = rows;
+    let rows = one.iter().zip(two).zip(three).zip(four);
+    for (entry, (((one, two), three), four)) in into.iter_mut().zip(rows) {
+        entry.accumulate(&weights[0], one);
+        entry.accumulate(&weights[1], two);
+        entry.accumulate(&weights[2], three);
+        entry.accumulate(&weights[3], four);
     }
 }
 
@@ -323,20 +338,36 @@ impl<V: Scalar> Work<V> {
                 let column = after.chunks_exact(width).map(|other| other[pivot].clone());
                 factors.numbers.extend(column);
             }
-            let (panel, below) = self.matrix.split_at_mut(end * width);
-            for other in below.chunks_exact_mut(width) {
-                let (weights, rest) = other.split_at_mut(end);
-                for (pivot, weight) in (begin..end).zip(&weights[begin..]) {
-                    if weight.is_zero() {
-                        continue;
-                    }
-                    let row = &panel[pivot * width + end..(pivot + 1) * width];
-                    for (entry, onward) in rest.iter_mut().zip(row) {
+            self.apply(begin..end);
+            begin = end;
+        }
+    }
+
+    /// Adds what the rows of a panel pass on to all rows below it.
+    fn apply(&mut self, panel: Range<usize>) {
+        let width = self.width;
+        let (above, below) = self.matrix.split_at_mut(panel.end * width);
+        for other in below.chunks_exact_mut(width) {
+            let (weights, rest) = other.split_at_mut(panel.end);
+            let row = |pivot: usize| &above[pivot * width + panel.end..(pivot + 1) * width];
+            let mut pivot = panel.start;
+            while pivot < panel.end {
+                if let Some(four) = weights[pivot..].first_chunk()
+                    && !four.iter().any(V::is_zero)
+                {
+                    add_four(rest, four, [0, 1, 2, 3].map(|more| row(pivot + more)));
+                    pivot += 4;
+                    continue;
+                }
+                let weight = &weights[pivot];
+                // The row of a state that cannot be reached may not be finite.
+                if !weight.is_zero() {
+                    for (entry, onward) in rest.iter_mut().zip(row(pivot)) {
                         entry.accumulate(weight, onward);
                     }
                 }
+                pivot += 1;
             }
-            begin = end;
         }
     }
 

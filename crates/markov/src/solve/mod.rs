@@ -252,18 +252,24 @@ fn component<V: Scalar>(
     if local.is_empty() {
         local.resize(problem.chain.len(), u32::MAX);
     }
-    let kept = problem.factors.find(members);
-    let members = kept.as_ref().map_or(members, |kept| &kept.members);
-    let block = Block::new(problem, members, local, x);
-    let write = |x: &mut [V::Estimate], at: usize, value: V::Estimate| {
-        x[members[at] as usize] = value;
-    };
-    if block.exits == 0 || block.constant.is_some() {
-        let value = block.constant.clone().unwrap_or(problem.trapped.clone());
-        for at in 0..members.len() {
-            write(x, at, V::Estimate::exact(value.clone()));
+    for (at, &state) in members.iter().enumerate() {
+        local[state as usize] = at as u32;
+    }
+    if let Some(value) = Block::constant(problem, members, local, x) {
+        for &state in members {
+            local[state as usize] = u32::MAX;
+            x[state as usize] = V::Estimate::exact(value.clone());
         }
         return Ok(());
+    }
+    let kept = problem.factors.find(members);
+    let members = kept.as_ref().map_or(members, |kept| &kept.members);
+    for (at, &state) in members.iter().enumerate() {
+        local[state as usize] = at as u32;
+    }
+    let block = Block::new(problem, members, local, x);
+    for &state in members {
+        local[state as usize] = u32::MAX;
     }
     let (solution, sweeps) = match kept {
         Some(ref kept) => (back_solve(&block, &kept.factorisation, accuracy), 0),
@@ -272,16 +278,16 @@ fn component<V: Scalar>(
     let width = match solution {
         Some(solution) => {
             let width = iterate::widest::<V>(&solution);
-            for (at, value) in solution.into_iter().enumerate() {
-                write(x, at, value);
+            for (&state, value) in members.iter().zip(solution) {
+                x[state as usize] = value;
             }
             width
         }
         None => {
             let unknown = V::Estimate::exact(V::zero()).widened(f64::INFINITY);
             let value = Block::between_exits(problem, members, x).unwrap_or(unknown);
-            for at in 0..members.len() {
-                write(x, at, value.clone());
+            for &state in members {
+                x[state as usize] = value.clone();
             }
             f64::INFINITY
         }
@@ -310,16 +316,19 @@ fn solve_block<V: Scalar>(
     factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> (Option<Vec<V::Estimate>>, usize) {
-    let at_once = if V::EXACT {
-        f64::INFINITY
+    let (most, cheap) = if V::EXACT {
+        (f64::INFINITY, f64::INFINITY)
     } else if block.len() <= SMALL {
-        accuracy.max_updates
+        (accuracy.max_updates, f64::INFINITY)
     } else {
-        (CHEAP_UPDATES * block.targets.len() as f64).min(accuracy.max_updates)
+        (
+            accuracy.max_updates,
+            CHEAP_UPDATES * block.targets.len() as f64,
+        )
     };
-    let factorisation = match order::order(block, at_once) {
-        Some(order) => eliminate::factor(block, &order),
-        None => match iterate::iterate(block, accuracy) {
+    let factorisation = match order::order(block, most) {
+        Some(order) if order.work <= cheap => eliminate::factor(block, &order),
+        order => match iterate::iterate(block, order.as_ref(), accuracy) {
             Iterated::Values(values, sweeps) => return (values, sweeps),
             Iterated::Eliminated(factorisation) => factorisation,
         },

@@ -37,8 +37,9 @@ const OUTWARDS: f64 = 1.0 + 1e-6;
 /// Exceeds what a term loses to underflow; far below all relevant numbers.
 const TINIEST: f64 = 1e-280;
 
-/// The least residual, in units of the sum of the transitions out of a state times its value. If values do not change along
-/// transitions, the residual may be far smaller than the rounding error of `A v`, and no `v` could prove it.
+/// The least residual, in units of the sum of the transitions out of a state times its value, and of what its terms may lose to
+/// underflow. If values do not change along transitions, or are below the smallest double, the residual may be far smaller than the
+/// rounding error of `A v`, and no `v` could prove it.
 const FLOOR_UNITS: f64 = 8.0;
 
 /// `A x` at a state, with the sum of the absolute values of its terms, their number, and the sum of the transitions.
@@ -89,7 +90,8 @@ pub(super) fn residuals<V: Scalar>(block: &Block<V>, x: &[f64]) -> Vec<f64> {
             let image = Image::new(block, state, x);
             let given = block.rhs[state].value().to_f64();
             let unsure = block.rhs[state].upper().to_f64() - given;
-            let floor = FLOOR_UNITS * UNIT * image.leaves * x[state].abs();
+            let least = UNIT * image.leaves * x[state].abs() + image.terms * TINIEST;
+            let floor = FLOOR_UNITS * least;
             ((given - image.sum).abs() + unsure.max(0.0) + floor) * OUTWARDS + image.rounding(given)
         })
         .collect()

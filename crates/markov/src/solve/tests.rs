@@ -227,6 +227,35 @@ fn rare_transitions_inside() {
     }
 }
 
+/// Returns a walk on a line that leaves it at both ends.
+fn line(size: usize, up: &BigRational) -> Rows {
+    let down = fraction(1, 1) - up;
+    let mut rows: Rows = (0..size)
+        .map(|state| {
+            let above = if state + 1 < size { state + 1 } else { size };
+            let below = if state > 0 { state - 1 } else { size + 1 };
+            vec![(above as u32, up.clone()), (below as u32, down.clone())]
+        })
+        .collect();
+    rows.push(vec![]);
+    rows.push(vec![]);
+    rows
+}
+
+/// The expected numbers of visits to one state are below the smallest double far behind it, and no product there proves them.
+#[test]
+fn visits_below_the_smallest_double() {
+    let rows = line(800, &fraction(9, 10));
+    let mut rewards = vec![fraction(0, 1); 800];
+    rewards[400] = fraction(1, 1);
+    let accuracy = Accuracy::default();
+    let (truth, _) = solved::<BigRational>(&rows, 2, Some(&rewards), &accuracy);
+    let (found, proven) = solved::<f64>(&rows, 2, Some(&rewards), &accuracy);
+    assert!(proven);
+    holds(&truth, &found);
+    assert!(super::iterate::widest::<f64>(&found) <= 1e-6);
+}
+
 #[test]
 fn birth_and_death() {
     for (up, size) in [
@@ -235,17 +264,7 @@ fn birth_and_death() {
         ((19, 20), 60),
         ((1, 50), 320),
     ] {
-        let up = fraction(up.0, up.1);
-        let down = fraction(1, 1) - &up;
-        let mut rows: Rows = (0..size)
-            .map(|state| {
-                let above = if state + 1 < size { state + 1 } else { size };
-                let below = if state > 0 { state - 1 } else { size + 1 };
-                vec![(above as u32, up.clone()), (below as u32, down.clone())]
-            })
-            .collect();
-        rows.push(vec![]);
-        rows.push(vec![]);
+        let rows = line(size, &fraction(up.0, up.1));
         assert!(check(&rows, 2) <= 1e-6);
     }
 }

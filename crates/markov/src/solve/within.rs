@@ -491,15 +491,16 @@ impl<V: Scalar> Sweeps<V> {
         let (groups, rest) = into.as_chunks_mut::<LANES>();
         let mut at = 0;
         for into in groups {
-            into.clone_from_slice(lanes(&self.constants, run.begin + at));
+            let mut sums = lanes(&self.constants, run.begin + at).clone();
             for column in 0..terms {
                 let first = run.first + column * rows;
                 let weights = lanes(&self.weights, first + at);
                 let read = lanes(values, self.targets[first] as usize + at);
                 for lane in 0..LANES {
-                    into[lane].accumulate(&weights[lane], &read[lane]);
+                    sums[lane].accumulate(&weights[lane], &read[lane]);
                 }
             }
+            *into = sums;
             at += LANES;
         }
         rest.clone_from_slice(&self.constants[run.begin + at..][..rest.len()]);
@@ -514,21 +515,33 @@ impl<V: Scalar> Sweeps<V> {
 
     /// Computes the first rows of a run of groups, in the same order.
     fn groups(&self, run: &Run, values: &[V], into: &mut [V]) {
-        for (group, into) in into.chunks_mut(LANES).enumerate() {
-            let begin = run.begin + group * LANES;
-            let terms = self.groups[run.first + group].clone();
-            let constants = &self.constants[begin..run.end.min(begin + LANES)];
-            let mut sums: [V; LANES] = std::array::from_fn(|_| V::zero());
-            sums[..constants.len()].clone_from_slice(constants);
-            for first in terms.step_by(LANES) {
-                let weights = lanes(&self.weights, first);
-                let targets = lanes(&self.targets, first);
-                for lane in 0..LANES {
-                    sums[lane].accumulate(&weights[lane], &values[targets[lane] as usize]);
-                }
-            }
-            into.clone_from_slice(&sums[..into.len()]);
+        let (groups, rest) = into.as_chunks_mut::<LANES>();
+        let mut group = 0;
+        for into in groups {
+            let constants = lanes(&self.constants, run.begin + group * LANES).clone();
+            *into = self.group(run.first + group, constants, values);
+            group += 1;
         }
+        if !rest.is_empty() {
+            let mut constants: [V; LANES] = std::array::from_fn(|_| V::zero());
+            let begin = run.begin + group * LANES;
+            constants[..rest.len()].clone_from_slice(&self.constants[begin..begin + rest.len()]);
+            let sums = self.group(run.first + group, constants, values);
+            rest.clone_from_slice(&sums[..rest.len()]);
+        }
+    }
+
+    /// Adds the terms of a group of rows to its constants.
+    #[inline(always)]
+    fn group(&self, group: usize, mut sums: [V; LANES], values: &[V]) -> [V; LANES] {
+        for first in self.groups[group].clone().step_by(LANES) {
+            let weights = lanes(&self.weights, first);
+            let targets = lanes(&self.targets, first);
+            for lane in 0..LANES {
+                sums[lane].accumulate(&weights[lane], &values[targets[lane] as usize]);
+            }
+        }
+        sums
     }
 
     /// Makes the value of a state a constant.
