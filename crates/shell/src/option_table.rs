@@ -128,6 +128,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
         printed: false,
     },
     Optioned {
+        names: "zip",
+        values: "bnPtTiOx",
+        long_values: "temp-path suffixes password from-date before-date unzip-command include exclude output-file out",
+        printed: false,
+    },
+    Optioned {
         names: "tree",
         values: "LPIoHT",
         long_values: "filelimit charset gitfile infofile timefmt sort",
@@ -216,6 +222,9 @@ pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.all
 
 /// Settings of `git` whose value is a folder with programs that it runs.
 pub(super) const GIT_FOLDERS: &str = "core.hookspath";
+
+/// Options of `git rev-parse` that print the folder of a repository, or a path in it.
+pub(super) const GIT_ASKS_FOLDER: &str = "--git-dir --absolute-git-dir --git-common-dir --git-path";
 
 /// Options of `git` itself that have a value, here or in the next word.
 pub(super) const GIT_VALUES: &str =

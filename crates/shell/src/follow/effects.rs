@@ -149,7 +149,7 @@ impl Walk<'_> {
         if program == "dd" {
             for path in rest
                 .iter()
-                .filter_map(|field| field.text.strip_prefix("of="))
+                .filter_map(|field| field.rest().strip_prefix("of="))
             {
                 self.writes(path);
             }
@@ -183,7 +183,13 @@ impl Walk<'_> {
     /// Records the names of backups, which are those of files and an ending: `cp -b`, `mv -S .sh`, `sed -i.sh`.
     fn record_backups(&mut self, program: &str, words: &[Field]) {
         let options = || words.iter().filter(|word| word.text.starts_with('-'));
+        let hides_option = words.iter().any(Field::hides_option);
         match program {
+            "cp" | "mv" | "ln" | "install" | "rsync" | "sed" | "gsed" | "perl" | "ruby"
+                if hides_option =>
+            {
+                self.any_file = true;
+            }
             "cp" | "mv" | "ln" | "install" | "rsync" => {
                 let letters = if program == "rsync" { "b" } else { "bS" };
                 self.any_file |= options().any(|word| match word.text.strip_prefix("--") {

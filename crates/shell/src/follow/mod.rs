@@ -604,6 +604,9 @@ impl Walk<'_> {
     /// Returns the commands for a shell that runs later, from a file or the standard input. In a `crontab` they follow
     /// the times.
     fn later(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
+        if let Some(word) = rest.iter().find(|word| word.hides_option()) {
+            return refuse("an option", word);
+        }
         let letters = |field: &&Field| field.text.starts_with('-') && field.text.len() > 1;
         let asks = |field: &Field| field.text.contains(['l', 'r', 'd', 'c', 'V', 'e']);
         if rest.iter().filter(letters).any(asks) {

@@ -269,15 +269,16 @@ impl Walk<'_> {
             };
             // `parallel` quotes the names of files that it puts behind plain words
             let is_file = item.pattern && item.hole == Hole::None && !item.tilde;
-            let is_plain = |word: &Field| {
-                let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
-                word.is_known() && word.text.chars().all(part)
-            };
-            if item.silent || is_file && command.iter().all(is_plain) {
+            let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
+            let is_plain = |word: &Field| word.rest().chars().all(part);
+            if item.silent
+                || is_file && command.iter().all(|word| word.is_known() && is_plain(word))
+            {
                 return Ok(Run::Words(words));
             }
             // it quotes what it puts into the line: one word, and perhaps a text for another shell
-            if item.is_known() && !is_file && !is_plain(item) {
+            let is_given = item.is_known() || item.hole != Hole::None && item.environment;
+            if is_given && !is_file && !is_plain(item) {
                 return refuse("an item that `parallel` quotes", item);
             }
             line_of(&words)
@@ -428,6 +429,9 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
 
 /// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
 pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
+    if let Some(word) = words.iter().find(|word| word.hides_option()) {
+        return refuse("an option", word);
+    }
     let dashes = words
         .iter()
         .take_while(|word| word.text.starts_with('-'))

@@ -148,8 +148,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
+        let declares = std::mem::take(&mut self.declares) && end == End::Word;
         let out = self.parts_until(end)?;
-        self.names.texts.read(&out, end == End::Bracket);
+        self.names.texts.read(&out, end == End::Bracket, declares);
         Ok(out)
     }
 

@@ -10,7 +10,7 @@ use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
 use crate::quoting;
 use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
-use crate::variables::variable_of;
+use crate::variables::{loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
 const ARGUMENTS: &str = "$";
@@ -83,6 +83,7 @@ impl Texts {
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
         self.counters.extend(other.counters.iter().cloned());
+        self.assigns.extend(other.assigns.iter().cloned());
     }
 
     /// The work of [`Texts::run_a_command`], in bytes of text.
@@ -107,16 +108,20 @@ impl Texts {
         {
             return true;
         }
+        // an empty name stands for any variable
+        let meets = |reached: &HashSet<String>, read: &HashSet<String>| {
+            !reached.is_disjoint(read) || reached.contains("") && !read.is_empty()
+        };
         let is_read = |names: &HashSet<String>| {
             let reached = self.reached(names);
-            !reached.is_disjoint(&self.evaluated) || !reached.is_disjoint(&self.naming)
+            meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
         };
         let printed = self.reached(&self.printed);
         // a text may be split at any character, and joined again without it
         let rejoined = self.brackets && is_read(&self.dollared);
         let texts_run = self.runs || self.brackets && self.runs_if_cut || self.fed;
         let taken = texts_run && is_read(&self.taken);
-        rejoined || taken || is_read(&self.running) || !printed.is_disjoint(&self.evaluated)
+        rejoined || taken || is_read(&self.running) || meets(&printed, &self.evaluated)
     }
 
     /// Returns the variables that may hold the texts of these.
@@ -140,6 +145,15 @@ impl Texts {
     /// Whether a text assigns the variable if arithmetic evaluates it.
     pub(crate) fn may_assign(&self, name: &str) -> bool {
         self.assigns.contains(name) || self.assigns.contains("")
+    }
+
+    /// Returns a variable of which the value decides what runs, among `assigned` and those of the texts, if arithmetic may assign it.
+    pub(crate) fn assigned_run_variable(&self, assigned: &HashSet<String>) -> Option<String> {
+        let own = self.assigns.iter();
+        let named = own.filter(|name| runs_values_of(name) || loads_code(name) && *name != "PATH");
+        let any = self.assigns.contains("");
+        let others = assigned.iter().filter(|name| any && runs_values_of(name));
+        named.chain(others).next().cloned()
     }
 
     /// Records that arithmetic evaluates the value of a variable.
@@ -168,7 +182,8 @@ impl Texts {
     }
 
     /// Records the texts of a word. A quoted text may be evaluated elsewhere; a text in a subscript is evaluated here.
-    pub(super) fn read(&mut self, word: &[Part], is_subscript: bool) {
+    /// A declaration such as `PATH=…` is no arithmetic before its value.
+    pub(super) fn read(&mut self, word: &[Part], is_subscript: bool, declares: bool) {
         let parts = word.iter().map(|part| match part {
             Part::Bare(text) | Part::Quoted(text) => text.clone(),
             _ => EXPANSION.to_string(),
@@ -191,7 +206,11 @@ impl Texts {
         self.runs |= runs;
         self.ends |= text == "$" || text.ends_with('$') && opens;
         self.runs_if_cut |= runs_if_cut(&text);
-        self.assigns.extend(assigned_in(&text));
+        let is_declared =
+            |(name, _): &(&str, &str)| declares && name.trim_end_matches('+').chars().all(is_name);
+        let declared = text.split_once('=').filter(is_declared);
+        let evaluated = declared.map_or(text.as_str(), |(_, value)| value);
+        self.assigns.extend(assigned_in(evaluated));
     }
 
     /// Records a here-document without expansions, which only an input gives to a variable.
@@ -446,7 +465,8 @@ fn names_in(text: &str) -> impl Iterator<Item = String> {
         )
 }
 
-/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any.
+/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any, also if a part of the name is an
+/// expansion.
 fn assigned_in(text: &str) -> impl Iterator<Item = String> {
     let operators = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
     let names = move |before: &str| {
@@ -454,7 +474,11 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
         let start = before.rfind(|c| !is_name(c) && c != ']').map_or(0, |at| {
             at + before[at..].chars().next().map_or(1, char::len_utf8)
         });
-        match before.ends_with(EXPANSION) {
+        let is_open = before.ends_with(EXPANSION)
+            || before
+                .get(..start)
+                .is_some_and(|text| text.ends_with(EXPANSION));
+        match is_open {
             true => Some(String::new()),
             false => before
                 .get(start..)
@@ -462,8 +486,15 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
                 .filter(|name| !name.is_empty()),
         }
     };
+    // no operand begins as the value of `x=/y`
+    let is_operand = |rest: &str| {
+        !rest
+            .trim_start()
+            .starts_with(['/', '.', ',', ':', '@', '%', '*'])
+    };
     let before_sign = text
         .match_indices('=')
+        .filter(move |(at, _)| text.get(at + 1..).is_some_and(is_operand))
         .filter_map(move |(at, _)| names(text.get(..at)?));
     let steps = ["++", "--"];
     let beside_steps = steps.into_iter().flat_map(move |step| {
