@@ -3,7 +3,7 @@
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{given_line, line_of, sort, split_value, take};
-use super::programs::{FOUND, found_below, is_outside, with_found};
+use super::programs::{FOUND, is_outside, with_found};
 use super::{Place, Result, Run, base, has_mark, listed, refuse};
 use crate::components::Components;
 use crate::feed::Feed;
@@ -15,11 +15,17 @@ use crate::table::{
     SSH_PROGRAMS, STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
 };
 use crate::variables::runs_at_start;
+use crate::walk::Walk;
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
 
 /// Returns what a program runs that is not listed as a wrapper.
-pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
+pub(super) fn unlisted(
+    walk: &mut Walk<'_>,
+    program: &str,
+    words: &[Field],
+    feed: &Feed,
+) -> Result<Run> {
     let first = words.first();
     if listed(SUBCOMMANDS, program)
         && let Some(first) = first.filter(|first| is_open_subcommand(first))
@@ -85,8 +91,9 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
             }
             let starts = words.iter().take_while(|word| !listed(marks, &word.text));
             let outside = starts.filter(|word| finds && is_outside(word));
-            let below = outside.map(|start| Run::Words(found_below(start, &command)));
-            runs.extend(below);
+            for start in outside {
+                runs.push(Run::Words(walk.found_below(start, &command)?));
+            }
             runs.push(Run::Words(command));
         }
     }

@@ -183,3 +183,21 @@ fn values_that_are_split_elsewhere_are_shown_as_written() {
         assert!(found.iter().any(shows), "{line}: {found:?}");
     }
 }
+
+/// A mark that is replaced, or a folder that is put before operands, multiplies text: the work counts before the text is built.
+#[test]
+fn text_that_would_be_multiplied_is_counted_before() {
+    let long = "a".repeat(7000);
+    for line in [
+        format!("echo {long} | xargs -I% echo {}", "%".repeat(7000)),
+        format!("parallel -I % echo {} ::: {long}", "%".repeat(7000)),
+        format!("parallel echo {} ::: {long}", "{}".repeat(3500)),
+        format!("find /{long} -exec echo {} \\;", "{}".repeat(3500)),
+        format!("fd x /{long} -x echo {}", "{}".repeat(3500)),
+        format!("cd /{long}; rm -r {}", "b ".repeat(3500)),
+    ] {
+        let found = read(&line);
+        assert!(found == Err(ShellError::TooMuch), "{}", line.len());
+    }
+    assert!(read("echo a b | xargs -I% echo %%; find /x -exec echo {}{} \\;").is_ok());
+}
