@@ -61,6 +61,8 @@ pub(super) const PRINTS_WORD: &[&str] = &[
 
 /// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any plain word.
 pub(super) const PRINTS_PATH: &[&str] = &[
+    "stat -c %s *",
+    "stat -c %Y *",
     "which *",
     "pwd",
     "pwd -P",

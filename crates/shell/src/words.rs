@@ -390,9 +390,13 @@ impl Walk<'_> {
                                     || self.is_made(partial)
                             });
                             let environment = matches!(found, Value::Environment) || is_plain;
+                            // one of several words of the line
+                            let is_word = partial.is_none()
+                                && !scope.splits_oddly
+                                && scope.parsed.names.is_word(name);
                             let climb = match partial {
                                 Some(partial) => partial.climb,
-                                None if environment => Climb::No,
+                                None if environment || is_word => Climb::No,
                                 None => Climb::Open,
                             };
                             let is_never_empty = matches!(name.as_str(), "?" | "#" | "$");
@@ -417,7 +421,7 @@ impl Walk<'_> {
                                     {
                                         partial.leading
                                     }
-                                    _ if environment => Leading::Determined,
+                                    _ if environment || is_word => Leading::Determined,
                                     _ if *quoted
                                         && is_folder(name)
                                         && !self.assigned.contains(name) =>

@@ -568,14 +568,28 @@ impl Walk<'_> {
             && self.prints_no_option(&partial.written, !field.splits)
     }
 
+    /// Returns a path below the folder in which the line begins, if a variable holds that: `D=$PWD/x; rm -r "$D"`.
+    fn held_path(&self, field: &Field, scope: &Scope<'_>) -> Option<String> {
+        let (name, rest) = field.text.strip_prefix('$')?.split_once('/').map_or_else(
+            || (field.text.get(1..).unwrap_or_default(), String::new()),
+            |(name, rest)| (name, format!("/{rest}")),
+        );
+        let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
+        let partial = scope.partial.get(braced.unwrap_or(name))?;
+        let is_held = partial.always && !self.moves && !field.splits;
+        is_held.then(|| format!("{}{rest}", partial.written))
+    }
+
     /// Replaces `$PWD/x` and `"$(pwd)/x"` by `./x`, if the text leaves the variable and the builtin to the shell.
     pub(super) fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
+        let held = self.held_path(field, scope);
+        let text = held.as_deref().unwrap_or(&field.text);
         let path = ["$PWD/", "${PWD}/"]
             .iter()
-            .find_map(|folder| field.text.strip_prefix(folder))
+            .find_map(|folder| text.strip_prefix(folder))
             .map(|path| format!("./{path}"));
         // a folder with blanks would be several words
-        let printed = field.text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
+        let printed = text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
         let path = path.or_else(|| printed.map(|path| format!("./{path}")));
         let own =
             self.assigned.contains("PWD") || scope.parsed.names.dynamic || self.redefines("pwd");

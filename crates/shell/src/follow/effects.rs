@@ -88,10 +88,13 @@ impl Walk<'_> {
                 }
                 Writes::Fetched => {
                     let mut output = false;
+                    // without an option `curl` prints what it fetches
+                    let prints = program == "curl"
+                        && !rest.iter().any(|field| may_name_remote(field.rest()));
                     for field in rest {
                         // `-o 'a#1'` stands for parts of the address
                         self.any_file |= output && program == "curl" && field.text.contains('#');
-                        if output || field.text.contains("://") {
+                        if output || !prints && field.text.contains("://") {
                             let path = field.text.split(['?', '#']).next().unwrap_or_default();
                             self.writes(path);
                         }
@@ -214,6 +217,14 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether an option may have `curl` name a file as the address does: `-O`, `-J`, `--remote-name`, and settings in a file.
+fn may_name_remote(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => ["r", "conf"].iter().any(|begin| long.starts_with(begin)),
+        None => option.starts_with('-') && option.contains(['O', 'J', 'K']),
     }
 }
 

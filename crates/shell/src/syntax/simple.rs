@@ -222,8 +222,9 @@ impl Parser<'_> {
         self.names.arithmetic |= descriptor.contains('[');
         if descriptor.starts_with('{') {
             let name = descriptor.trim_matches(['{', '}']);
-            if name.contains('[') {
-                self.names.arrays.insert(variable_of(name).to_owned());
+            if let Some((array, index)) = name.split_once('[') {
+                self.names.arrays.insert(array.to_owned());
+                self.names.assign_all(index);
             }
             self.names.assign(variable_of(name));
             self.names.assign_unseen(name);

@@ -200,7 +200,7 @@ impl Texts {
             self.coded |= is_coded(&text);
         }
         // `printf 'a[%s]'` fills the brackets
-        let opens = is_open(&text) || text.contains('[') && text.contains('%');
+        let opens = is_open(&text) || has_conversion(&text);
         self.opens |= opens;
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
@@ -264,6 +264,9 @@ impl Parser<'_> {
         // the elements of an array are words
         let is_array = |part: &Part| matches!(part, Part::Opaque { written, .. } if written.starts_with('(') && written.contains(['*', '?']));
         self.names.texts.flow(name, value, false);
+        if matches!(value, [Part::Bare(text) | Part::Quoted(text)] if text == "=") {
+            self.names.texts.assigns.insert(String::new());
+        }
         if value.iter().any(is_array) {
             self.names.texts.printed.insert(name.to_owned());
         }
@@ -474,10 +477,8 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
         let start = before.rfind(|c| !is_name(c) && c != ']').map_or(0, |at| {
             at + before[at..].chars().next().map_or(1, char::len_utf8)
         });
-        let is_open = before.ends_with(EXPANSION)
-            || before
-                .get(..start)
-                .is_some_and(|text| text.ends_with(EXPANSION));
+        let ahead = before.get(..start).unwrap_or_default();
+        let is_open = before.ends_with(EXPANSION) || ahead.ends_with([EXPANSION, '%']);
         match is_open {
             true => Some(String::new()),
             false => before
@@ -495,7 +496,11 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
     let before_sign = text
         .match_indices('=')
         .filter(move |(at, _)| text.get(at + 1..).is_some_and(is_operand))
-        .filter_map(move |(at, _)| names(text.get(..at)?));
+        .filter_map(move |(at, _)| match at {
+            // the name stands in another text: `x=IFS; x+==1`
+            0 if text.len() > 2 => Some(String::new()),
+            _ => names(text.get(..at)?),
+        });
     let steps = ["++", "--"];
     let beside_steps = steps.into_iter().flat_map(move |step| {
         text.match_indices(step).flat_map(move |(at, _)| {
@@ -525,6 +530,27 @@ fn is_coded(text: &str) -> bool {
 fn runs_if_cut(text: &str) -> bool {
     let behind = text.split_once('$').map(|(_, behind)| behind);
     text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
+}
+
+/// Whether a conversion stands within brackets that may hold a subscript. Those of a command or of a pattern in a script do not:
+/// `[ "$(stat -c %a f)" = 600 ]`.
+fn has_conversion(text: &str) -> bool {
+    // whether each open bracket may begin a subscript
+    let mut open = Vec::new();
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let is_named = is_name(before) || before == EXPANSION || before == '%';
+        match c {
+            '[' => open.push(is_named || before != '[' && next != '[' && !next.is_whitespace()),
+            ']' => drop(open.pop()),
+            '%' if open.contains(&true) => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
 }
 
 /// Whether a text has a bracket that it does not close.
