@@ -27,6 +27,9 @@ impl Walk<'_> {
             self.endings.insert(format!(".{end}"));
         }
         self.writes(&field.text);
+        if field.hole != Hole::None {
+            self.writes(field.rest());
+        }
     }
 
     /// Whether a command of the line writes a file of this name, and names the file as its output.
@@ -66,7 +69,8 @@ impl Walk<'_> {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
         }
-        if self.git_folder && self.git_runs && self.writes_files() {
+        let may_be_hook = self.asks_git_folder && self.any_file;
+        if self.git_runs && (self.git_folder && self.writes_files() || may_be_hook) {
             let what = "what `git` runs of a folder of hooks";
             return Err(ShellError::undetermined(what, ""));
         }

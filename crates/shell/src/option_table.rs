@@ -61,6 +61,8 @@ pub(super) const PRINTS_WORD: &[&str] = &[
 
 /// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any plain word.
 pub(super) const PRINTS_PATH: &[&str] = &[
+    "stat -c %s *",
+    "stat -c %Y *",
     "which *",
     "pwd",
     "pwd -P",
@@ -125,6 +127,12 @@ pub(super) const OPTIONED: &[Optioned] = &[
         names: "split gsplit",
         values: "abClnt",
         long_values: "suffix-length bytes line-bytes lines number additional-suffix filter separator",
+        printed: false,
+    },
+    Optioned {
+        names: "zip",
+        values: "bnPtTiOx",
+        long_values: "temp-path suffixes password from-date before-date unzip-command include exclude output-file out",
         printed: false,
     },
     Optioned {
@@ -216,6 +224,9 @@ pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.all
 
 /// Settings of `git` whose value is a folder with programs that it runs.
 pub(super) const GIT_FOLDERS: &str = "core.hookspath";
+
+/// Options of `git rev-parse` that print the folder of a repository, or a path in it.
+pub(super) const GIT_ASKS_FOLDER: &str = "--git-dir --absolute-git-dir --git-common-dir --git-path";
 
 /// Options of `git` itself that have a value, here or in the next word.
 pub(super) const GIT_VALUES: &str =

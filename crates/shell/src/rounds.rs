@@ -41,11 +41,16 @@ impl Walk<'_> {
             // one name of a file, or one word of an expansion
             if let Some(leading) = fields.iter().map(Field::leading).max() {
                 let written = format!("${name}");
-                let texts = fields.iter().map(Field::determined);
+                let texts = |of: fn(&Field) -> &str| {
+                    let texts = fields.iter().map(of);
+                    texts.collect::<Vec<_>>().join(" ")
+                };
                 let partial = Partial {
                     written,
-                    determined: texts.collect::<Vec<_>>().join(" "),
+                    determined: texts(Field::determined),
+                    rest: texts(Field::rest),
                     leading,
+                    empty: true,
                     climb: fields
                         .iter()
                         .map(|field| field.climb)

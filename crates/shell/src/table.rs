@@ -140,7 +140,7 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
 ];
 
 /// Programs whose operands are lines for a shell, if they are no plain words.
-pub(super) const LINE_OPERANDS: &str = "hyperfine sops";
+pub(super) const LINE_OPERANDS: &str = "hyperfine sops pee";
 
 /// Programs that run what their words say in the folder in which they run themselves.
 pub(super) const STAYS_IN_FOLDER: &str = "hyperfine nix-shell nix nodemon npm pnpm doppler fzf sk fd fdfind watchexec docker podman sqlite3 \

@@ -246,7 +246,7 @@ pub(super) const ARRAYS: &[&str] = &[
 const READ_ONLY: &[&str] = &["UID", "EUID", "PPID", "BASH_VERSINFO"];
 /// Variables that are integers from the start: arithmetic evaluates what is assigned to them.
 pub(super) const INTEGERS: &[&str] = &[
-    "RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO",
+    "RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO", "BASHPID",
 ];
 
 /// Whether a variable decides which program a name refers to, which code is loaded into it, or which files it writes.

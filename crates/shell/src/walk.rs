@@ -74,6 +74,8 @@ pub(super) struct Walk<'l> {
     pub(super) git_file: Option<String>,
     /// Whether the line names a folder with hooks of `git`.
     pub(super) git_folder: bool,
+    /// Whether the line asks `git` for the folder of a repository, or for a path in it.
+    pub(super) asks_git_folder: bool,
     /// Whether a command may change the folder.
     pub(super) moves: bool,
     /// The number of variables, aliases, functions and traps that the line itself names.
@@ -139,6 +141,7 @@ impl<'l> Walk<'l> {
             git_runs: false,
             git_file: None,
             git_folder: false,
+            asks_git_folder: false,
             moves: false,
             own_names: 0,
             traps: false,
@@ -231,6 +234,14 @@ impl<'l> Walk<'l> {
             self.charge(self.texts.size())?;
         }
         self.assigned.extend(parsed.names.assigned.keys().cloned());
+        if self.arithmetic {
+            let decide = ["IFS", "PATH"].map(str::to_owned).into_iter();
+            let evaluated = decide.filter(|name| self.texts.may_assign(name));
+            self.assigned.extend(evaluated);
+            if let Some(name) = self.texts.assigned_run_variable(&self.assigned) {
+                return Err(ShellError::undetermined(RUN_VARIABLE, &name));
+            }
+        }
         self.aliases.extend(parsed.names.aliases.iter().cloned());
         self.functions
             .extend(parsed.names.functions.iter().cloned());

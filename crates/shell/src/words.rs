@@ -26,6 +26,8 @@ pub(super) enum Leading {
     /// It begins with what a program prints, or with the name of a file.
     Printed,
     Open,
+    /// It begins with parts that may be empty, and goes on as an option: `$x-exec`.
+    Hidden,
 }
 
 /// The known part of a variable whose value is not determined.
@@ -33,9 +35,13 @@ pub(super) enum Leading {
 pub(super) struct Partial {
     /// Its value as it is written.
     pub(super) written: String,
-    /// Its value without the parts that are not determined.
+    /// Its value without the parts that are not determined. An expansion that may be a text of the line stays.
     pub(super) determined: String,
+    /// Its value if the parts that are not determined are empty.
+    pub(super) rest: String,
     pub(super) leading: Leading,
+    /// Whether it may be empty.
+    pub(super) empty: bool,
     /// Whether it may lead out of the folder before it, as a part of a path.
     pub(super) climb: Climb,
     /// Whether the statement that assigns it always runs.
@@ -49,6 +55,10 @@ pub(super) struct Field {
     pub(super) hole: Hole,
     /// The text without its undetermined parts, if it has any.
     pub(super) determined: String,
+    /// The text if its undetermined parts are empty.
+    pub(super) rest: String,
+    /// Whether all parts so far may be empty.
+    pub(super) empty: bool,
     /// Whether the field may become several words, or none.
     pub(super) splits: bool,
     /// Whether all undetermined parts are parameters that the text never assigns.
@@ -74,6 +84,8 @@ impl Field {
             text: text.into(),
             hole: Hole::None,
             determined: String::new(),
+            rest: String::new(),
+            empty: true,
             splits: false,
             environment: true,
             tail: true,
@@ -108,6 +120,14 @@ impl Field {
         }
     }
 
+    /// Returns the text if its undetermined parts are empty.
+    pub(super) fn rest(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.rest,
+        }
+    }
+
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
         self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
@@ -121,6 +141,11 @@ impl Field {
             Some('*' | '?' | '[') if self.pattern => self.leading.max(Leading::Printed),
             _ => self.leading,
         }
+    }
+
+    /// Whether an option stands behind parts that may be empty.
+    pub(super) fn hides_option(&self) -> bool {
+        self.leading == Leading::Hidden
     }
 
     /// Whether the field may become other words than the written one.
@@ -142,9 +167,11 @@ pub(super) enum Atom {
     Hole {
         written: String,
         determined: String,
+        rest: String,
         quoted: bool,
         environment: bool,
         leading: Leading,
+        empty: bool,
         climb: Climb,
     },
     Process {
@@ -178,8 +205,11 @@ impl Walk<'_> {
         for atoms in self.braces(atoms, scope)? {
             split(&atoms, &mut fields);
         }
-        for field in &fields {
-            self.charge(field.text.len() + 1)?;
+        for field in &mut fields {
+            self.charge(field.text.len() + field.rest.len() + 1)?;
+            if field.tilde && self.is_assigned_tilde(&field.text) {
+                field.leading = Leading::Open;
+            }
             for text in [field.text.as_str(), field.determined()] {
                 self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
                 self.texts.planted |= plants(text, false);
@@ -203,17 +233,24 @@ impl Walk<'_> {
         let mut text = String::new();
         // with the known parts of variables
         let mut determined = String::new();
+        let mut rest = String::new();
         // with what is not determined, as it stands there
         let mut written = String::new();
         let mut known = true;
         let mut leading = Leading::Determined;
+        let mut empty = true;
         let mut components = Components::default();
         for atom in atoms {
             let part = match atom {
                 Atom::Char(c, _) => {
+                    if empty && !known && begins_option(c) {
+                        leading = Leading::Hidden;
+                    }
+                    empty = false;
                     components.push(c, true);
                     text.push(c);
                     determined.push(c);
+                    rest.push(c);
                     written.push(c);
                     continue;
                 }
@@ -222,39 +259,55 @@ impl Walk<'_> {
                 Atom::Hole {
                     written,
                     determined: of_hole,
+                    rest: rest_of_hole,
                     leading: begins,
+                    empty: is_empty,
                     climb,
                     ..
                 } => {
                     components.push_value(climb);
-                    if text.is_empty() {
+                    if empty {
                         leading = leading.max(begins);
                     }
+                    empty &= is_empty;
                     determined.push_str(&of_hole);
+                    rest.push_str(&rest_of_hole);
                     known = false;
                     written
                 }
                 Atom::Process { written, .. } => {
                     components.push_value(Climb::Open);
-                    known = false;
+                    (known, empty) = (false, false);
                     written
                 }
             };
             text.push_str(if known { &part } else { "" });
             written.push_str(&part);
         }
-        self.charge(written.len() + determined.len() + 1)?;
+        self.charge(written.len() + determined.len() + rest.len() + 1)?;
         self.texts.planted |= plants(&text, false);
         Ok(match known {
             true => Ok(text),
             false => Err(Partial {
                 written,
                 determined,
+                rest,
                 leading,
+                empty,
                 climb: components.end(),
                 always: false,
             }),
         })
+    }
+
+    /// Whether a tilde word stands for what a variable of the line holds, which may be an option.
+    fn is_assigned_tilde(&self, text: &str) -> bool {
+        let variable = match text.get(1..2) {
+            Some("+") => "PWD",
+            Some("-") => "OLDPWD",
+            _ => "HOME",
+        };
+        self.assigned.contains(variable)
     }
 
     /// Whether the line defines a function or an alias of this name.
@@ -329,7 +382,7 @@ impl Walk<'_> {
                         }
                         found => {
                             let partial = scope.partial.get(name);
-                            self.charge(partial.map_or(0, |partial| partial.determined.len()))?;
+                            self.charge(partial.map_or(0, |partial| 2 * partial.determined.len()))?;
                             // a number, or a path below a folder of the environment
                             let is_plain = partial.is_some_and(|partial| {
                                 let is_number = !partial.written.starts_with("$(");
@@ -337,16 +390,25 @@ impl Walk<'_> {
                                     || self.is_made(partial)
                             });
                             let environment = matches!(found, Value::Environment) || is_plain;
+                            // one of several words of the line
+                            let is_word = partial.is_none()
+                                && !scope.splits_oddly
+                                && scope.parsed.names.is_word(name);
                             let climb = match partial {
                                 Some(partial) => partial.climb,
-                                None if environment => Climb::No,
+                                None if environment || is_word => Climb::No,
                                 None => Climb::Open,
                             };
+                            let is_never_empty = matches!(name.as_str(), "?" | "#" | "$");
                             atoms.push(Atom::Hole {
                                 climb,
+                                empty: partial.map_or(!is_never_empty, |partial| partial.empty),
                                 written: written.clone(),
                                 determined: partial
                                     .map(|partial| partial.determined.clone())
+                                    .unwrap_or_default(),
+                                rest: partial
+                                    .map(|partial| partial.rest.clone())
                                     .unwrap_or_default(),
                                 // `"$@"` is any number of words
                                 quoted: *quoted && name != "@",
@@ -359,7 +421,7 @@ impl Walk<'_> {
                                     {
                                         partial.leading
                                     }
-                                    _ if environment => Leading::Determined,
+                                    _ if environment || is_word => Leading::Determined,
                                     _ if *quoted
                                         && is_folder(name)
                                         && !self.assigned.contains(name) =>
@@ -388,12 +450,16 @@ impl Walk<'_> {
                             false if *quoted => (Leading::Printed, Climb::Open),
                             false => (Leading::Open, Climb::Open),
                         };
+                        // `which` and `git` print nothing if they find nothing
+                        let may_fail = ["which ", "git "].iter().any(|one| written.contains(one));
                         atoms.push(Atom::Hole {
                             written: written.clone(),
                             determined: String::new(),
+                            rest: String::new(),
                             quoted: *quoted,
                             environment: false,
                             leading,
+                            empty: leading > Leading::Determined || may_fail,
                             climb,
                         });
                     }
@@ -409,9 +475,11 @@ impl Walk<'_> {
                     atoms.push(Atom::Hole {
                         written: written.clone(),
                         determined: String::new(),
+                        rest: String::new(),
                         quoted: *quoted,
                         environment: true,
                         leading: Leading::Open,
+                        empty: false,
                         climb: Climb::No,
                     });
                 }
@@ -423,12 +491,14 @@ impl Walk<'_> {
                         written: written.clone(),
                         // `${x:-TEXT}` may be the text, which is not told from the rest
                         determined: written.clone(),
+                        rest: String::new(),
                         quoted: *quoted && !written.contains('@'),
                         environment: false,
                         leading: match begins {
                             true if *quoted || is_one_word(written, scope) => Leading::Determined,
                             _ => Leading::Open,
                         },
+                        empty: !begins || !is_never_empty(written),
                         climb: match begins && has_plain_default(written) {
                             true => Climb::No,
                             false => Climb::Open,
@@ -508,9 +578,11 @@ fn value(text: &str, written: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &
         atoms.push(Atom::Hole {
             written: written.to_owned(),
             determined: text.to_owned(),
+            rest: text.to_owned(),
             quoted: false,
             environment: false,
             leading: Leading::Open,
+            empty: true,
             climb: Climb::Open,
         });
     } else {
@@ -561,6 +633,16 @@ fn parts_of(written: &str) -> Option<(&str, &str, &str)> {
     (!name.is_empty()).then_some((name, operator, other))
 }
 
+/// Whether an expansion has a value in place of an empty one, or an error: `${x:-y}`, `${x:?}`.
+fn is_never_empty(written: &str) -> bool {
+    parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
+}
+
+/// Whether programs take a word that begins so as an option.
+fn begins_option(first: char) -> bool {
+    matches!(first, '-' | '+')
+}
+
 /// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
 /// with the text after the operator.
 pub(super) fn begins_as_environment(
@@ -607,6 +689,10 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
             Atom::Char(c, class) => {
                 components.push(*c, *class != Class::Quoted);
                 let field = field.get_or_insert_with(|| Field::known(""));
+                if field.empty && field.hole != Hole::None && begins_option(*c) {
+                    field.leading = Leading::Hidden;
+                }
+                field.empty = false;
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
                     // an unquoted parenthesis belongs to a pattern such as `@(…)`
@@ -619,6 +705,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 field.text.push(*c);
                 if field.hole != Hole::None {
                     field.determined.push(*c);
+                    field.rest.push(*c);
                 }
             }
             Atom::Empty => {
@@ -627,15 +714,18 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
             Atom::Hole {
                 written,
                 determined,
+                rest,
                 quoted,
                 environment,
                 leading,
+                empty,
                 climb,
             } => {
                 components.push_value(*climb);
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if field.hole == Hole::None {
                     field.determined.clone_from(&field.text);
+                    field.rest.clone_from(&field.text);
                     field.hole = if field.text.is_empty() {
                         Hole::Start
                     } else {
@@ -646,6 +736,8 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 if field.hole == Hole::Start || !quoted {
                     field.leading = field.leading.max(*leading);
                 }
+                field.empty &= empty;
+                field.rest.push_str(rest);
                 field.splits |= !quoted;
                 field.environment &= environment;
                 field.tail = false;
@@ -656,7 +748,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 components.push_value(Climb::Open);
                 let field = field.get_or_insert_with(|| Field::known(""));
                 field.process = Some(content.clone());
-                field.tail = false;
+                (field.tail, field.empty) = (false, false);
                 field.text.push_str(written);
             }
         }

@@ -549,8 +549,29 @@ pub(super) const SHELL: Wrapper = Wrapper {
     flags: "abefhiklmnprstuvxBCDEHPTVXqNGIZFL",
     values: "oO",
     long_flags: "norc noprofile posix login dump-strings dump-po-strings noediting noline-editing \
-                 restricted verbose rpm-requires version help wordexp no-config private no-execute",
-    long_values: "rcfile init-file features",
-    lines: "c command",
+                 restricted verbose rpm-requires version help wordexp",
+    long_values: "rcfile init-file",
+    lines: "c",
     ..PLAIN
 };
+
+/// Shells of which each option for a line counts, and of which other options have values.
+pub(super) const OTHER_SHELLS: &[Wrapper] = &[
+    Wrapper {
+        names: "fish",
+        flags: "hPilNnv",
+        values: "pdfDo",
+        long_flags: "help version interactive login no-config no-execute private print-rusage-self print-debug-categories",
+        long_values: "features debug debug-output debug-stack-frames profile profile-startup",
+        lines: "c command C init-command",
+        writes: "p profile profile-startup o debug-output",
+        ..PLAIN
+    },
+    // behind `-b` all words are operands
+    Wrapper {
+        names: "csh tcsh",
+        flags: "defFilmnqstvVxX",
+        lines: "c",
+        ..PLAIN
+    },
+];

@@ -9,6 +9,7 @@ use crate::ShellError;
 use crate::components::{Climb, Components};
 use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
+use crate::syntax::is_noted;
 use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
 use crate::variables::{loads_code, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
@@ -114,6 +115,15 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
 
 /// Refuses builtins that change what later words mean, or run what the text does not contain.
 pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: bool) -> Result<()> {
+    let mut options = words.iter().take_while(|word| word.text != "--");
+    let is_hidden = |word: &&Field| match program {
+        // words of these that are no option may begin with a variable: `printf "$x-%s"`, `[ "$x-$y" = z ]`
+        "printf" | "test" | "[" => word.hides_option() && word.rest().starts_with("-v"),
+        _ => word.hides_option() && is_noted(program),
+    };
+    if let Some(word) = options.find(is_hidden) {
+        return refuse("an option", word);
+    }
     let has_letters = |letters: &[char]| {
         words
             .iter()
@@ -200,6 +210,17 @@ fn check_settings(program: &str, words: &[Field]) -> Result<()> {
     Ok(())
 }
 
+/// Whether the name of a long option, or a letter that may be another option, is not determined: `--fil$x`, `-u$x`.
+fn is_open_option(text: &str, values: &str) -> bool {
+    let begin = text.split(['$', '`']).next().unwrap_or_default();
+    match begin.strip_prefix("--") {
+        Some(name) => !name.contains('='),
+        None => begin
+            .strip_prefix('-')
+            .is_some_and(|letters| !letters.contains(|letter| values.contains(letter))),
+    }
+}
+
 /// Refuses words that may be options of a program whose options matter.
 pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
     let Some(table) = OPTIONED.iter().find(|one| listed(one.names, program)) else {
@@ -228,6 +249,9 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
         let text = word.text.as_str();
         if text == "--" {
             return Ok(());
+        }
+        if word.hole == Hole::Within && is_open_option(text, table.values) {
+            return refuse("an option", word);
         }
         n_values = match (text.strip_prefix("--"), text.strip_prefix('-')) {
             (Some(long), _) => {
@@ -392,9 +416,9 @@ fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
     let mut before = "";
     let given = words.iter().find(|word| {
         let follows = matches!(before, "-f" | "--file" | "--makefile");
-        before = word.text.as_str();
+        before = word.rest();
         let attached = ["-f", "--file=", "--makefile="].iter();
-        let mut attached = attached.filter_map(|option| word.text.strip_prefix(option));
+        let mut attached = attached.filter_map(|option| word.rest().strip_prefix(option));
         follows && (word.process.is_some() || is_input(&word.text)) || attached.any(is_input)
     });
     match given {
@@ -424,7 +448,7 @@ fn given_files<'f>(program: &str, words: &'f [Field]) -> Vec<&'f Field> {
         files.extend(scripts.map(|(_, script)| script));
     }
     let takes_options = listed(OPTION_FILES, program);
-    let of_options = words.iter().filter(|word| word.text.starts_with('@'));
+    let of_options = words.iter().filter(|word| word.rest().starts_with('@'));
     files.extend(of_options.filter(|_| takes_options));
     files
 }
@@ -442,13 +466,13 @@ impl Walk<'_> {
             .iter()
             .zip(words.iter().skip(1).map(Some).chain([None]))
         {
-            let Some((_, inside, _)) = option_of(options, letters_with_values(program), &word.text)
-            else {
+            let option = option_of(options, letters_with_values(program), word.rest());
+            let Some((_, inside, _)) = option else {
                 continue;
             };
             let (text, file) = match (inside, next) {
                 (Some(text), _) => (text, word),
-                (None, Some(next)) => (next.text.as_str(), next),
+                (None, Some(next)) => (next.rest(), next),
                 (None, None) => continue,
             };
             let is_input = is_descriptor(text) && text != "/dev/null" || file.process.is_some();
@@ -478,7 +502,7 @@ impl Walk<'_> {
         }
         let is_folder = |word: &&Field| {
             let mut options = OPTION_FOLDERS.iter();
-            options.any(|option| word.text.starts_with(option))
+            options.any(|option| word.rest().starts_with(option))
         };
         if listed(OPTION_FILES, program)
             && self.writes_files()
@@ -488,7 +512,7 @@ impl Walk<'_> {
         }
         let given = given_files(program, words).into_iter();
         let mut files: Vec<(&Field, &str)> = given
-            .map(|file| (file, base(file.text.trim_start_matches('@'))))
+            .map(|file| (file, base(file.rest().trim_start_matches('@'))))
             .collect();
         if listed("sed gsed", program) {
             let code = sed::code_of(words).files.into_iter();
@@ -544,14 +568,28 @@ impl Walk<'_> {
             && self.prints_no_option(&partial.written, !field.splits)
     }
 
+    /// Returns a path below the folder in which the line begins, if a variable holds that: `D=$PWD/x; rm -r "$D"`.
+    fn held_path(&self, field: &Field, scope: &Scope<'_>) -> Option<String> {
+        let (name, rest) = field.text.strip_prefix('$')?.split_once('/').map_or_else(
+            || (field.text.get(1..).unwrap_or_default(), String::new()),
+            |(name, rest)| (name, format!("/{rest}")),
+        );
+        let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
+        let partial = scope.partial.get(braced.unwrap_or(name))?;
+        let is_held = partial.always && !self.moves && !field.splits;
+        is_held.then(|| format!("{}{rest}", partial.written))
+    }
+
     /// Replaces `$PWD/x` and `"$(pwd)/x"` by `./x`, if the text leaves the variable and the builtin to the shell.
     pub(super) fn relative(&self, field: &mut Field, scope: &Scope<'_>) {
+        let held = self.held_path(field, scope);
+        let text = held.as_deref().unwrap_or(&field.text);
         let path = ["$PWD/", "${PWD}/"]
             .iter()
-            .find_map(|folder| field.text.strip_prefix(folder))
+            .find_map(|folder| text.strip_prefix(folder))
             .map(|path| format!("./{path}"));
         // a folder with blanks would be several words
-        let printed = field.text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
+        let printed = text.strip_prefix("$(pwd)/").filter(|_| !field.splits);
         let path = path.or_else(|| printed.map(|path| format!("./{path}")));
         let own =
             self.assigned.contains("PWD") || scope.parsed.names.dynamic || self.redefines("pwd");

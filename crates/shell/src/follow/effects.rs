@@ -88,10 +88,13 @@ impl Walk<'_> {
                 }
                 Writes::Fetched => {
                     let mut output = false;
+                    // without an option `curl` prints what it fetches
+                    let prints = program == "curl"
+                        && !rest.iter().any(|field| may_name_remote(field.rest()));
                     for field in rest {
                         // `-o 'a#1'` stands for parts of the address
                         self.any_file |= output && program == "curl" && field.text.contains('#');
-                        if output || field.text.contains("://") {
+                        if output || !prints && field.text.contains("://") {
                             let path = field.text.split(['?', '#']).next().unwrap_or_default();
                             self.writes(path);
                         }
@@ -149,7 +152,7 @@ impl Walk<'_> {
         if program == "dd" {
             for path in rest
                 .iter()
-                .filter_map(|field| field.text.strip_prefix("of="))
+                .filter_map(|field| field.rest().strip_prefix("of="))
             {
                 self.writes(path);
             }
@@ -183,7 +186,13 @@ impl Walk<'_> {
     /// Records the names of backups, which are those of files and an ending: `cp -b`, `mv -S .sh`, `sed -i.sh`.
     fn record_backups(&mut self, program: &str, words: &[Field]) {
         let options = || words.iter().filter(|word| word.text.starts_with('-'));
+        let hides_option = words.iter().any(Field::hides_option);
         match program {
+            "cp" | "mv" | "ln" | "install" | "rsync" | "sed" | "gsed" | "perl" | "ruby"
+                if hides_option =>
+            {
+                self.any_file = true;
+            }
             "cp" | "mv" | "ln" | "install" | "rsync" => {
                 let letters = if program == "rsync" { "b" } else { "bS" };
                 self.any_file |= options().any(|word| match word.text.strip_prefix("--") {
@@ -208,6 +217,14 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether an option may have `curl` name a file as the address does: `-O`, `-J`, `--remote-name`, and settings in a file.
+fn may_name_remote(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => ["r", "conf"].iter().any(|begin| long.starts_with(begin)),
+        None => option.starts_with('-') && option.contains(['O', 'J', 'K']),
     }
 }
 

@@ -3,7 +3,9 @@
 use super::options::{given_line, line_of, split_value, take};
 use super::others::{is_open_subcommand, lines_of_options};
 use super::{Place, Result, Run, base, listed, refuse};
-use crate::option_table::{GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES};
+use crate::option_table::{
+    GIT_ASKS_FOLDER, GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES,
+};
 use crate::table::WRITERS;
 use crate::variables::edits_only;
 use crate::walk::Walk;
@@ -155,7 +157,11 @@ impl Walk<'_> {
             self.git_called.insert(subcommand.to_owned());
         }
         self.git_runs |= !matches!(subcommand, "config" | "init");
-        self.git_folder |= rest.iter().any(|word| word.text.starts_with("--template"));
+        self.git_folder |= rest
+            .iter()
+            .any(|word| word.rest().starts_with("--template"));
+        self.asks_git_folder |= subcommand == "rev-parse"
+            && rest.iter().any(|word| listed(GIT_ASKS_FOLDER, word.rest()));
         let is_program =
             |word: &&Field| word.text.starts_with("ext::") || word.text.contains("=ext::");
         if let Some(remote) = rest.iter().find(is_program) {

@@ -190,6 +190,9 @@ impl Walk<'_> {
         while let Some(word) = words.get(at) {
             at += 1;
             let text = word.text.as_str();
+            if word.hides_option() && !ended {
+                return refuse("an option", word);
+            }
             let is_option = text.starts_with('-') && text != "-" && word.hole != Hole::Start;
             if ended || !is_option {
                 operands.push(word);
@@ -274,9 +277,13 @@ impl Walk<'_> {
 }
 
 /// Refuses code of which nothing is in the text, or which holds what a program prints, unless that is allowed (`printed`) behind its
-/// beginning. A parameter that the line does not assign is a part of it as it stands.
+/// beginning. A parameter that the line does not assign is a part of it as it stands; at the beginning it may change what the rest
+/// means, but for `sed`: `"${x},5p"`.
 fn check_code(code: &Field, printed: bool) -> Result<()> {
-    let partly = code.environment || printed && code.hole == Hole::Within;
+    let partly = match printed {
+        true => code.environment || code.hole == Hole::Within,
+        false => code.environment && code.hole != Hole::Start,
+    };
     let plain = code.hole == Hole::None || partly && !code.silent && has_own(&code.text);
     if !plain || code.process.is_some() {
         return refuse(CODE, code);

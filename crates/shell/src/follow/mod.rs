@@ -381,7 +381,12 @@ impl Walk<'_> {
     }
 
     /// Refuses words whose meaning the text does not determine, and completes the operands of a deletion.
-    fn check_words(&self, program: &str, fields: &mut Vec<Field>, scope: &Scope<'_>) -> Result<()> {
+    fn check_words(
+        &mut self,
+        program: &str,
+        fields: &mut Vec<Field>,
+        scope: &Scope<'_>,
+    ) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
         for field in rest {
             let dashes = field.text.trim_start_matches('-');
@@ -424,6 +429,11 @@ impl Walk<'_> {
         };
         for field in fields.iter_mut().skip(1) {
             self.relative(field, scope);
+        }
+        // operands become paths in each folder
+        if let Folder::Known { all, .. } = &scope.folder {
+            let folders: usize = all.iter().map(String::len).sum();
+            self.charge(fields.len().saturating_mul(folders))?;
         }
         let temporary = |field: &Field| self.is_temporary(field, scope);
         check_deletion(fields, letters, long, &scope.folder, temporary)
@@ -535,13 +545,13 @@ impl Walk<'_> {
         if program == "git" {
             return Ok(Run::All(vec![
                 self.git(rest)?,
-                unlisted(program, rest, feed)?,
+                unlisted(self, program, rest, feed)?,
             ]));
         }
         let is_loader = program.starts_with("ld-") && program.contains(".so");
         let name = if is_loader { "ld.so" } else { program };
         let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
-            return unlisted(program, rest, feed);
+            return unlisted(self, program, rest, feed);
         };
         let run = self.wrapped(wrapper, program, rest, feed)?;
         // `strace -o '|LINE'`
@@ -576,13 +586,13 @@ impl Walk<'_> {
                 let at = (0..words.len()).find(|at| named(at) && !named(&(at + 1)));
                 match at.and_then(|at| words.get(at + 1..)) {
                     Some(rest) => rest,
-                    None => return unlisted(program, words, feed),
+                    None => return unlisted(self, program, words, feed),
                 }
             }
             (Some(_), Some((first, _))) if first.hole != Hole::None => {
                 return refuse("a subcommand", first);
             }
-            (Some(_), _) => return unlisted(program, words, feed),
+            (Some(_), _) => return unlisted(self, program, words, feed),
         };
         let sorted = sort(wrapper, words)?;
         self.record_options(wrapper, &sorted);
@@ -604,6 +614,9 @@ impl Walk<'_> {
     /// Returns the commands for a shell that runs later, from a file or the standard input. In a `crontab` they follow
     /// the times.
     fn later(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
+        if let Some(word) = rest.iter().find(|word| word.hides_option()) {
+            return refuse("an option", word);
+        }
         let letters = |field: &&Field| field.text.starts_with('-') && field.text.len() > 1;
         let asks = |field: &Field| field.text.contains(['l', 'r', 'd', 'c', 'V', 'e']);
         if rest.iter().filter(letters).any(asks) {

@@ -115,7 +115,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     };
     while let Some(field) = words.get(at) {
         if field.hole == Hole::Start || field.silent {
-            if field.environment && !field.silent {
+            if field.environment && !field.silent && !field.hides_option() {
                 break;
             }
             return refuse("an option", field);

@@ -3,7 +3,7 @@
 use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{given_line, line_of, sort, split_value, take};
-use super::programs::{FOUND, found_below, is_outside, with_found};
+use super::programs::{FOUND, is_outside, with_found};
 use super::{Place, Result, Run, base, has_mark, listed, refuse};
 use crate::components::Components;
 use crate::feed::Feed;
@@ -15,11 +15,17 @@ use crate::table::{
     SSH_PROGRAMS, STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
 };
 use crate::variables::runs_at_start;
+use crate::walk::Walk;
 use crate::words::{Field, Hole};
 use crate::wrappers::{SSH, WRAPPERS};
 
 /// Returns what a program runs that is not listed as a wrapper.
-pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Run> {
+pub(super) fn unlisted(
+    walk: &mut Walk<'_>,
+    program: &str,
+    words: &[Field],
+    feed: &Feed,
+) -> Result<Run> {
     let first = words.first();
     if listed(SUBCOMMANDS, program)
         && let Some(first) = first.filter(|first| is_open_subcommand(first))
@@ -85,8 +91,9 @@ pub(super) fn unlisted(program: &str, words: &[Field], feed: &Feed) -> Result<Ru
             }
             let starts = words.iter().take_while(|word| !listed(marks, &word.text));
             let outside = starts.filter(|word| finds && is_outside(word));
-            let below = outside.map(|start| Run::Words(found_below(start, &command)));
-            runs.extend(below);
+            for start in outside {
+                runs.push(Run::Words(walk.found_below(start, &command)?));
+            }
             runs.push(Run::Words(command));
         }
     }
@@ -363,19 +370,21 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
-        // `vim +COMMAND`
-        let command = word
-            .text
-            .strip_prefix('+')
-            .filter(|_| listed(EDITORS, program) || listed(PAGERS, program));
-        let of_word = || option_of(options, values, &word.text);
-        let option = command.map_or_else(of_word, |command| Some(("-c", Some(command), false)));
-        let Some((name, inside, is_short)) = option else {
+        let option_in = |text| line_option(program, options, values, text);
+        let Some((name, inside, is_short)) = option_in(&word.text) else {
+            // `$x--strip-program=LINE`
+            if word.hole != Hole::None && option_in(word.rest()).is_some() {
+                return refuse("an option", word);
+            }
             continue;
         };
         let value = match inside {
             Some(value) => Field {
                 text: value.to_owned(),
+                rest: option_in(word.rest())
+                    .and_then(|(_, inside, _)| inside)
+                    .unwrap_or_default()
+                    .to_owned(),
                 ..word.clone()
             },
             None if at == words.len() => break,
@@ -391,18 +400,6 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             return refuse("the value of an option", &value);
         }
         let line = match program {
-            _ if name == "-o" && listed(SSH_PROGRAMS, program) => {
-                let (key, line) = setting_of_ssh(&value.text);
-                listed(SSH_LINES, &key.to_ascii_lowercase()).then_some(line)
-            }
-            "apt" | "apt-get" | "apt-cache" | "aptitude" => {
-                let (key, line) = split_value(&value.text);
-                let key = key.to_ascii_lowercase();
-                let mut marks = APT_LINES.split_ascii_whitespace();
-                marks
-                    .any(|mark| key.contains(mark))
-                    .then(|| line.unwrap_or_default())
-            }
             _ if listed(PAGERS, program)
                 && !value.text.contains('!')
                 && runs_at_start(&word.text) =>
@@ -439,9 +436,14 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             "make" | "gmake" if value.text.contains('$') => {
                 return refuse("a variable of `make`", &value);
             }
-            // a file, or a command after `|`
-            "strace" | "ltrace" => value.text.strip_prefix(['|', '!']),
-            _ => Some(value.text.as_str()),
+            _ => {
+                let line = line_in_value(program, name, &value.text);
+                // `-o ${x}ProxyCommand=LINE`
+                if line.is_none() && line_in_value(program, name, value.rest()).is_some() {
+                    return refuse("the value of an option", &value);
+                }
+                line
+            }
         };
         if let Some(line) = line {
             let line = Field {
@@ -456,6 +458,27 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         }
     }
     Ok(runs)
+}
+
+/// Returns the line in the value of an option that may also be another setting, a name or a file.
+fn line_in_value<'v>(program: &str, option: &str, value: &'v str) -> Option<&'v str> {
+    match program {
+        _ if option == "-o" && listed(SSH_PROGRAMS, program) => {
+            let (key, line) = setting_of_ssh(value);
+            listed(SSH_LINES, &key.to_ascii_lowercase()).then_some(line)
+        }
+        "apt" | "apt-get" | "apt-cache" | "aptitude" => {
+            let (key, line) = split_value(value);
+            let key = key.to_ascii_lowercase();
+            let mut marks = APT_LINES.split_ascii_whitespace();
+            marks
+                .any(|mark| key.contains(mark))
+                .then(|| line.unwrap_or_default())
+        }
+        // a file, or a command after `|`
+        "strace" | "ltrace" => value.strip_prefix(['|', '!']),
+        _ => Some(value),
+    }
 }
 
 /// Returns a line of `ssh` with parameters for its tokens, which stand for words of the call: `%h`, `%p`.
@@ -508,6 +531,22 @@ fn setting_of_ssh(text: &str) -> (&str, &str) {
     let line = line.trim_start_matches(BLANKS);
     let line = line.strip_prefix('=').unwrap_or(line);
     (key, line.trim_start_matches(BLANKS))
+}
+
+/// Returns the option of a table that a text is or holds, as [`option_of`] does; `vim +COMMAND` counts as `-c`.
+fn line_option<'w>(
+    program: &str,
+    options: &'static str,
+    values: &str,
+    text: &'w str,
+) -> Option<(&'static str, Option<&'w str>, bool)> {
+    let command = text
+        .strip_prefix('+')
+        .filter(|_| listed(EDITORS, program) || listed(PAGERS, program));
+    match command {
+        Some(command) => Some(("-c", Some(command), false)),
+        None => option_of(options, values, text),
+    }
 }
 
 /// Returns the short options of a program that have a value.

@@ -106,7 +106,6 @@ impl Walk<'_> {
             if let Some(word) = command.first().filter(|word| word.text.contains("{}")) {
                 return refuse("the program", word);
             }
-            self.charge(command.len() * outside.len() * 16)?;
             let program = command.first().map(|word| base(&word.text));
             let wraps = |name| WRAPPERS.iter().any(|one| listed(one.names, name));
             // a parameter of a shell may become a program, which is a file that is found, and no starting point
@@ -123,7 +122,7 @@ impl Walk<'_> {
                 of_this.push(Run::Words(command.to_vec()));
             }
             for start in outside.iter().filter(|_| !is_script) {
-                of_this.push(Run::Words(found_below(start, command)));
+                of_this.push(Run::Words(self.found_below(start, command)?));
             }
             // below a folder that is given
             match word.text.ends_with("dir") && !outside.is_empty() {
@@ -197,11 +196,10 @@ impl Walk<'_> {
                 ..Field::unseen()
             }],
         };
-        self.charge(lines.len() * sorted.rest.len() * 16)?;
-        let replaced = lines
-            .iter()
-            .map(|line| Run::Words(replace(sorted.rest, &mark, line)));
-        let mut runs: Vec<Run> = replaced.collect();
+        let mut runs = Vec::new();
+        for line in &lines {
+            runs.push(Run::Words(self.replace(sorted.rest, &mark, line)?));
+        }
         // an option for several words or lines cancels the mark, if it is the last one
         let several = |(name, value): &(String, Field)| match name.as_str() {
             "n" | "max-args" => value.text != "1",
@@ -256,28 +254,25 @@ impl Walk<'_> {
             let lines = given.iter().map(|item| line_of(std::slice::from_ref(item)));
             return Ok(Run::All(lines.collect::<Result<_>>()?));
         }
-        self.charge(given.len() * command.len() * 16)?;
         let mark = mark_of(&sorted)?.unwrap_or_else(|| "{}".to_owned());
         let marked = command.iter().any(|word| word.text.contains(&mark));
         let runs = given.iter().map(|item| {
-            let words = if marked {
-                replace(command, &mark, item)
-            } else {
-                let mut words = command.to_vec();
+            let mut words = self.replace(command, &mark, item)?;
+            if !marked {
                 words.push(item.clone());
-                words
-            };
+            }
             // `parallel` quotes the names of files that it puts behind plain words
             let is_file = item.pattern && item.hole == Hole::None && !item.tilde;
-            let is_plain = |word: &Field| {
-                let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
-                word.is_known() && word.text.chars().all(part)
-            };
-            if item.silent || is_file && command.iter().all(is_plain) {
+            let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
+            let is_plain = |word: &Field| word.rest().chars().all(part);
+            if item.silent
+                || is_file && command.iter().all(|word| word.is_known() && is_plain(word))
+            {
                 return Ok(Run::Words(words));
             }
             // it quotes what it puts into the line: one word, and perhaps a text for another shell
-            if item.is_known() && !is_file && !is_plain(item) {
+            let is_given = item.is_known() || item.hole != Hole::None && item.environment;
+            if is_given && !is_file && !is_plain(item) {
                 return refuse("an item that `parallel` quotes", item);
             }
             line_of(&words)
@@ -325,7 +320,7 @@ pub(super) fn is_outside(start: &Field) -> bool {
 pub(super) const FOUND: &str = "{}";
 
 /// Returns words in which a starting point stands for a file that is found. A word with more parts names a file at or below it.
-pub(super) fn found_below(start: &Field, words: &[Field]) -> Vec<Field> {
+fn found_below(start: &Field, words: &[Field]) -> Vec<Field> {
     let path = format!("{}/{FOUND}", start.text.trim_end_matches('/'));
     let replaced = words.iter().map(|word| match word.text.as_str() {
         FOUND => start.clone(),
@@ -428,6 +423,9 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
 
 /// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
 pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
+    if let Some(word) = words.iter().find(|word| word.hides_option()) {
+        return refuse("an option", word);
+    }
     let dashes = words
         .iter()
         .take_while(|word| word.text.starts_with('-'))
@@ -615,8 +613,31 @@ fn items(feed: &Feed) -> Option<Vec<Field>> {
     }
 }
 
-/// Replaces a mark in words by another word.
-fn replace(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
+impl Walk<'_> {
+    /// Counts the work of copying words in which a mark is replaced, before they are copied.
+    fn charge_replaced(&mut self, words: &[Field], mark: &str, by: &str) -> Result<()> {
+        let sizes = words.iter().map(|word| {
+            let n_marks = word.text.matches(mark).count();
+            16 + word.text.len() + n_marks.saturating_mul(by.len())
+        });
+        self.charge(sizes.sum())
+    }
+
+    /// Returns words in which a starting point stands for a file that is found.
+    pub(super) fn found_below(&mut self, start: &Field, words: &[Field]) -> Result<Vec<Field>> {
+        self.charge_replaced(words, FOUND, &start.text)?;
+        Ok(found_below(start, words))
+    }
+
+    /// Replaces a mark in words by another word.
+    fn replace(&mut self, words: &[Field], mark: &str, by: &Field) -> Result<Vec<Field>> {
+        self.charge_replaced(words, mark, &by.text)?;
+        Ok(replaced(words, mark, by))
+    }
+}
+
+/// Returns words in which a mark is replaced by another word.
+fn replaced(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
     let replaced = words.iter().map(|word| {
         if !word.text.contains(mark) {
             return word.clone();

@@ -1,7 +1,7 @@
 //! Shells: the line, the script or the input that they read, and the files that they run.
 
 use super::checks::{check_setting, is_descriptor};
-use super::options::{line_of, script_text, split_value, take};
+use super::options::{line_of, script_text, sort, split_value, take};
 use super::{Result, Run, base, dialect_of, listed, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
@@ -11,7 +11,7 @@ use crate::table::TERMINALS;
 use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
-use crate::wrappers::SHELL;
+use crate::wrappers::{OTHER_SHELLS, SHELL, Wrapper};
 
 /// Refuses text in which a shell with a history may replace a word by one of an earlier line: `!$`, `^a^b`.
 fn check_history(text: &str) -> Result<()> {
@@ -78,6 +78,9 @@ impl Walk<'_> {
     /// A shell: its line, its script, or its standard input.
     pub(super) fn shell(&mut self, program: &str, rest: &[Field], feed: &Feed) -> Result<Run> {
         self.check_startup_files()?;
+        if let Some(table) = OTHER_SHELLS.iter().find(|one| listed(one.names, program)) {
+            return self.other_shell(table, program, rest, feed);
+        }
         let flags = match has_own_words(dialect_of(program)) {
             true => FLAGS,
             false => SHELL.flags,
@@ -98,14 +101,6 @@ impl Walk<'_> {
             }
             if let Some(long) = text.strip_prefix("--") {
                 let (name, value) = split_value(long);
-                if name == "command" || name == "init-command" {
-                    // fish
-                    let value = match value {
-                        Some(value) => Field::known(value),
-                        None => take(rest, &mut at, field)?.clone(),
-                    };
-                    return line_of(&[value]);
-                }
                 if listed(SHELL.long_values, name) {
                     let value = match value {
                         Some(value) => Field::known(value),
@@ -132,10 +127,6 @@ impl Walk<'_> {
             for letter in letters.chars() {
                 match letter {
                     'c' if text.starts_with('-') => line = true,
-                    'C' if program == "fish" => {
-                        let what = "the lines that a shell runs first";
-                        return Err(ShellError::undetermined(what, text));
-                    }
                     's' => input = true,
                     // reads without running
                     'n' => checks = text.starts_with('-'),
@@ -176,6 +167,47 @@ impl Walk<'_> {
                 Ok(Run::Input)
             }
         }
+    }
+
+    /// A shell that runs the value of each of its options for a line.
+    fn other_shell(
+        &mut self,
+        table: &Wrapper,
+        program: &str,
+        words: &[Field],
+        feed: &Feed,
+    ) -> Result<Run> {
+        // csh takes the next word as the line also if letters follow: `-cf LINE`
+        let is_cluster = |word: &&Field| {
+            let letters = word.text.strip_prefix('-').unwrap_or_default();
+            program != "fish" && letters.chars().all(char::is_alphabetic) && letters.contains('c')
+        };
+        let mut options = words.iter().filter(is_cluster);
+        if let Some(option) = options.find(|word| !word.text.ends_with('c')) {
+            return refuse("an option of a shell", option);
+        }
+        let sorted = sort(table, words)?;
+        self.record_options(table, &sorted);
+        let interactive = sorted
+            .seen
+            .iter()
+            .any(|option| option == "i" || option == "interactive");
+        let check = |text: &str| check_interactive(program, text, interactive, interactive);
+        let lines = sorted.lines.iter().map(|line| {
+            check(&line.text)?;
+            line_of(std::slice::from_ref(line))
+        });
+        let mut runs = lines.collect::<Result<Vec<_>>>()?;
+        // the lines that fish runs first come before a script or the input
+        let is_script = |option: &String| option == "c" || option == "command";
+        if !sorted.seen.iter().any(is_script) {
+            runs.push(match (sorted.rest.first(), feed) {
+                (Some(file), _) => self.file(file)?,
+                (None, Feed::Text(text)) => check(text).map(|()| Run::Input)?,
+                (None, _) => Run::Input,
+            });
+        }
+        Ok(Run::All(runs))
     }
 
     /// Whether words are the output of a program that prints how the shell is to be set up.

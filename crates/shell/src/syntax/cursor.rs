@@ -29,6 +29,8 @@ pub(super) struct Parser<'t> {
     pub(super) substitutions: usize,
     /// The number of `${…}` between double quotes, or in a text that is read like that, around the position.
     pub(super) quoted_braces: usize,
+    /// Whether the words are those of a builtin that assigns variables: `export x=y`.
+    pub(super) declares: bool,
 }
 
 pub(super) type Result<T> = std::result::Result<T, ShellError>;
@@ -45,6 +47,7 @@ impl<'t> Parser<'t> {
             dialect,
             substitutions: 0,
             quoted_braces: 0,
+            declares: false,
         }
     }
 

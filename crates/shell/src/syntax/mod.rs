@@ -151,6 +151,8 @@ pub(crate) struct Parsed {
 pub(crate) struct Names {
     /// The number of assignments of each variable, in any form.
     pub(crate) assigned: HashMap<String, usize>,
+    /// The number of those of a word of the text that is no option.
+    pub(crate) words: HashMap<String, usize>,
     pub(crate) aliases: HashSet<String>,
     pub(crate) functions: HashSet<String>,
     /// The text is evaluated by `eval`, `.` or `trap`, so any variable may change.
@@ -204,9 +206,19 @@ impl Names {
 
     /// Whether a variable has no other value than the one of its only assignment.
     pub(crate) fn is_assigned_once(&self, name: &str) -> bool {
-        let changes = self.dynamic || is_set_by_shell(name);
+        self.assigned.get(name) == Some(&1) && !self.may_change(name)
+    }
+
+    /// Whether each assignment of a variable gives it one word that is no option.
+    pub(crate) fn is_word(&self, name: &str) -> bool {
+        let all = self.assigned.get(name);
+        all.is_some() && all == self.words.get(name) && !self.may_change(name)
+    }
+
+    /// Whether a variable may get a value otherwise than by the assignments of the text.
+    fn may_change(&self, name: &str) -> bool {
         let is_evaluated = self.arithmetic && self.texts.may_assign(name);
-        self.assigned.get(name) == Some(&1) && !changes && !is_evaluated
+        self.dynamic || is_set_by_shell(name) || is_evaluated
     }
 
     /// Whether a variable that is read-only is assigned again.

@@ -1,6 +1,7 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::cursor::{Parser, Result};
+use super::literal;
 use super::{Assign, Dialect, Part, Script, Word};
 use crate::{ShellError, quoting};
 
@@ -70,6 +71,9 @@ impl Parser<'_> {
             && is_plain_value(written)
         {
             self.names.made.insert(name.clone());
+        }
+        if plain && literal(&value).is_some_and(|text| is_plain_word(&text)) {
+            *self.names.words.entry(name.clone()).or_default() += 1;
         }
         Ok(Some(Assign { name, plain, value }))
     }
@@ -148,8 +152,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
+        let declares = std::mem::take(&mut self.declares) && end == End::Word;
         let out = self.parts_until(end)?;
-        self.names.texts.read(&out, end == End::Bracket);
+        self.names.texts.read(&out, end == End::Bracket, declares);
         Ok(out)
     }
 
@@ -538,6 +543,12 @@ pub(crate) fn is_plain_value(written: &str) -> bool {
         written,
         "$!" | "$$" | "$?" | "$#" | "$(mktemp)" | "$(mktemp -d)"
     )
+}
+
+/// Whether a text is one word that is neither an option nor a path with `..`.
+fn is_plain_word(text: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%,".contains(c);
+    !text.is_empty() && !text.starts_with('-') && !text.contains("..") && text.chars().all(part)
 }
 
 /// The end of parts.

@@ -61,16 +61,16 @@ pub(crate) fn is_noted(name: &str) -> bool {
     lists.iter().any(|list| list.contains(&name))
 }
 
+/// Whether a word before the name of a builtin leaves it the builtin of this shell.
+fn is_prefix(word: &str) -> bool {
+    matches!(word, "command" | "builtin" | "time" | "-p" | "--")
+}
+
 /// Returns the words from the name of a builtin on, behind `command`, `builtin`, `time` and the options of these that run it.
 pub(crate) fn behind_prefixes<W>(words: &[W], text: impl Fn(&W) -> Option<String>) -> &[W] {
-    let is_prefix = |word: &&W| {
-        matches!(
-            text(word).as_deref(),
-            Some("command" | "builtin" | "time" | "-p" | "--")
-        )
-    };
+    let runs = |word: &&W| text(word).is_some_and(|text| is_prefix(&text));
     words
-        .get(words.iter().take_while(is_prefix).count()..)
+        .get(words.iter().take_while(runs).count()..)
         .unwrap_or_default()
 }
 
@@ -109,6 +109,8 @@ impl Parser<'_> {
     pub(super) fn simple(&mut self) -> Result<Node> {
         let start = self.pos;
         let (mut assigns, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        // whether the words so far have the name of a builtin or program, and whether that assigns variables
+        let (mut named, mut declares) = (false, false);
         loop {
             self.blanks();
             match self.peek() {
@@ -142,7 +144,11 @@ impl Parser<'_> {
                 continue;
             }
             let opens = self.names.texts.opens;
+            self.declares = declares;
             let word = self.word()?;
+            let name = literal(&word).filter(|_| !named);
+            named |= !name.as_deref().is_some_and(is_prefix);
+            declares |= name.is_some_and(|name| DECLARING.contains(&&*name));
             if words.is_empty() && matches!(word.as_slice(), [Part::Bare(text)] if text == "[") {
                 // the command, which is no text
                 self.names.texts.opens = opens;
@@ -216,8 +222,9 @@ impl Parser<'_> {
         self.names.arithmetic |= descriptor.contains('[');
         if descriptor.starts_with('{') {
             let name = descriptor.trim_matches(['{', '}']);
-            if name.contains('[') {
-                self.names.arrays.insert(variable_of(name).to_owned());
+            if let Some((array, index)) = name.split_once('[') {
+                self.names.arrays.insert(array.to_owned());
+                self.names.assign_all(index);
             }
             self.names.assign(variable_of(name));
             self.names.assign_unseen(name);
@@ -327,10 +334,16 @@ impl Parser<'_> {
         if !name.is_some_and(|name| TAKING.contains(&&*name)) {
             return;
         }
-        let names = words
-            .iter()
-            .filter_map(literal)
-            .chain(["REPLY", "MAPFILE"].map(str::to_owned));
+        // a name that a substitution prints may be any
+        let options = std::iter::once(String::new()).chain(words.iter().map(beginning));
+        let named = words.iter().zip(options).filter_map(|(word, before)| {
+            let is_value = before.starts_with('-') && before.ends_with(|c| "pdtnNui".contains(c));
+            let has_output = word
+                .iter()
+                .any(|part| matches!(part, Part::Substitution { .. }));
+            literal(word).or_else(|| (has_output && !is_value).then(String::new))
+        });
+        let names = named.chain(["REPLY", "MAPFILE"].map(str::to_owned));
         for name in names {
             self.names.texts.take(variable_of(&name));
             for redirect in redirects {
@@ -418,8 +431,8 @@ impl Parser<'_> {
             evaluates || DECLARING.contains(&name) || self.names.functions.contains(name);
         self.names.may_fail += usize::from(may_fail);
         let is_callback = |word: &Word| {
-            let text = beginning(word);
-            text.starts_with('-') && text.contains('C')
+            let text = without_expansions(word);
+            text.starts_with('-') && text.contains('C') || is_printed(word)
         };
         let calls_back = matches!(name, "mapfile" | "readarray") && words.iter().any(is_callback);
         // a text that runs in this shell may assign any variable, and change the parameters
@@ -447,7 +460,7 @@ impl Parser<'_> {
             "getopts" => self.names.assign("OPTARG"),
             "let" => {
                 for word in words {
-                    let text = beginning(word);
+                    let text = without_expansions(word);
                     self.names.assign_all(&text);
                     self.names.texts.evaluate(&text);
                     self.names.texts.evaluate_parts(word);
@@ -486,7 +499,7 @@ impl Parser<'_> {
         let by_option = ASSIGNING_BY_OPTION.contains(&builtin);
         let mut names_follow = !by_option;
         let has_letter = |letter: char| {
-            let mut options = words.iter().map(beginning);
+            let mut options = words.iter().map(without_expansions);
             options.any(|one| one.starts_with('-') && one.contains(letter))
         };
         let is_associative = declaring && has_letter('A');
@@ -494,7 +507,7 @@ impl Parser<'_> {
             || has_letter('a') && (declaring || builtin == "read")
             || matches!(builtin, "mapfile" | "readarray");
         let read_only = builtin == "readonly" || declaring && has_letter('r');
-        let is_integer = declaring && has_letter('i');
+        let is_integer = declaring && (has_letter('i') || words.iter().any(is_printed));
         self.names.dynamic |=
             builtin == "printf" && words.iter().any(|word| counts(&beginning(word)));
         for word in words {
@@ -514,6 +527,12 @@ impl Parser<'_> {
                     // an expansion may produce an option with a name
                     let open = literal(word).is_none() && (option.is_some() || text.is_empty());
                     self.names.dynamic |= open || expands(word);
+                    // `printf $(true)-v x FORMAT …`
+                    let may_name = without_expansions(word).starts_with("-v") || is_printed(word);
+                    if open && builtin == "printf" && may_name {
+                        words.iter().for_each(|word| self.flow_into("", word));
+                        self.names.texts.decodes = true;
+                    }
                     if by_option && option.is_none() {
                         return;
                     }
@@ -545,7 +564,7 @@ impl Parser<'_> {
             if is_associative {
                 self.names.associative.insert(variable.to_owned());
             }
-            if is_integer {
+            if is_integer && !variable.is_empty() {
                 self.names.texts.evaluate_variable(variable);
             }
             if read_only {
@@ -568,6 +587,21 @@ pub(super) fn beginning(word: &Word) -> String {
         _ => None,
     });
     texts.collect()
+}
+
+/// Returns the text of a word without its expansions, which may be empty.
+fn without_expansions(word: &Word) -> String {
+    let texts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.as_str(),
+        _ => "",
+    });
+    texts.collect()
+}
+
+/// Whether a word is only what commands print.
+fn is_printed(word: &Word) -> bool {
+    let is_output = |part: &Part| matches!(part, Part::Substitution { .. });
+    !word.is_empty() && word.iter().all(is_output)
 }
 
 /// Whether a format of `printf` assigns the number of characters to the variable that a word names: `%n`.
@@ -594,7 +628,7 @@ fn subscripted(words: &[Word]) -> &[Word] {
     if !EVALUATES_SUBSCRIPTS.contains(&&*name) {
         return &[];
     }
-    let by_option = |word: &Word| beginning(word).starts_with("-v");
+    let by_option = |word: &Word| without_expansions(word).starts_with("-v");
     let is_open = |word: &Word| beginning(word).is_empty() && literal(word).is_none();
     match name.as_str() {
         "test" | "[" => {

@@ -10,7 +10,7 @@ use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
 use crate::quoting;
 use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
-use crate::variables::variable_of;
+use crate::variables::{loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
 const ARGUMENTS: &str = "$";
@@ -83,6 +83,7 @@ impl Texts {
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
         self.counters.extend(other.counters.iter().cloned());
+        self.assigns.extend(other.assigns.iter().cloned());
     }
 
     /// The work of [`Texts::run_a_command`], in bytes of text.
@@ -107,16 +108,20 @@ impl Texts {
         {
             return true;
         }
+        // an empty name stands for any variable
+        let meets = |reached: &HashSet<String>, read: &HashSet<String>| {
+            !reached.is_disjoint(read) || reached.contains("") && !read.is_empty()
+        };
         let is_read = |names: &HashSet<String>| {
             let reached = self.reached(names);
-            !reached.is_disjoint(&self.evaluated) || !reached.is_disjoint(&self.naming)
+            meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
         };
         let printed = self.reached(&self.printed);
         // a text may be split at any character, and joined again without it
         let rejoined = self.brackets && is_read(&self.dollared);
         let texts_run = self.runs || self.brackets && self.runs_if_cut || self.fed;
         let taken = texts_run && is_read(&self.taken);
-        rejoined || taken || is_read(&self.running) || !printed.is_disjoint(&self.evaluated)
+        rejoined || taken || is_read(&self.running) || meets(&printed, &self.evaluated)
     }
 
     /// Returns the variables that may hold the texts of these.
@@ -140,6 +145,15 @@ impl Texts {
     /// Whether a text assigns the variable if arithmetic evaluates it.
     pub(crate) fn may_assign(&self, name: &str) -> bool {
         self.assigns.contains(name) || self.assigns.contains("")
+    }
+
+    /// Returns a variable of which the value decides what runs, among `assigned` and those of the texts, if arithmetic may assign it.
+    pub(crate) fn assigned_run_variable(&self, assigned: &HashSet<String>) -> Option<String> {
+        let own = self.assigns.iter();
+        let named = own.filter(|name| runs_values_of(name) || loads_code(name) && *name != "PATH");
+        let any = self.assigns.contains("");
+        let others = assigned.iter().filter(|name| any && runs_values_of(name));
+        named.chain(others).next().cloned()
     }
 
     /// Records that arithmetic evaluates the value of a variable.
@@ -168,7 +182,8 @@ impl Texts {
     }
 
     /// Records the texts of a word. A quoted text may be evaluated elsewhere; a text in a subscript is evaluated here.
-    pub(super) fn read(&mut self, word: &[Part], is_subscript: bool) {
+    /// A declaration such as `PATH=…` is no arithmetic before its value.
+    pub(super) fn read(&mut self, word: &[Part], is_subscript: bool, declares: bool) {
         let parts = word.iter().map(|part| match part {
             Part::Bare(text) | Part::Quoted(text) => text.clone(),
             _ => EXPANSION.to_string(),
@@ -185,13 +200,17 @@ impl Texts {
             self.coded |= is_coded(&text);
         }
         // `printf 'a[%s]'` fills the brackets
-        let opens = is_open(&text) || text.contains('[') && text.contains('%');
+        let opens = is_open(&text) || has_conversion(&text);
         self.opens |= opens;
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
         self.ends |= text == "$" || text.ends_with('$') && opens;
         self.runs_if_cut |= runs_if_cut(&text);
-        self.assigns.extend(assigned_in(&text));
+        let is_declared =
+            |(name, _): &(&str, &str)| declares && name.trim_end_matches('+').chars().all(is_name);
+        let declared = text.split_once('=').filter(is_declared);
+        let evaluated = declared.map_or(text.as_str(), |(_, value)| value);
+        self.assigns.extend(assigned_in(evaluated));
     }
 
     /// Records a here-document without expansions, which only an input gives to a variable.
@@ -245,6 +264,9 @@ impl Parser<'_> {
         // the elements of an array are words
         let is_array = |part: &Part| matches!(part, Part::Opaque { written, .. } if written.starts_with('(') && written.contains(['*', '?']));
         self.names.texts.flow(name, value, false);
+        if matches!(value, [Part::Bare(text) | Part::Quoted(text)] if text == "=") {
+            self.names.texts.assigns.insert(String::new());
+        }
         if value.iter().any(is_array) {
             self.names.texts.printed.insert(name.to_owned());
         }
@@ -446,7 +468,8 @@ fn names_in(text: &str) -> impl Iterator<Item = String> {
         )
 }
 
-/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any.
+/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any, also if a part of the name is an
+/// expansion.
 fn assigned_in(text: &str) -> impl Iterator<Item = String> {
     let operators = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
     let names = move |before: &str| {
@@ -454,7 +477,9 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
         let start = before.rfind(|c| !is_name(c) && c != ']').map_or(0, |at| {
             at + before[at..].chars().next().map_or(1, char::len_utf8)
         });
-        match before.ends_with(EXPANSION) {
+        let ahead = before.get(..start).unwrap_or_default();
+        let is_open = before.ends_with(EXPANSION) || ahead.ends_with([EXPANSION, '%']);
+        match is_open {
             true => Some(String::new()),
             false => before
                 .get(start..)
@@ -462,9 +487,20 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
                 .filter(|name| !name.is_empty()),
         }
     };
+    // no operand begins as the value of `x=/y`
+    let is_operand = |rest: &str| {
+        !rest
+            .trim_start()
+            .starts_with(['/', '.', ',', ':', '@', '%', '*'])
+    };
     let before_sign = text
         .match_indices('=')
-        .filter_map(move |(at, _)| names(text.get(..at)?));
+        .filter(move |(at, _)| text.get(at + 1..).is_some_and(is_operand))
+        .filter_map(move |(at, _)| match at {
+            // the name stands in another text: `x=IFS; x+==1`
+            0 if text.len() > 2 => Some(String::new()),
+            _ => names(text.get(..at)?),
+        });
     let steps = ["++", "--"];
     let beside_steps = steps.into_iter().flat_map(move |step| {
         text.match_indices(step).flat_map(move |(at, _)| {
@@ -494,6 +530,27 @@ fn is_coded(text: &str) -> bool {
 fn runs_if_cut(text: &str) -> bool {
     let behind = text.split_once('$').map(|(_, behind)| behind);
     text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
+}
+
+/// Whether a conversion stands within brackets that may hold a subscript. Those of a command or of a pattern in a script do not:
+/// `[ "$(stat -c %a f)" = 600 ]`.
+fn has_conversion(text: &str) -> bool {
+    // whether each open bracket may begin a subscript
+    let mut open = Vec::new();
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let is_named = is_name(before) || before == EXPANSION || before == '%';
+        match c {
+            '[' => open.push(is_named || before != '[' && next != '[' && !next.is_whitespace()),
+            ']' => drop(open.pop()),
+            '%' if open.contains(&true) => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
 }
 
 /// Whether a text has a bracket that it does not close.

@@ -67,12 +67,17 @@ fn a_line_in_a_word_of_a_program_is_listed() {
         "apt-get -o APT::Update::Pre-Invoke::='sudo rm canary' update",
         "sqlite3 :memory: '.shell rm canary'",
         "gksudo 'sh -c \"rm canary\"'",
+        "fish -C 'rm canary' -c ''",
+        "fish --init-command ls -c 'rm canary'",
+        "fish -f root -d x --profile-startup=p -c 'rm canary'",
+        "fish -c ls -c 'rm canary'",
+        "tcsh -c f -c 'rm canary'",
     ]);
     all_are_unknown(&[
         "gksudo 'rm -rf $x'",
         "yarn exec 'rm canary'",
         "pnpm -c exec 'rm canary'",
-        "fish -C 'rm canary' -c ''",
+        "tcsh -cf 'rm canary'",
     ]);
     none_deletes(&[
         "git commit -m 'rm old files'",

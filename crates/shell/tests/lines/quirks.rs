@@ -1,5 +1,7 @@
 //! Lines that Bash reads otherwise than they look, each of which deletes `d`: the deletion must be listed, or the line must be an error.
 
+use guard_shell::ShellError;
+
 use crate::{all_are_listed_or_errors, none_deletes, read};
 
 #[test]
@@ -181,5 +183,49 @@ fn values_that_are_split_elsewhere_are_shown_as_written() {
         let found = read(line).unwrap();
         let shows = |words: &Vec<String>| words.last().is_some_and(|last| last == word);
         assert!(found.iter().any(shows), "{line}: {found:?}");
+    }
+}
+
+/// A mark that is replaced, or a folder that is put before operands, multiplies text: the work counts before the text is built.
+#[test]
+fn text_that_would_be_multiplied_is_counted_before() {
+    let long = "a".repeat(7000);
+    for line in [
+        format!("echo {long} | xargs -I% echo {}", "%".repeat(7000)),
+        format!("parallel -I % echo {} ::: {long}", "%".repeat(7000)),
+        format!("parallel echo {} ::: {long}", "{}".repeat(3500)),
+        format!("find /{long} -exec echo {} \\;", "{}".repeat(3500)),
+        format!("fd x /{long} -x echo {}", "{}".repeat(3500)),
+        format!("cd /{long}; rm -r {}", "b ".repeat(3500)),
+    ] {
+        let found = read(&line);
+        assert!(found == Err(ShellError::TooMuch), "{}", line.len());
+    }
+    assert!(read("echo a b | xargs -I% echo %%; find /x -exec echo {}{} \\;").is_ok());
+}
+
+#[test]
+fn everyday_lines_that_look_like_quirks_are_read() {
+    none_deletes(&[
+        "docker exec c sh -c '[ \"$(stat -c %a /x)\" = 600 ]'",
+        "bash -c 'while [[ \"$(date +%s)\" -lt 5 ]]; do sleep 2; done'",
+        "ssh h 'for i in $(seq 1 5); do [ -f \"f%$i\" ] && echo; done'",
+        "curl -s https://x/jq | jq .",
+        "curl -fsSL https://x/gpg | sudo gpg --dearmor -o /etc/k.gpg",
+        "case $a in amd64) url=a ;; arm64) url=b ;; esac; wget -O f \"$url\"",
+        "dir=src; [ -d lib ] && dir=lib; find \"$dir\" -name '*.c'",
+        "tar czf $NAME-$VERSION.tgz dist; ssh $USER@host ls; mkdir \"$dir-old\"",
+        "timeout $((60 * 5)) make; docker build -t $NAME-web .",
+        "export GOPATH=$HOME/go PATH=$HOME/bin:$PATH; n=$((n + 1)); go build",
+    ]);
+    for line in [
+        "D=$PWD/build; rm -rf \"$D\"",
+        "D=$(pwd)/build; rm -rf \"$D\"",
+    ] {
+        let found = read(line).unwrap();
+        assert!(
+            found.iter().any(|words| words == &["rm", "-rf", "./build"]),
+            "{line}: {found:?}"
+        );
     }
 }
