@@ -55,7 +55,7 @@ const FORMS: [(&str, Again); 4] = [
         now[1] && !now[0] && before.iter().all(|step| !step[0])
     }),
     ("(b or c) unless a", |now, before| {
-        !(now[1] || now[2]) && !now[0] && before.iter().all(|step| !step[0])
+        !(now[1] || now[2] || now[0]) && before.iter().all(|step| !step[0])
     }),
     ("a release b", |now, before| {
         !now[1] && before.iter().all(|step| !step[0])
