@@ -16,6 +16,7 @@
 mod braces;
 mod components;
 mod feed;
+mod field;
 mod files;
 mod folder;
 mod follow;

@@ -1,0 +1,150 @@
+//! One word of a command after expansion, and what the text determines of it.
+
+use super::components::Climb;
+
+/// The reason why a word is not determined by the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hole {
+    None,
+    /// After its beginning.
+    Within,
+    /// From its first character on.
+    Start,
+}
+
+/// The extent to which the text determines whether a word is an option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Leading {
+    /// Its beginning is determined, or comes from the environment.
+    #[default]
+    Determined,
+    /// It begins with what a program prints, or with the name of a file.
+    Printed,
+    Open,
+    /// It begins with parts that may be empty, and goes on as an option: `$x-exec`.
+    Hidden,
+}
+
+/// The known part of a variable whose value is not determined.
+#[derive(Clone, Debug)]
+pub(super) struct Partial {
+    /// Its value as it is written.
+    pub(super) written: String,
+    /// Its value without the parts that are not determined. An expansion that may be a text of the line stays.
+    pub(super) determined: String,
+    /// Its value if the parts that are not determined are empty.
+    pub(super) rest: String,
+    pub(super) leading: Leading,
+    /// Whether it may be empty.
+    pub(super) empty: bool,
+    /// Whether it may lead out of the folder before it, as a part of a path.
+    pub(super) climb: Climb,
+    /// Whether the statement that assigns it always runs.
+    pub(super) always: bool,
+}
+
+/// One word of a command after expansion. Undetermined parts are in `text` as written.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) text: String,
+    pub(super) hole: Hole,
+    /// The text without its undetermined parts, if it has any.
+    pub(super) determined: String,
+    /// The text if its undetermined parts are empty.
+    pub(super) rest: String,
+    /// Whether all parts so far may be empty.
+    pub(super) empty: bool,
+    /// Whether the field may become several words, or none.
+    pub(super) splits: bool,
+    /// Whether all undetermined parts are parameters that the text never assigns.
+    pub(super) environment: bool,
+    /// Whether the text after the last slash is determined.
+    pub(super) tail: bool,
+    /// Whether the field is a pattern of file names.
+    pub(super) pattern: bool,
+    pub(super) tilde: bool,
+    /// Set if the field is the file of a process substitution: the text that can be read from it, if known.
+    pub(super) process: Option<Option<String>>,
+    /// Whether the words are not listed, because they come from an unknown standard input.
+    pub(super) silent: bool,
+    /// Whether it may be an option. A pattern may be one as well.
+    pub(super) leading: Leading,
+    /// Whether it may lead out of the folder that its beginning names.
+    pub(super) climb: Climb,
+}
+
+impl Field {
+    pub(super) fn known(text: impl Into<String>) -> Field {
+        Field {
+            text: text.into(),
+            hole: Hole::None,
+            determined: String::new(),
+            rest: String::new(),
+            empty: true,
+            splits: false,
+            environment: true,
+            tail: true,
+            pattern: false,
+            tilde: false,
+            process: None,
+            silent: false,
+            leading: Leading::Determined,
+            climb: Climb::No,
+        }
+    }
+
+    /// Returns a field for words about which nothing is known.
+    pub(super) fn unseen() -> Field {
+        Field {
+            hole: Hole::Start,
+            splits: true,
+            environment: false,
+            tail: false,
+            silent: true,
+            leading: Leading::Open,
+            climb: Climb::Open,
+            ..Field::known("")
+        }
+    }
+
+    /// Returns the text without its undetermined parts. A variable counts as what the line determines of its value.
+    pub(super) fn determined(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.determined,
+        }
+    }
+
+    /// Returns the text if its undetermined parts are empty.
+    pub(super) fn rest(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.rest,
+        }
+    }
+
+    /// Whether the text determines the whole field.
+    pub(super) fn is_known(&self) -> bool {
+        self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
+    }
+
+    /// Whether it may be an option, and whose text that would be.
+    pub(super) fn leading(&self) -> Leading {
+        let first = self.text.chars().next();
+        match first {
+            Some('-') if self.pattern => Leading::Open,
+            Some('*' | '?' | '[') if self.pattern => self.leading.max(Leading::Printed),
+            _ => self.leading,
+        }
+    }
+
+    /// Whether an option stands behind parts that may be empty.
+    pub(super) fn hides_option(&self) -> bool {
+        self.leading == Leading::Hidden
+    }
+
+    /// Whether the field may become other words than the written one.
+    pub(super) fn may_split(&self) -> bool {
+        self.splits && !self.environment
+    }
+}
