@@ -68,7 +68,7 @@ def test_the_corpora_have_the_results_of_one_machine(spark: Any, name: str, shar
     report = spec.audit(files)
     df = spark.createDataFrame([(file, bytearray(Path(file).read_bytes())) for file in files], "file string, value binary")
     found = engine.audit(df.repartition(5), spec, text="value", name="file").collect()
-    # Every byte, with the places: each row is a file. What is unusual about several files together is reported on one machine only.
+    # Every byte, with the places: each row is a file. What is unusual about several files is reported on one machine only.
     lines = [line for line in report.json().splitlines()[:-1] if '"kind":"odd"' not in line]
     assert sorted(row["line"] for row in found if '"kind":"odd"' not in row["line"]) == sorted(lines)
 

@@ -281,24 +281,27 @@ impl Checker<'_> {
         }
     }
 
+    /// Returns the path of an import of the spec, and its module if that was found.
+    fn imported(&self, import: &ast::Use) -> Option<(Span, ModuleIdx)> {
+        let (first, last) = (import.path.first()?, import.path.last()?);
+        let mut imports = self.project.modules[0].imports.iter();
+        let found =
+            imports.find(|(own, ..)| own.path.first().is_some_and(|own| *own.span == *first.span));
+        let (_, _, target) = found?;
+        Some((first.span.to(*last.span), (*target)?))
+    }
+
     /// Warns about imported modules that state what must hold: only what the spec itself states is judged and enforced.
     pub(super) fn unjudged_modules(&mut self) {
         let project = self.project;
-        let own = &project.modules[0];
-        for item in &own.tree.items {
+        for item in &project.modules[0].tree.items {
             let ast::ItemKind::Use(import) = &item.kind else {
                 continue;
             };
-            let (Some(first), Some(last)) = (import.path.first(), import.path.last()) else {
+            let Some((path, target)) = self.imported(import) else {
                 continue;
             };
-            let mut imports = own.imports.iter();
-            let target = imports
-                .find(|(own, ..)| own.path.first().is_some_and(|own| *own.span == *first.span));
-            let Some((_, _, Some(target))) = target else {
-                continue;
-            };
-            let mut stated = project.modules[*target].tree.items.iter().filter(|item| {
+            let mut stated = project.modules[target].tree.items.iter().filter(|item| {
                 matches!(
                     item.kind,
                     ast::ItemKind::Enforce(_)
@@ -313,7 +316,6 @@ impl Checker<'_> {
             if self.allows(item, "unjudged_module") {
                 continue;
             }
-            let path = first.span.to(*last.span);
             let name = self.sources.slice(path);
             let message = format!(
                 "`{name}` has properties or `enforce` clauses, which are not part of this spec"
@@ -330,17 +332,10 @@ impl Checker<'_> {
     /// Warns about an imported module of which nothing is used. A module that may provide the event is not considered.
     fn unused_module(&mut self, import: &ast::Use) {
         let modules = &self.project.modules;
-        let (Some(first), Some(last)) = (import.path.first(), import.path.last()) else {
+        let Some((path, target)) = self.imported(import) else {
             return;
         };
-        let path = first.span.to(*last.span);
-        let mut imports = modules[0].imports.iter();
-        let target =
-            imports.find(|(own, ..)| own.path.first().is_some_and(|own| *own.span == *first.span));
-        let Some((_, _, Some(target))) = target else {
-            return;
-        };
-        let mut open = vec![*target];
+        let mut open = vec![target];
         let mut all = BTreeSet::new();
         while let Some(module) = open.pop() {
             if all.insert(module) {
@@ -351,7 +346,7 @@ impl Checker<'_> {
         let mut items = all.iter().flat_map(|module| &modules[*module].tree.items);
         let provides = items
             .any(|item| matches!(item.kind, ast::ItemKind::Event(_) | ast::ItemKind::Trace(_)));
-        if provides || self.links.borrow().uses_file(modules[*target].file) {
+        if provides || self.links.borrow().uses_file(modules[target].file) {
             return;
         }
         let name = self.sources.slice(path);
