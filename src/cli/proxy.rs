@@ -367,10 +367,7 @@ fn report(peer: &str, reasons: &[String]) {
 }
 
 fn says_something(decision: &Decision) -> bool {
-    [&decision.errors, &decision.notes]
-        .iter()
-        .any(|texts| !texts.is_empty())
-        || !decision.clauses.is_empty()
+    !(decision.clauses.is_empty() && decision.errors.is_empty() && decision.notes.is_empty())
 }
 
 fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {

@@ -11,8 +11,7 @@ use super::text::Text;
 use super::{
     CALL_PARAMS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed,
 };
-use crate::texts::folded;
-use crate::texts::is_exact_name;
+use crate::texts::{folded, is_exact_name};
 
 impl Session {
     pub(super) fn client_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {

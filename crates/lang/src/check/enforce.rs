@@ -81,13 +81,10 @@ impl<'a> Checker<'a> {
 
     /// Reports the name of a property or query that another module declares, if it does: only those of the spec itself are judged.
     pub(super) fn rejects_of_module(&mut self, name: &ast::Name, item: ItemRef) -> bool {
-        let Some(module) = self.project.modules.get(item.module) else {
-            return false;
-        };
         if item.module == 0 {
             return false;
         }
-        let path = module.path.clone();
+        let path = &self.project.modules[item.module].path;
         let diagnostic = Diagnostic::new(
             Code::G0370,
             name.span,
@@ -115,12 +112,8 @@ impl<'a> Checker<'a> {
                 return None;
             }
             // A name that is declared but has no property or claim has an error, which is reported at its declaration.
-            let claim = self
-                .spec
-                .claims
-                .iter()
-                .find(|claim| claim.name == name.text);
-            if let Some(kind) = claim.map(|claim| claim.kind) {
+            if let Some(claim) = self.spec.find_claim(&name.text) {
+                let kind = self.spec.claim(claim).kind;
                 let diagnostic = of_claim(name, kind);
                 self.report(match kind {
                     ClaimKind::Query => {

@@ -291,8 +291,12 @@ impl<'a> Checker<'a> {
             item: idx,
         };
         match &item.kind {
-            ast::ItemKind::Use(_) => drop(self.attributes(item, &["allow"])),
-            ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => drop(self.attributes(item, &[])),
+            ast::ItemKind::Use(_) => {
+                self.attributes(item, &["allow"]);
+            }
+            ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => {
+                self.attributes(item, &[]);
+            }
             ast::ItemKind::Broken(_) | ast::ItemKind::Test(_) | ast::ItemKind::Enforce(_) => {}
             ast::ItemKind::Enum(_) | ast::ItemKind::Record(_) => {
                 self.attributes(item, &["allow"]);

@@ -307,10 +307,8 @@ impl<'a> Checker<'a> {
             }),
             None => {
                 if let Some(item) = declared {
-                    let mut claims = self.spec.claims.iter();
-                    let claim = claims.find(|claim| claim.name == name.text);
-                    match claim.map(|claim| claim.kind) {
-                        Some(kind) => self.report(of_claim(name, kind)),
+                    match self.spec.find_claim(&name.text) {
+                        Some(claim) => self.report(of_claim(name, self.spec.claim(claim).kind)),
                         // A declaration in this file has an error, which is reported there.
                         None => drop(self.rejects_of_module(name, item)),
                     }

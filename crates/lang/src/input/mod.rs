@@ -26,7 +26,7 @@ mod extract;
 mod group_by_trace;
 mod key_path_cache;
 pub(crate) mod keys;
-mod path;
+pub(crate) mod path;
 pub(crate) mod pipeline;
 mod place;
 mod plan;

@@ -252,7 +252,7 @@ impl RecordBuilder {
             }
         }
         if node.list_below {
-            self.unread_list(level, ProblemKind::DuplicateKey, 0);
+            self.distrust_list(level);
         }
     }
 
@@ -274,13 +274,17 @@ impl RecordBuilder {
         }
     }
 
-    /// Marks the list of a level as unknown: of a record its events, of an event its elements. Duplicate keys are reported where they
-    /// stand.
-    pub(crate) fn unread_list(&mut self, level: LevelId, kind: ProblemKind, at: usize) {
+    /// Marks the list of a level as unknown: of a record its events, of an event its elements.
+    fn distrust_list(&mut self, level: LevelId) {
         match level {
             LevelId::Record => self.refused = true,
             _ => self.each_unknown = true,
         }
+    }
+
+    /// Marks the list of a level as unknown, and reports why; duplicate keys are reported where they stand.
+    pub(crate) fn unread_list(&mut self, level: LevelId, kind: ProblemKind, at: usize) {
+        self.distrust_list(level);
         if kind != ProblemKind::DuplicateKey
             && let Err(Some(trouble)) = stand_in(kind)
         {

@@ -23,6 +23,7 @@ use crate::eval::{self, Live, Program, StepCache};
 use crate::hir::reads::is_only_looked_for;
 use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
+use crate::input::path::Route;
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Unit};
 use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
@@ -629,18 +630,12 @@ fn is_in(path: &Path, member: &str) -> bool {
 
 /// Returns the name with which a path begins, if it begins with one: `$.a[*]`, `$['a']`, `/a/b`.
 fn first_name(path: &Path) -> Option<String> {
-    match path {
-        Path::Pointer(tokens) => tokens.first().map(ToString::to_string),
-        Path::JsonPath(text) => {
-            let rest = text.strip_prefix('$')?;
-            let name = match rest.strip_prefix('.') {
-                Some(name) => name.split(['.', '[']).next()?,
-                None => rest.strip_prefix('[')?.split(']').next()?,
-            };
-            let name = name.trim_matches(['\'', '"']);
-            (!name.is_empty() && name != "*").then(|| name.to_owned())
-        }
-    }
+    let steps = match Route::new(path).ok()? {
+        Route::Steps(steps) => steps,
+        Route::Query(query) => query.lead,
+    };
+    let name = steps.into_iter().next()?.name?;
+    Some(name.to_string())
 }
 
 /// Returns a denial of a statement that its sender is not allowed to make. Nothing was changed.

@@ -1,6 +1,6 @@
 //! Names that must be written exactly, and texts that a reader, or a person, may take for one of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use smol_str::SmolStr;
 
@@ -9,19 +9,22 @@ use super::{folded, normalize};
 /// Names of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    names: Vec<SmolStr>,
+    names: HashSet<SmolStr>,
     /// The first name with each spelling.
-    spelt: HashMap<String, usize>,
+    spelt: HashMap<String, SmolStr>,
 }
 
 impl Names {
     /// Returns these names. Linear in their length.
     pub fn new(names: Vec<SmolStr>) -> Names {
         let mut spelt = HashMap::new();
-        for (at, name) in names.iter().enumerate() {
-            spelt.entry(spelling(name)).or_insert(at);
+        for name in &names {
+            spelt.entry(spelling(name)).or_insert_with(|| name.clone());
         }
-        Names { names, spelt }
+        Names {
+            names: names.into_iter().collect(),
+            spelt,
+        }
     }
 
     /// Whether there are none.
@@ -32,11 +35,10 @@ impl Names {
     /// Returns the name that a text differs from only in case, white space, `-` for `_`, invisible characters or the Unicode form of
     /// letters; `None` if the text is a name itself, or like none. Linear in the text.
     pub fn spelt_like(&self, text: &str) -> Option<&SmolStr> {
-        if self.names.iter().any(|name| name == text) {
-            return None;
+        match self.names.contains(text) {
+            true => None,
+            false => self.spelt.get(&spelling(text)),
         }
-        let at = self.spelt.get(&spelling(text))?;
-        self.names.get(*at)
     }
 }
 

@@ -516,11 +516,10 @@ impl<V: Scalar> Sweeps<V> {
     /// Computes the first rows of a run of groups, in the same order.
     fn groups(&self, run: &Run, values: &[V], into: &mut [V]) {
         let (groups, rest) = into.as_chunks_mut::<LANES>();
-        let mut group = 0;
-        for into in groups {
+        let group = groups.len();
+        for (group, into) in groups.iter_mut().enumerate() {
             let constants = lanes(&self.constants, run.begin + group * LANES).clone();
             *into = self.group(run.first + group, constants, values);
-            group += 1;
         }
         if !rest.is_empty() {
             let mut constants: [V; LANES] = std::array::from_fn(|_| V::zero());

@@ -319,31 +319,6 @@ pub(super) fn is_outside(start: &Field) -> bool {
 /// Stands for a file that is found.
 pub(super) const FOUND: &str = "{}";
 
-/// Returns words in which a starting point stands for a file that is found. A word with more parts names a file at or below it.
-fn found_below(start: &Field, words: &[Field]) -> Vec<Field> {
-    let path = format!("{}/{FOUND}", start.text.trim_end_matches('/'));
-    let replaced = words.iter().map(|word| match word.text.as_str() {
-        FOUND => start.clone(),
-        text if text.contains(FOUND) => {
-            let text = text.replace(FOUND, &path);
-            let begins = word.text.starts_with(FOUND);
-            let hole = if begins { start.hole } else { Hole::None };
-            Field {
-                determined: text.clone(),
-                text,
-                hole: hole.max(word.hole).max(Hole::Within),
-                environment: false,
-                tail: false,
-                tilde: word.tilde || begins && start.tilde,
-                climb: word.climb.max(start.climb),
-                ..word.clone()
-            }
-        }
-        _ => word.clone(),
-    });
-    replaced.collect()
-}
-
 /// Returns words in which `{}` stands for a file that is found: in a text for a shell, its name is a part of that text.
 pub(super) fn with_found(words: &[Field]) -> Vec<Field> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./{},:=+@%~".contains(c);
@@ -623,53 +598,68 @@ impl Walk<'_> {
         self.charge(sizes.sum())
     }
 
-    /// Returns words in which a starting point stands for a file that is found.
+    /// Returns words in which a starting point stands for a file that is found. A word with more parts names a file at or below it.
     pub(super) fn found_below(&mut self, start: &Field, words: &[Field]) -> Result<Vec<Field>> {
         self.charge_replaced(words, FOUND, &start.text)?;
-        Ok(found_below(start, words))
+        let path = format!("{}/{FOUND}", start.text.trim_end_matches('/'));
+        let replaced = words.iter().map(|word| match word.text.as_str() {
+            FOUND => start.clone(),
+            text if text.contains(FOUND) => {
+                let text = text.replace(FOUND, &path);
+                let begins = word.text.starts_with(FOUND);
+                let hole = if begins { start.hole } else { Hole::None };
+                Field {
+                    determined: text.clone(),
+                    text,
+                    hole: hole.max(word.hole).max(Hole::Within),
+                    environment: false,
+                    tail: false,
+                    tilde: word.tilde || begins && start.tilde,
+                    climb: word.climb.max(start.climb),
+                    ..word.clone()
+                }
+            }
+            _ => word.clone(),
+        });
+        Ok(replaced.collect())
     }
 
     /// Replaces a mark in words by another word.
     fn replace(&mut self, words: &[Field], mark: &str, by: &Field) -> Result<Vec<Field>> {
         self.charge_replaced(words, mark, &by.text)?;
-        Ok(replaced(words, mark, by))
+        let replaced = words.iter().map(|word| {
+            if !word.text.contains(mark) {
+                return word.clone();
+            }
+            let whole = word.text == mark;
+            let text = word.text.replace(mark, &by.text);
+            let climb = match by.hole {
+                Hole::None => Components::of(&text, word.pattern),
+                _ => Climb::Open,
+            };
+            Field {
+                climb: word.climb.max(climb),
+                text,
+                hole: match by.hole {
+                    Hole::None => word.hole,
+                    _ if word.text.starts_with(mark) => Hole::Start,
+                    _ => Hole::Within,
+                },
+                environment: word.environment && by.environment,
+                tail: word.tail
+                    && (by.tail
+                        || !word
+                            .text
+                            .rsplit('/')
+                            .next()
+                            .unwrap_or_default()
+                            .contains(mark)),
+                splits: word.splits || whole && by.splits,
+                ..word.clone()
+            }
+        });
+        Ok(replaced.collect())
     }
-}
-
-/// Returns words in which a mark is replaced by another word.
-fn replaced(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
-    let replaced = words.iter().map(|word| {
-        if !word.text.contains(mark) {
-            return word.clone();
-        }
-        let whole = word.text == mark;
-        let text = word.text.replace(mark, &by.text);
-        let climb = match by.hole {
-            Hole::None => Components::of(&text, word.pattern),
-            _ => Climb::Open,
-        };
-        Field {
-            climb: word.climb.max(climb),
-            text,
-            hole: match by.hole {
-                Hole::None => word.hole,
-                _ if word.text.starts_with(mark) => Hole::Start,
-                _ => Hole::Within,
-            },
-            environment: word.environment && by.environment,
-            tail: word.tail
-                && (by.tail
-                    || !word
-                        .text
-                        .rsplit('/')
-                        .next()
-                        .unwrap_or_default()
-                        .contains(mark)),
-            splits: word.splits || whole && by.splits,
-            ..word.clone()
-        }
-    });
-    replaced.collect()
 }
 
 pub(super) fn watch(words: &[Field]) -> Result<Run> {

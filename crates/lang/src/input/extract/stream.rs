@@ -75,6 +75,7 @@ impl StreamExtractor<'_, '_> {
         let peek = self.scan.peek()?;
         let start = self.scan.at();
         let was_quiet = self.quiet;
+        let is_scalar = !matches!(peek, Peek::Object | Peek::Array);
         let mut walked = false;
         for &slot in &node.slots {
             self.again(&mut walked, start);
@@ -93,9 +94,7 @@ impl StreamExtractor<'_, '_> {
                 self.again(&mut walked, start);
                 self.items(level, id)?;
             }
-            Peek::Object | Peek::Array if walked => {}
-            Peek::Object | Peek::Array => self.skip(peek)?,
-            _ if node.has_parts() => {
+            _ if is_scalar && node.has_parts() => {
                 self.again(&mut walked, start);
                 self.no_parts(level, id, peek)?;
             }

@@ -15,7 +15,7 @@ use smol_str::SmolStr;
 pub use steps::write_steps;
 pub use why::why;
 
-use super::tally::{AbsentField, ComparedKinds, OtherSpelling, UnseenName, per_property};
+use super::tally::{AbsentField, OtherSpelling, UnseenName, per_property};
 use super::text::{cut, folded, plural, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
@@ -149,7 +149,6 @@ impl<'s, W: Write> Human<'s, W> {
         Ok(())
     }
 
-    /// Writes one line for a verdict that is not final or is unknown.
     /// Notes values that are unequal to all that the spec compares them with, for their spelling or their kind.
     fn write_unequal(&mut self, summary: &Summary) -> io::Result<()> {
         for OtherSpelling { name, found } in &summary.other_spellings {
@@ -160,28 +159,21 @@ impl<'s, W: Write> Human<'s, W> {
                 "{note}: a step had `{found}`, which is not `{name}`"
             )?;
         }
-        for kinds in summary
-            .compared_kinds
-            .iter()
-            .filter(|kinds| kinds.never_met())
-        {
-            let ComparedKinds {
-                name,
-                expected,
-                found,
-            } = kinds;
+        let kinds = summary.compared_kinds.iter();
+        for kinds in kinds.filter(|kinds| kinds.never_met()) {
             writeln!(
                 self.out,
                 "{}: `{}` was {} at every step that had it, and is compared with {}: they are never equal",
                 self.paint.open("note"),
-                inert(name),
-                JsonKind::either(found.iter().copied()),
-                JsonKind::either(expected.iter().copied()),
+                inert(&kinds.name),
+                JsonKind::either(kinds.found.iter().copied()),
+                JsonKind::either(kinds.expected.iter().copied()),
             )?;
         }
         Ok(())
     }
 
+    /// Writes one line for a verdict that is not final or is unknown.
     fn open_verdict(&mut self, heading: &Heading, verdict: &PropertyVerdict) -> io::Result<()> {
         let word = verdict.verdict.as_str().replace('_', " ");
         let name = self.paint.name(&heading.name);
