@@ -1,6 +1,6 @@
 //! One word of a command after expansion, and what the text determines of it.
 
-use super::components::Climb;
+use super::components::{Climb, Components};
 
 /// The reason why a word is not determined by the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,9 @@ pub(super) enum Leading {
     /// Its beginning is determined, or comes from the environment.
     #[default]
     Determined,
-    /// It begins with what a program prints, or with the name of a file.
+    /// It begins with the name of a file.
+    Named,
+    /// It begins with what a program prints.
     Printed,
     Open,
     /// It begins with parts that may be empty, and goes on as an option: `$x-exec`.
@@ -54,6 +56,8 @@ pub(super) struct Field {
     pub(super) rest: String,
     /// Whether all parts so far may be empty.
     pub(super) empty: bool,
+    /// Whether a part that may be empty touches a letter, or hides an option: `c$x`, `${x}p`, `$x-r`.
+    pub(super) glued: bool,
     /// Whether the field may become several words, or none.
     pub(super) splits: bool,
     /// Whether all undetermined parts are parameters that the text never assigns.
@@ -81,6 +85,7 @@ impl Field {
             determined: String::new(),
             rest: String::new(),
             empty: true,
+            glued: false,
             splits: false,
             environment: true,
             tail: true,
@@ -133,7 +138,7 @@ impl Field {
         let first = self.text.chars().next();
         match first {
             Some('-') if self.pattern => Leading::Open,
-            Some('*' | '?' | '[') if self.pattern => self.leading.max(Leading::Printed),
+            Some('*' | '?' | '[') if self.pattern => self.leading.max(Leading::Named),
             _ => self.leading,
         }
     }
@@ -143,8 +148,89 @@ impl Field {
         self.leading == Leading::Hidden
     }
 
+    /// Whether the field is no word at all if its undetermined parts are empty.
+    pub(super) fn may_vanish(&self) -> bool {
+        self.splits && self.empty && !self.silent && self.hole != Hole::None && self.rest.is_empty()
+    }
+
+    /// Returns the field if its undetermined parts are empty; of an assignment, those of the name.
+    pub(super) fn emptied(&self) -> Field {
+        if let (Some((name, _)), Some((_, value))) =
+            (self.rest().split_once('='), self.text.split_once('='))
+            && value.contains(['$', '`'])
+            && !self.text.starts_with('-')
+        {
+            return Field {
+                text: format!("{name}={value}"),
+                hole: Hole::Within,
+                leading: Leading::Determined,
+                glued: false,
+                ..self.clone()
+            };
+        }
+        Field {
+            pattern: self.pattern,
+            tilde: self.tilde,
+            climb: self.climb,
+            ..Field::known(self.rest())
+        }
+    }
+
     /// Whether the field may become other words than the written one.
     pub(super) fn may_split(&self) -> bool {
         self.splits && !self.environment
+    }
+
+    /// Returns the word in which another one stands for a mark. Behind parts that may be empty the mark is its beginning as well.
+    pub(super) fn replaced(&self, mark: &str, by: &Field) -> Field {
+        if !self.text.contains(mark) {
+            return self.clone();
+        }
+        let whole = self.text == mark;
+        let begins = self.text.starts_with(mark) || self.rest().starts_with(mark);
+        let ends = self
+            .text
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .contains(mark);
+        let is_option = |text: &str| text.starts_with(['-', '+']);
+        let behind = self.rest().trim_start_matches(mark);
+        let hides = self.hole != Hole::None && is_option(by.rest())
+            || by.hole != Hole::None && (is_option(by.rest()) || is_option(behind));
+        let hole = match by.hole {
+            Hole::None => Hole::None,
+            _ if self.text.starts_with(mark) => Hole::Start,
+            _ => Hole::Within,
+        };
+        let text = self.text.replace(mark, &by.text);
+        let climb = match by.hole {
+            Hole::None => Components::of(&text, self.pattern),
+            _ => Climb::Open,
+        };
+        Field {
+            hole: hole.max(self.hole),
+            determined: self.determined().replace(mark, by.determined()),
+            rest: self.rest().replace(mark, by.rest()),
+            empty: self.empty && by.empty,
+            glued: self.glued || by.glued || begins && hides,
+            splits: self.splits || whole && by.splits,
+            environment: self.environment && by.environment,
+            tail: self.tail && (by.tail || !ends),
+            pattern: self.pattern || by.pattern,
+            tilde: self.tilde || begins && by.tilde,
+            process: self
+                .process
+                .clone()
+                .or_else(|| by.process.clone().filter(|_| whole)),
+            silent: self.silent,
+            leading: match begins {
+                true if hides => Leading::Hidden,
+                true => self.leading.max(by.leading()),
+                false => self.leading,
+            },
+            climb: self.climb.max(climb),
+            text,
+        }
     }
 }

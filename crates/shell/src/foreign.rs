@@ -62,6 +62,8 @@ pub(super) fn may_differ(dialect: Dialect, words: &[Field]) -> bool {
     match dialect {
         Dialect::Bash | Dialect::Posix => false,
         Dialect::Extended => match first.text.as_str() {
+            // words of zsh before a command, which leave it a builtin
+            "-" | "noglob" | "nocorrect" => true,
             "set" => has_odd(SET),
             "export" => has_odd("p"),
             _ => listed(OF_EXTENDED),

@@ -59,7 +59,8 @@ pub(super) const PRINTS_WORD: &[&str] = &[
     "git rev-parse --short HEAD",
 ];
 
-/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any plain word.
+/// Commands whose output is a path or a name that does not begin with a dash, but may hold blanks; a last word `*` is any
+/// plain words.
 pub(super) const PRINTS_PATH: &[&str] = &[
     "stat -c %s *",
     "stat -c %Y *",
@@ -72,6 +73,7 @@ pub(super) const PRINTS_PATH: &[&str] = &[
     "id -un",
     "hostname",
     "hostname -s",
+    "git merge-base *",
     "git rev-parse --show-toplevel",
     "git rev-parse --abbrev-ref HEAD",
     "git branch --show-current",

@@ -236,7 +236,7 @@ impl<'l> Walk<'l> {
         self.assigned.extend(parsed.names.assigned.keys().cloned());
         if self.arithmetic {
             let decide = ["IFS", "PATH"].map(str::to_owned).into_iter();
-            let evaluated = decide.filter(|name| self.texts.may_assign(name));
+            let evaluated = decide.filter(|name| self.texts.may_assign_together(name));
             self.assigned.extend(evaluated);
             if let Some(name) = self.texts.assigned_run_variable(&self.assigned) {
                 return Err(ShellError::undetermined(RUN_VARIABLE, &name));
@@ -609,7 +609,12 @@ impl<'l> Walk<'l> {
                     }
                 }
             };
-            feed = text.map_or(Feed::Unknown, Feed::Text);
+            feed = match (text, &redirect.target) {
+                (Some(text), _) => Feed::Text(text),
+                (None, Target::Heredoc(_)) => Feed::Written,
+                (None, Target::Word(_)) if redirect.operator == "<<<" => Feed::Written,
+                (None, Target::Word(_)) => Feed::Unknown,
+            };
         }
         Ok(feed)
     }

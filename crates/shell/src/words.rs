@@ -366,12 +366,14 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a command is the listed one, of which a last word `*` is any plain word.
+/// Whether a command is the listed one, of which a last word `*` is any plain words.
 fn is_listed(one: &str, command: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
     match one.strip_suffix('*') {
-        Some(begin) => command.strip_prefix(begin).is_some_and(|word| {
-            word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
+        Some(begin) => command.strip_prefix(begin).is_some_and(|words| {
+            words.split(' ').all(|word| {
+                word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
+            })
         }),
         None => one == command,
     }
@@ -530,6 +532,8 @@ pub(super) fn has_plain_default(written: &str) -> bool {
 /// Splits a word at the blanks of its expansions.
 fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     let mut field: Option<Field> = None;
+    // whether the part before may be empty, or is a letter
+    let (mut after_empty, mut after_letter) = (false, false);
     let mut components = Components::default();
     let mut end = |components: &mut Components, field: Option<Field>| {
         let climb = components.end();
@@ -538,6 +542,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     for atom in atoms {
         match atom {
             Atom::Char(' ' | '\t' | '\n', Class::Expanded) | Atom::Break => {
+                (after_empty, after_letter) = (false, false);
                 end(&mut components, field.take());
             }
             Atom::Char(c, class) => {
@@ -545,7 +550,11 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 let field = field.get_or_insert_with(|| Field::known(""));
                 if field.empty && field.hole != Hole::None && begins_option(*c) {
                     field.leading = Leading::Hidden;
+                    field.glued = true;
                 }
+                let is_letter = c.is_ascii_alphabetic();
+                field.glued |= after_empty && is_letter;
+                (after_empty, after_letter) = (false, is_letter);
                 field.empty = false;
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
@@ -591,6 +600,8 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     field.leading = field.leading.max(*leading);
                 }
                 field.empty &= empty;
+                field.glued |= *empty && after_letter;
+                (after_empty, after_letter) = (*empty, false);
                 field.rest.push_str(rest);
                 field.splits |= !quoted;
                 field.environment &= environment;

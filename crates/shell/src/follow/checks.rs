@@ -180,7 +180,7 @@ fn check_settings(program: &str, words: &[Field]) -> Result<()> {
     while let Some(word) = words.next() {
         let letters = match word.text.strip_prefix(['-', '+']) {
             Some("-") if program == "shopt" => continue,
-            _ if matches!(&*word.text, "-" | "--") => return Ok(()),
+            _ if matches!(&*word.text, "-" | "--") && program == "set" => return Ok(()),
             Some(letters) => letters,
             None if program == "shopt" => {
                 check_setting(word)?;
@@ -411,7 +411,7 @@ fn check_code_of_sed(words: &[Field], feed: &Feed) -> Result<()> {
 
 /// Refuses recipes in a text of the line. What another program prints is code of that program.
 fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
-    let is_text = matches!(feed, Feed::Text(_));
+    let is_text = matches!(feed, Feed::Text(_) | Feed::Written);
     let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
     let mut before = "";
     let given = words.iter().find(|word| {

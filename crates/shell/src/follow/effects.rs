@@ -35,33 +35,25 @@ impl Walk<'_> {
         let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
         if ASSIGNS.contains(&program) {
             for field in rest {
-                let Some((name, value)) = field.text.split_once('=') else {
-                    continue;
-                };
-                self.assigned.insert(name.to_owned());
-                self.named_program(name, value)?;
-                if loads_code(name) {
-                    self.push(vec![format!("{name}="), value.to_owned()])?;
+                let emptied = field.glued.then(|| field.rest());
+                for assignment in [Some(field.text.as_str()), emptied].into_iter().flatten() {
+                    let Some((name, value)) = assignment.split_once('=') else {
+                        continue;
+                    };
+                    self.assigned.insert(name.to_owned());
+                    self.named_program(name, value)?;
+                    if loads_code(name) {
+                        self.push(vec![format!("{name}="), value.to_owned()])?;
+                    }
                 }
             }
         }
         if program != "git" && !only_names(program) {
             let is_code = listed(CODE_PROGRAMS, program);
             for field in rest {
-                let shown = shown(field, scope);
-                self.writes_for_git(&shown);
-                // `-oFILE`, `of=FILE`, `print > "FILE"`
-                let part =
-                    |c: char| c == '/' || c == '_' || c == '.' || c == '-' || c.is_alphanumeric();
-                if is_code || !shown.contains(' ') {
-                    let inner = shown
-                        .split(|c| !part(c))
-                        .filter(|word| word.len() < shown.len());
-                    inner.for_each(|word| self.writes_for_git(word));
-                }
-                let attached = shown.strip_prefix('-').filter(|one| !one.starts_with('-'));
-                for (at, _) in attached.unwrap_or_default().char_indices().skip(1).take(3) {
-                    self.writes_for_git(shown.get(at + 1..).unwrap_or_default());
+                self.may_write(&shown(field, scope), is_code);
+                if field.glued {
+                    self.may_write(field.rest(), is_code);
                 }
             }
         }
@@ -146,7 +138,7 @@ impl Walk<'_> {
             for (_, path) in options
                 .filter(|(option, _)| option.text.starts_with("-fprint") || option.text == "-fls")
             {
-                self.writes(&path.text);
+                self.writes_to(path);
             }
         }
         if program == "dd" {
@@ -181,6 +173,22 @@ impl Walk<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Records the files that a word of a program may name: `-oFILE`, `of=FILE`, `print > "FILE"`.
+    fn may_write(&mut self, word: &str, is_code: bool) {
+        self.writes_for_git(word);
+        let part = |c: char| "/_.-".contains(c) || c.is_alphanumeric();
+        if is_code || !word.contains(' ') {
+            let inner = word
+                .split(|c| !part(c))
+                .filter(|one| one.len() < word.len());
+            inner.for_each(|one| self.writes_for_git(one));
+        }
+        let attached = word.strip_prefix('-').filter(|one| !one.starts_with('-'));
+        for (at, _) in attached.unwrap_or_default().char_indices().skip(1).take(3) {
+            self.writes_for_git(word.get(at + 1..).unwrap_or_default());
+        }
     }
 
     /// Records the names of backups, which are those of files and an ending: `cp -b`, `mv -S .sh`, `sed -i.sh`.

@@ -12,6 +12,7 @@ mod programs;
 mod sed;
 mod shells;
 mod tmux;
+mod vanishing;
 
 use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
@@ -175,7 +176,7 @@ impl Walk<'_> {
                         };
                         self.line(text, None, scope, &rest, from)?;
                     }
-                    Feed::Unknown | Feed::Script => {
+                    Feed::Written | Feed::Unknown | Feed::Script => {
                         let what = "what a shell reads from its standard input";
                         return Err(ShellError::undetermined(what, ""));
                     }
@@ -220,6 +221,7 @@ impl Walk<'_> {
                     }
                     let outer = scope.folder.clone();
                     scope.folder = self.starting(&outer, place);
+                    let emptied = self.emptied(&fields)?;
                     self.check_words(&program, &mut fields, scope)?;
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| shown(field, scope)).collect())?;
@@ -233,6 +235,7 @@ impl Walk<'_> {
                         self.charge(text.len())?;
                         self.fed.push(text.clone());
                     }
+                    self.check_without_vanishing(&program, &fields, scope, feed)?;
                     self.unordered |= listed(UNORDERED, &program);
                     self.call(&program, &fields, scope, feed)?;
                     if place != Place::Shell {
@@ -248,6 +251,16 @@ impl Walk<'_> {
                         true => scope.parsed.dialect,
                         false => dialect_of(&program),
                     };
+                    if let Some(mut emptied) = emptied {
+                        // a builtin that assigns or moves has one effect, which is that of its words as they stand
+                        match is_noted(&program) {
+                            true => self.check_words(&program, &mut emptied, scope)?,
+                            false => open.push((Run::Words(emptied), place, dialect)),
+                        }
+                    }
+                    for run in self.runs_shifted(&program, &fields, scope, feed)? {
+                        open.push((run, place.max(there), dialect));
+                    }
                     open.push((next, place.max(there), dialect));
                 }
             }

@@ -395,7 +395,8 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
             None => take(words, &mut at, word)?.clone(),
         };
         // a value of which the kind is not known
-        let is_open = value.silent || value.text.starts_with(['$', '`']);
+        let begins = value.text.trim_start_matches([' ', '\t', '=']);
+        let is_open = value.silent || begins.starts_with(['$', '`']);
         if value.hole != Hole::None && !value.environment && is_open {
             return refuse("the value of an option", &value);
         }
@@ -516,10 +517,11 @@ fn with_tokens(line: Field, words: &[Field]) -> Result<Field> {
     }
 }
 
-/// Returns the name and the value of a setting of `ssh`: `Name value`, `Name = value`, `"Name" value`.
+/// Returns the name and the value of a setting of `ssh`: `Name value`, `Name = value`, `"Name" value`, and `=Name value`, as it reads an
+/// empty word before it.
 fn setting_of_ssh(text: &str) -> (&str, &str) {
     const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
-    let text = text.trim_start_matches(BLANKS);
+    let text = text.trim_start_matches(|c| c == '=' || BLANKS.contains(&c));
     let split = match text.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
         None => {

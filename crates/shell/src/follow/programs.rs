@@ -6,7 +6,7 @@ use super::options::{
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::ShellError;
-use crate::components::{Climb, Components};
+use crate::components::Climb;
 use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
 use crate::syntax::{self, Dialect};
@@ -77,7 +77,7 @@ impl Walk<'_> {
                     None => true,
                 };
                 let limit = match is_start && !word.splits && sole {
-                    true => Leading::Printed,
+                    true => Leading::Named,
                     false => Leading::Determined,
                 };
                 // `-del${x:-ete}`
@@ -189,10 +189,12 @@ impl Walk<'_> {
                 .lines()
                 .map(|line| Field::known(line.trim_start()))
                 .collect(),
+            // one line is one word
             _ => vec![Field {
                 splits: false,
                 silent: false,
-                text: READ_BY_XARGS.to_owned(),
+                leading: Leading::Printed,
+                text: READ_WORDS.to_owned(),
                 ..Field::unseen()
             }],
         };
@@ -238,11 +240,16 @@ impl Walk<'_> {
                 false => Ok(Run::Input),
             };
         }
+        let read = || {
+            vec![Field {
+                text: READ_WORDS.to_owned(),
+                ..Field::unseen()
+            }]
+        };
         let given: Vec<Field> = if lists.is_empty() {
-            let items = items(feed).filter(|_| !reads_file);
-            items.unwrap_or_else(|| vec![Field::unseen()])
+            items(feed).filter(|_| !reads_file).unwrap_or_else(read)
         } else if lists.iter().any(|word| word.text.starts_with("::::")) {
-            vec![Field::unseen()]
+            read()
         } else {
             lists
                 .iter()
@@ -295,8 +302,8 @@ fn check_options_of_parallel(sorted: &Sorted<'_>) -> Result<()> {
     }
 }
 
-/// The words that `xargs` reads, shown as a substitution: rules look for what another command prints.
-const READ_BY_XARGS: &str = "$(cat)";
+/// The words that `xargs` and `parallel` read, shown as a substitution: rules look for what another command prints.
+const READ_WORDS: &str = "$(cat)";
 
 /// Returns the text that `xargs` or `parallel` replaces in the words of a command: the value of the last option for it.
 fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
@@ -627,38 +634,7 @@ impl Walk<'_> {
     /// Replaces a mark in words by another word.
     fn replace(&mut self, words: &[Field], mark: &str, by: &Field) -> Result<Vec<Field>> {
         self.charge_replaced(words, mark, &by.text)?;
-        let replaced = words.iter().map(|word| {
-            if !word.text.contains(mark) {
-                return word.clone();
-            }
-            let whole = word.text == mark;
-            let text = word.text.replace(mark, &by.text);
-            let climb = match by.hole {
-                Hole::None => Components::of(&text, word.pattern),
-                _ => Climb::Open,
-            };
-            Field {
-                climb: word.climb.max(climb),
-                text,
-                hole: match by.hole {
-                    Hole::None => word.hole,
-                    _ if word.text.starts_with(mark) => Hole::Start,
-                    _ => Hole::Within,
-                },
-                environment: word.environment && by.environment,
-                tail: word.tail
-                    && (by.tail
-                        || !word
-                            .text
-                            .rsplit('/')
-                            .next()
-                            .unwrap_or_default()
-                            .contains(mark)),
-                splits: word.splits || whole && by.splits,
-                ..word.clone()
-            }
-        });
-        Ok(replaced.collect())
+        Ok(words.iter().map(|word| word.replaced(mark, by)).collect())
     }
 }
 

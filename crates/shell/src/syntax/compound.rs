@@ -222,6 +222,10 @@ impl Parser<'_> {
         let Some((name, end)) = self.plain() else {
             return self.fail();
         };
+        // zsh assigns a parameter
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.fail();
+        }
         self.names.assign(&name);
         self.names.assign_unseen(&name);
         self.names.load(&name);

@@ -469,7 +469,10 @@ impl Parser<'_> {
         // `${!x}` reads the variable that `x` names, with its subscript
         if let Some(rest) = written.strip_prefix("${!") {
             self.names.arithmetic = true;
-            self.names.texts.whole |= GIVES_LINE.iter().any(|name| self.text.contains(name));
+            // the name of a variable that gives the line may be put together; text that nothing else reads is that of comments
+            let runs = self.text.contains("$(") || self.text.contains('`');
+            self.names.texts.whole |= runs && self.text.contains('#')
+                || GIVES_LINE.iter().any(|name| self.text.contains(name));
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             let (name, operator) = rest.split_at(end.unwrap_or(rest.len()));
             // `${!x:=TEXT}`, `${!#=TEXT}`, `${!x[i]:=TEXT}`

@@ -147,11 +147,20 @@ impl Texts {
         self.assigns.contains(name) || self.assigns.contains("")
     }
 
-    /// Returns a variable of which the value decides what runs, among `assigned` and those of the texts, if arithmetic may assign it.
+    /// Whether a text assigns the variable if arithmetic evaluates it, alone or with other texts of the line beside it.
+    pub(crate) fn may_assign_together(&self, name: &str) -> bool {
+        let is_part = |one: &String| {
+            !one.is_empty() && (name.starts_with(one.as_str()) || name.ends_with(one.as_str()))
+        };
+        self.may_assign(name) || self.assigns.iter().any(is_part)
+    }
+
+    /// Returns a variable of which the value decides what runs, among `assigned` and those of the texts, if arithmetic may assign it. The
+    /// line may put its name together of any texts.
     pub(crate) fn assigned_run_variable(&self, assigned: &HashSet<String>) -> Option<String> {
         let own = self.assigns.iter();
         let named = own.filter(|name| runs_values_of(name) || loads_code(name) && *name != "PATH");
-        let any = self.assigns.contains("");
+        let any = !self.assigns.is_empty();
         let others = assigned.iter().filter(|name| any && runs_values_of(name));
         named.chain(others).next().cloned()
     }

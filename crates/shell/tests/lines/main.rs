@@ -20,6 +20,7 @@ mod programs;
 mod quirks;
 mod settings;
 mod undetermined;
+mod vanishing;
 
 fn read(line: &str) -> Result<Vec<Command>, ShellError> {
     commands(line, &Limits::default())

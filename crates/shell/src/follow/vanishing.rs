@@ -1,0 +1,140 @@
+//! Commands if parts of their words, or whole words, are empty: `rm $x-rf d`, `timeout $x 3 rm f`.
+
+use super::{Result, Run, listed, refuse};
+use crate::ShellError;
+use crate::feed::Feed;
+use crate::syntax::is_noted;
+use crate::walk::{Scope, Walk};
+use crate::words::{ATOM, Field, shown};
+use crate::wrappers::WRAPPERS;
+
+/// The most words of a command of which each may be none.
+const MOST_SHIFTING: usize = 3;
+
+impl Walk<'_> {
+    /// Returns the words of a command if all that may be empty is empty, where that makes others of them: `git reset $x--hard`,
+    /// `docker ${x}rm`.
+    pub(super) fn emptied(&mut self, fields: &[Field]) -> Result<Option<Vec<Field>>> {
+        if !fields.iter().skip(1).any(|word| word.glued) {
+            return Ok(None);
+        }
+        self.charge(fields.iter().map(|field| ATOM + field.text.len()).sum())?;
+        let words = fields.iter().map(|word| match word.glued {
+            true => word.emptied(),
+            false => word.clone(),
+        });
+        Ok(Some(words.collect()))
+    }
+
+    /// Records the effects of a command, and checks its files, if the words of it that may be none are none: `sort -o $x a.sh f`.
+    pub(super) fn check_without_vanishing(
+        &mut self,
+        program: &str,
+        fields: &[Field],
+        scope: &mut Scope<'_>,
+        feed: &Feed,
+    ) -> Result<()> {
+        if is_noted(program) || !fields.iter().any(Field::may_vanish) {
+            return Ok(());
+        }
+        self.charge(fields.iter().map(|field| ATOM + field.text.len()).sum())?;
+        let kept = fields.iter().filter(|field| !field.may_vanish());
+        let kept: Vec<Field> = kept.cloned().collect();
+        self.effects(program, &kept, scope)?;
+        let words = kept.get(1..).unwrap_or_default();
+        self.check_settings_files(program, words)?;
+        self.check_given_files(program, words, feed)
+    }
+
+    /// Returns the words of a command without those that may be none, for each choice of them: others take their places in
+    /// `timeout $x 3 rm f`.
+    fn shifted(&mut self, program: &str, fields: &[Field]) -> Result<Vec<Vec<Field>>> {
+        let places = shifting(program, fields);
+        if let Some(one) = places.get(MOST_SHIFTING).and_then(|at| fields.get(*at)) {
+            return refuse("the number of words", one);
+        }
+        let choices = 1_usize << places.len();
+        let size: usize = fields.iter().map(|field| ATOM + field.text.len()).sum();
+        self.charge(size.saturating_mul(choices - 1))?;
+        let without = |choice: usize| {
+            let is_left_out = |at: usize| {
+                let nth = places.iter().position(|place| *place == at);
+                nth.is_some_and(|nth| choice >> nth & 1 == 1)
+            };
+            let kept = fields.iter().enumerate();
+            let kept = kept.filter(|(at, _)| !is_left_out(*at));
+            kept.map(|(_, field)| field.clone()).collect()
+        };
+        Ok((1..choices).map(without).collect())
+    }
+
+    /// Returns what a command runs if words of it are none. The program refuses words that it does not know.
+    pub(super) fn runs_shifted(
+        &mut self,
+        program: &str,
+        fields: &[Field],
+        scope: &mut Scope<'_>,
+        feed: &Feed,
+    ) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for mut words in self.shifted(program, fields)? {
+            if is_noted(program) {
+                self.check_words(program, &mut words, scope)?;
+                continue;
+            }
+            let run = match self.next(program, &words, feed) {
+                Ok(run) => run,
+                Err(ShellError::Undetermined {
+                    what: "an option", ..
+                }) => continue,
+                Err(error) => return Err(error),
+            };
+            // the subcommand is another one
+            if program == "git" {
+                self.push(words.iter().map(|field| shown(field, scope)).collect())?;
+            }
+            runs.push(without_odd(run));
+        }
+        Ok(runs)
+    }
+}
+
+/// Returns the places of words that may be none, where others then take their places: among options with values and operands in front
+/// of a command, or anywhere if options may stand anywhere.
+fn shifting(program: &str, fields: &[Field]) -> Vec<usize> {
+    let n_plain = match program {
+        "ssh" | "slogin" | "autossh" | "rsh" => 2,
+        _ if listed("git env su sg runuser printf", program) => 1,
+        _ if WRAPPERS.iter().any(|one| listed(one.names, program)) => 1,
+        _ => return Vec::new(),
+    };
+    let (mut places, mut plain) = (Vec::new(), 0);
+    let mut before_value = false;
+    let last = fields.len().saturating_sub(1);
+    for (at, word) in fields.iter().enumerate().take(last).skip(1) {
+        let vanishes = word.may_vanish();
+        let is_option = word.text.starts_with('-');
+        places.extend(vanishes.then_some(at));
+        plain = match vanishes || is_option || before_value {
+            true => 0,
+            false => plain + 1,
+        };
+        if plain == n_plain {
+            break;
+        }
+        before_value = vanishes || is_option;
+    }
+    places
+}
+
+/// Leaves out what begins with an option, which is no command, or with a parameter, which names one as it stands.
+fn without_odd(run: Run) -> Run {
+    let is_odd = |text: &str| text.starts_with(['-', '$']);
+    match run {
+        Run::Words(words) if words.first().is_some_and(|first| is_odd(&first.text)) => Run::Nothing,
+        Run::Line(text, _) if is_odd(&text) => Run::Nothing,
+        Run::At(place, run) => Run::At(place, Box::new(without_odd(*run))),
+        Run::All(runs) => Run::All(runs.into_iter().map(without_odd).collect()),
+        run => run,
+    }
+}

@@ -1,0 +1,101 @@
+//! Parts of words and words that may be empty, and words in which a mark is replaced. The line does not assign `x`.
+
+use crate::{all_are_listed_or_errors, all_are_read, all_are_unknown, read};
+
+#[test]
+fn what_may_be_empty_hides_no_deletion() {
+    all_are_listed_or_errors(&[
+        "timeout $x 3 rm -r d",
+        "nice -n $x 5 rm -r d",
+        "timeout -k $x 1 5 rm -r d",
+        "flock $x f rm -r d",
+        "taskset $x 1 rm -r d",
+        "env -u $x A rm -r d",
+        "env -u $HOME -u $x A rm -r d",
+        "env -C $x . rm -r d",
+        "stdbuf -o $x L rm -r d",
+        "ionice -c $x 3 rm -r d",
+        "exec -a $x q rm -r d",
+        "sg $x nogroup 'rm -r d'",
+        "git -C $x . -c alias.q='!rm -r d' q",
+        "ssh -o $x ProxyCommand='rm -r d' h",
+        "ssh h -o $x ProxyCommand='rm -r d'",
+        "npm exec -- r${x}m -r d",
+        "ssh -o '=ProxyCommand=rm -r d' h",
+        "scp -o ' = ProxyCommand=rm -r d' f h:",
+    ]);
+    let found = read("rm $x-rf d").unwrap();
+    assert_eq!(found, [["rm", "$x-rf", "d"], ["rm", "-rf", "d"]]);
+    all_are_unknown(&["rm $x-rf $d", "rm \"$x\"-rf \"$HOME\""]);
+}
+
+#[test]
+fn what_may_be_empty_hides_no_assignment_file_or_setting() {
+    all_are_unknown(&[
+        "declare P${x}S4='$(rm -r d)'; set -x; :",
+        "export P${x}S4='$(rm -r d)'; bash -xc :",
+        "echo 'rm -r d' > q; export BASH_${x}ENV=q; bash -c :",
+        "mapfile -t P${x}S4 <<< '$(rm -r d)'; set -x; :",
+        "printf $x -v PS4 '$(rm -r d)'; set -x; :",
+        "echo 'rm -r d' > f; sort f --output=a.${x}sh; bash a.sh",
+        "echo 'rm -r d' > f; gcc -E -P -x c f -o a.${x}sh; bash a.sh",
+        "find f -fprintf $x a.sh 'rm -r d'; bash a.sh",
+        "find f -fprintf a.${x}sh 'rm -r d'; bash a.sh",
+        "echo 'ProxyCommand rm -r d' > c; ssh -F $x c h",
+        "sed -l $x 5 '1e rm -r d' f",
+        "make -f - <<< \"\\$(shell rm -r d)$y\"",
+        "make $x-f - <<< '$(shell rm -r d)'\"$y\"",
+        "shopt -so - keyword; bash -c : BASH_ENV=/dev/stdin <<< 'rm -r d'",
+    ]);
+    let found = read("export P${x}ATH=/tmp/bin:$PATH; ls").unwrap();
+    assert_eq!(found[1], ["PATH=", "/tmp/bin:"]);
+}
+
+#[test]
+fn words_in_front_of_a_command_that_may_be_none_cost_no_everyday_line() {
+    all_are_read(&[
+        "timeout $T ls -l",
+        "nice -n $N make -j4",
+        "sudo -u $U systemctl restart x",
+        "ssh -p $PORT $HOST ls -la",
+        "ssh $HOST cp $A $B",
+        "git add $A $B $C $D",
+        "git -C $DIR status",
+        "sudo -E -u $U env CI=$X B=1 make $T",
+        "docker build -t $IMAGE:$TAG .",
+        "xargs -P4 -I{} curl -sO {} < urls",
+        "git rebase \"$(git merge-base main HEAD)\"",
+    ]);
+}
+
+#[test]
+fn a_word_in_which_a_mark_is_replaced_is_what_both_are() {
+    all_are_listed_or_errors(&[
+        "rev <<< 'd r- mr=dnammoc-ot--' | xargs -I% tar xf a.tar %",
+        "echo +delete | tr + - | xargs -I% find d %",
+        "echo '-exec' | xargs -I% find d \"$x%\" rm -r {} \\;",
+        "echo '--to-command=rm -r d' | xargs -I% tar xf a.tar \"$x%\"",
+        "echo 'e rm -r d' | xargs -I% sed \"${x}1%\" f",
+        "echo --filter='rm -r d' | xargs -I% split f $x%",
+        "echo ProxyCommand='rm -r d' | xargs -I% ssh -o \"$x%\" h",
+        "parallel tar xf a.tar {} ::: *",
+    ]);
+    let found = read("echo '-r' | xargs -I% rm \"$x%\" d").unwrap();
+    assert_eq!(found.last().unwrap(), &["rm", "-r", "d"]);
+    let found = read("parallel curl http://h/{} :::: f").unwrap();
+    assert_eq!(found[1], ["curl", "http://h/$(cat)"]);
+}
+
+#[test]
+fn names_that_are_put_together_are_assigned() {
+    all_are_unknown(&[
+        "export BASH_ENV; y='++BASH'; y=\"${y}_ENV\"; ((y)); bash -c :",
+        "export BASH_ENV; set -- ++BASH _ENV; (($1$2)); bash -c :",
+        "export BASH_ENV; z=++bash_env; z=${z^^}; ((z)); bash -c :",
+        "export BASH_ENV; [ -v 'a[B$@ASH_ENV=1]' ]; bash -c :",
+        "n=BASH_EXE${x}CUTION_STRING; y=${!n}; y=${y##*#}; (( y )) #a[$(rm -r d)0]",
+        "zsh -c 'x=ls; - typeset x=rm; $x -r d'",
+        "zsh -c 'noglob alias ls=rm; eval ls d'",
+    ]);
+    assert!(read("zsh -c 'for 1 in rm; do $1 -r d; done'").is_err());
+}
