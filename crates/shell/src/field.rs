@@ -39,6 +39,8 @@ pub(super) struct Partial {
     pub(super) leading: Leading,
     /// Whether it may be empty.
     pub(super) empty: bool,
+    /// Whether a part that may be empty touches a letter, or hides an option.
+    pub(super) glued: bool,
     /// Whether it may lead out of the folder before it, as a part of a path.
     pub(super) climb: Climb,
     /// Whether the statement that assigns it always runs.
@@ -56,7 +58,7 @@ pub(super) struct Field {
     pub(super) rest: String,
     /// Whether all parts so far may be empty.
     pub(super) empty: bool,
-    /// Whether a part that may be empty touches a letter, or hides an option: `c$x`, `${x}p`, `$x-r`.
+    /// Whether a part that may be empty touches a letter or digit, or hides an option: `c$x`, `${x}p`, `$x-r`.
     pub(super) glued: bool,
     /// Whether the field may become several words, or none.
     pub(super) splits: bool,
@@ -153,27 +155,30 @@ impl Field {
         self.splits && self.empty && !self.silent && self.hole != Hole::None && self.rest.is_empty()
     }
 
-    /// Returns the field if its undetermined parts are empty; of an assignment, those of the name.
-    pub(super) fn emptied(&self) -> Field {
+    /// Returns the words that the field is if its undetermined parts are empty; of an assignment (`assigns`), those of the name. The
+    /// words of a loop count as several.
+    pub(super) fn emptied(&self, assigns: bool) -> Vec<Field> {
         if let (Some((name, _)), Some((_, value))) =
             (self.rest().split_once('='), self.text.split_once('='))
+            && assigns
             && value.contains(['$', '`'])
-            && !self.text.starts_with('-')
         {
-            return Field {
+            return vec![Field {
                 text: format!("{name}={value}"),
                 hole: Hole::Within,
                 leading: Leading::Determined,
                 glued: false,
                 ..self.clone()
-            };
+            }];
         }
-        Field {
+        let words = self.rest().split_ascii_whitespace();
+        let words = words.map(|word| Field {
             pattern: self.pattern,
             tilde: self.tilde,
             climb: self.climb,
-            ..Field::known(self.rest())
-        }
+            ..Field::known(word)
+        });
+        words.collect()
     }
 
     /// Whether the field may become other words than the written one.

@@ -51,6 +51,7 @@ impl Walk<'_> {
                     rest: texts(Field::rest),
                     leading,
                     empty: true,
+                    glued: fields.iter().any(|field| field.glued),
                     climb: fields
                         .iter()
                         .map(|field| field.climb)

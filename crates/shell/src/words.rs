@@ -26,6 +26,7 @@ pub(super) enum Atom {
         environment: bool,
         leading: Leading,
         empty: bool,
+        glued: bool,
         climb: Climb,
     },
     Process {
@@ -51,6 +52,30 @@ enum Value {
 }
 
 type Result<T> = std::result::Result<T, ShellError>;
+
+/// Finds parts that may be empty beside letters and digits, in the order of a word.
+#[derive(Default)]
+struct Glue {
+    after_empty: bool,
+    after_letter: bool,
+}
+
+impl Glue {
+    /// Whether a character stands behind a part that may be empty, as a part of the same name.
+    fn char(&mut self, c: char) -> bool {
+        let is_letter = c == '_' || c == '@' || c.is_ascii_alphanumeric();
+        let glued = self.after_empty && is_letter;
+        (self.after_empty, self.after_letter) = (false, is_letter);
+        glued
+    }
+
+    /// Whether a part that may be empty stands behind a character of a name.
+    fn part(&mut self, may_be_empty: bool) -> bool {
+        let glued = may_be_empty && self.after_letter;
+        (self.after_empty, self.after_letter) = (may_be_empty, false);
+        glued
+    }
+}
 
 impl Walk<'_> {
     pub(super) fn fields(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Field>> {
@@ -93,13 +118,16 @@ impl Walk<'_> {
         let mut known = true;
         let mut leading = Leading::Determined;
         let mut empty = true;
+        let (mut glue, mut glued) = (Glue::default(), false);
         let mut components = Components::default();
         for atom in atoms {
             let part = match atom {
                 Atom::Char(c, _) => {
                     if empty && !known && begins_option(c) {
                         leading = Leading::Hidden;
+                        glued = true;
                     }
+                    glued |= glue.char(c);
                     empty = false;
                     components.push(c, true);
                     text.push(c);
@@ -116,9 +144,11 @@ impl Walk<'_> {
                     rest: rest_of_hole,
                     leading: begins,
                     empty: is_empty,
+                    glued: in_hole,
                     climb,
                     ..
                 } => {
+                    glued |= glue.part(is_empty || !rest_of_hole.is_empty()) || in_hole;
                     components.push_value(climb);
                     if empty {
                         leading = leading.max(begins);
@@ -148,6 +178,7 @@ impl Walk<'_> {
                 rest,
                 leading,
                 empty,
+                glued,
                 climb: components.end(),
                 always: false,
             }),
@@ -257,6 +288,7 @@ impl Walk<'_> {
                             atoms.push(Atom::Hole {
                                 climb,
                                 empty: partial.map_or(!is_never_empty, |partial| partial.empty),
+                                glued: partial.is_some_and(|partial| partial.glued),
                                 written: written.clone(),
                                 determined: partial
                                     .map(|partial| partial.determined.clone())
@@ -314,6 +346,7 @@ impl Walk<'_> {
                             environment: false,
                             leading,
                             empty: leading > Leading::Determined || may_fail,
+                            glued: false,
                             climb,
                         });
                     }
@@ -334,6 +367,7 @@ impl Walk<'_> {
                         environment: true,
                         leading: Leading::Open,
                         empty: false,
+                        glued: false,
                         climb: Climb::No,
                     });
                 }
@@ -345,7 +379,7 @@ impl Walk<'_> {
                         written: written.clone(),
                         // `${x:-TEXT}` may be the text, which is not told from the rest
                         determined: written.clone(),
-                        rest: String::new(),
+                        rest: default_of(written).to_owned(),
                         quoted: *quoted && !written.contains('@'),
                         environment: false,
                         leading: match begins {
@@ -353,6 +387,7 @@ impl Walk<'_> {
                             _ => Leading::Open,
                         },
                         empty: !begins || !is_never_empty(written),
+                        glued: !default_of(written).is_empty(),
                         climb: match begins && has_plain_default(written) {
                             true => Climb::No,
                             false => Climb::Open,
@@ -439,6 +474,7 @@ fn value(text: &str, written: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &
             environment: false,
             leading: Leading::Open,
             empty: true,
+            glued: false,
             climb: Climb::Open,
         });
     } else {
@@ -494,6 +530,15 @@ fn is_never_empty(written: &str) -> bool {
     parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
 }
 
+/// Returns the value of `${x:-y}` and `${x=y}` if the variable has none and the text is a plain one.
+fn default_of(written: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+./:@,".contains(c);
+    match parts_of(written) {
+        Some((_, "-" | ":-" | "=" | ":=", other)) if other.chars().all(is_plain) => other,
+        _ => "",
+    }
+}
+
 /// Whether programs take a word that begins so as an option.
 fn begins_option(first: char) -> bool {
     matches!(first, '-' | '+')
@@ -532,8 +577,7 @@ pub(super) fn has_plain_default(written: &str) -> bool {
 /// Splits a word at the blanks of its expansions.
 fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     let mut field: Option<Field> = None;
-    // whether the part before may be empty, or is a letter
-    let (mut after_empty, mut after_letter) = (false, false);
+    let mut glue = Glue::default();
     let mut components = Components::default();
     let mut end = |components: &mut Components, field: Option<Field>| {
         let climb = components.end();
@@ -542,7 +586,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
     for atom in atoms {
         match atom {
             Atom::Char(' ' | '\t' | '\n', Class::Expanded) | Atom::Break => {
-                (after_empty, after_letter) = (false, false);
+                glue = Glue::default();
                 end(&mut components, field.take());
             }
             Atom::Char(c, class) => {
@@ -552,9 +596,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     field.leading = Leading::Hidden;
                     field.glued = true;
                 }
-                let is_letter = c.is_ascii_alphabetic();
-                field.glued |= after_empty && is_letter;
-                (after_empty, after_letter) = (false, is_letter);
+                field.glued |= glue.char(*c);
                 field.empty = false;
                 if *class != Class::Quoted {
                     field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
@@ -582,6 +624,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 environment,
                 leading,
                 empty,
+                glued,
                 climb,
             } => {
                 components.push_value(*climb);
@@ -600,8 +643,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     field.leading = field.leading.max(*leading);
                 }
                 field.empty &= empty;
-                field.glued |= *empty && after_letter;
-                (after_empty, after_letter) = (*empty, false);
+                field.glued |= glue.part(*empty || !rest.is_empty()) || *glued;
                 field.rest.push_str(rest);
                 field.splits |= !quoted;
                 field.environment &= environment;

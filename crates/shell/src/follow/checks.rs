@@ -412,13 +412,21 @@ fn check_code_of_sed(words: &[Field], feed: &Feed) -> Result<()> {
 /// Refuses recipes in a text of the line. What another program prints is code of that program.
 fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
     let is_text = matches!(feed, Feed::Text(_) | Feed::Written);
-    let is_input = |file: &str| is_text && (file == "-" || is_descriptor(file));
+    let is_stdin = |file: &str| matches!(file, "-" | "/dev/stdin" | "/dev/fd/0");
+    let is_input = |file: &str| match is_stdin(file) {
+        true => is_text,
+        false => is_descriptor(file),
+    };
     let mut before = "";
     let given = words.iter().find(|word| {
         let follows = matches!(before, "-f" | "--file" | "--makefile");
         before = word.rest();
-        let attached = ["-f", "--file=", "--makefile="].iter();
-        let mut attached = attached.filter_map(|option| word.rest().strip_prefix(option));
+        let text = word.rest();
+        let attached = ["--file=", "--makefile="].iter();
+        let letters = text.strip_prefix('-').filter(|one| !one.starts_with('-'));
+        let behind = letters.and_then(|letters| Some(letters.split_once('f')?.1));
+        let attached = attached.filter_map(|option| text.strip_prefix(option));
+        let mut attached = attached.chain(behind);
         follows && (word.process.is_some() || is_input(&word.text)) || attached.any(is_input)
     });
     match given {

@@ -7,7 +7,7 @@ use crate::files::only_names;
 use crate::table::{ASSIGNS, CODE_PROGRAMS, OUTPUT_FILES, WRITERS, Writes};
 use crate::variables::loads_code;
 use crate::walk::{Folder, Scope, Walk};
-use crate::words::{Field, shown};
+use crate::words::{Field, Hole, shown};
 use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
@@ -52,7 +52,7 @@ impl Walk<'_> {
             let is_code = listed(CODE_PROGRAMS, program);
             for field in rest {
                 self.may_write(&shown(field, scope), is_code);
-                if field.glued {
+                if field.hole != Hole::None {
                     self.may_write(field.rest(), is_code);
                 }
             }

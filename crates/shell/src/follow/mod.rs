@@ -221,7 +221,7 @@ impl Walk<'_> {
                     }
                     let outer = scope.folder.clone();
                     scope.folder = self.starting(&outer, place);
-                    let emptied = self.emptied(&fields)?;
+                    let emptied = self.emptied(&program, &fields)?;
                     self.check_words(&program, &mut fields, scope)?;
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| shown(field, scope)).collect())?;

@@ -56,6 +56,11 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
                 continue;
             }
             Some(Awaited::Length) if text.bytes().all(|byte| byte.is_ascii_digit()) => continue,
+            // it may be a number: then the code is in the next word
+            Some(Awaited::Length) if !word.is_known() => {
+                code.texts.push(text);
+                continue;
+            }
             Some(Awaited::Length) | None => {}
         }
         if let Some(long) = text.strip_prefix("--") {

@@ -1,12 +1,17 @@
 //! Commands if parts of their words, or whole words, are empty: `rm $x-rf d`, `timeout $x 3 rm f`.
 
-use super::{Result, Run, listed, refuse};
+use super::{Result, Run, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::syntax::is_noted;
+use crate::table::{ASSIGNS, SHELLS};
+use crate::variables::runs_values_of;
 use crate::walk::{Scope, Walk};
 use crate::words::{ATOM, Field, shown};
 use crate::wrappers::WRAPPERS;
+
+/// Programs beside [`WRAPPERS`] in which options with values and operands stand before what runs.
+const TAKES_PLACES: &str = "git env su sg runuser printf xargs gxargs parallel watch at batch crontab tmux scp sftp rsync vi vim nvim view ex vimdiff";
 
 /// The most words of a command of which each may be none.
 const MOST_SHIFTING: usize = 3;
@@ -14,14 +19,23 @@ const MOST_SHIFTING: usize = 3;
 impl Walk<'_> {
     /// Returns the words of a command if all that may be empty is empty, where that makes others of them: `git reset $x--hard`,
     /// `docker ${x}rm`.
-    pub(super) fn emptied(&mut self, fields: &[Field]) -> Result<Option<Vec<Field>>> {
+    pub(super) fn emptied(
+        &mut self,
+        program: &str,
+        fields: &[Field],
+    ) -> Result<Option<Vec<Field>>> {
         if !fields.iter().skip(1).any(|word| word.glued) {
             return Ok(None);
         }
         self.charge(fields.iter().map(|field| ATOM + field.text.len()).sum())?;
-        let words = fields.iter().map(|word| match word.glued {
-            true => word.emptied(),
-            false => word.clone(),
+        let assigns = ASSIGNS.contains(&program);
+        let names_run = |word: &&Field| assigns && word.glued && runs_values_of(word.rest());
+        if let Some(word) = fields.iter().find(names_run) {
+            return refuse("the variable that is assigned", word);
+        }
+        let words = fields.iter().flat_map(|word| match word.glued {
+            true => word.emptied(assigns),
+            false => vec![word.clone()],
         });
         Ok(Some(words.collect()))
     }
@@ -85,8 +99,9 @@ impl Walk<'_> {
             let run = match self.next(program, &words, feed) {
                 Ok(run) => run,
                 Err(ShellError::Undetermined {
-                    what: "an option", ..
-                }) => continue,
+                    what: "an option",
+                    written,
+                }) if !written.contains(['$', '`']) => continue,
                 Err(error) => return Err(error),
             };
             // the subcommand is another one
@@ -104,7 +119,7 @@ impl Walk<'_> {
 fn shifting(program: &str, fields: &[Field]) -> Vec<usize> {
     let n_plain = match program {
         "ssh" | "slogin" | "autossh" | "rsh" => 2,
-        _ if listed("git env su sg runuser printf", program) => 1,
+        _ if listed(TAKES_PLACES, program) || SHELLS.contains(&unversioned(program)) => 1,
         _ if WRAPPERS.iter().any(|one| listed(one.names, program)) => 1,
         _ => return Vec::new(),
     };
@@ -127,12 +142,31 @@ fn shifting(program: &str, fields: &[Field]) -> Vec<usize> {
     places
 }
 
-/// Leaves out what begins with an option, which is no command, or with a parameter, which names one as it stands.
+/// Leaves out words that may be none in front of what would run, and what then begins with an option, which is no command.
 fn without_odd(run: Run) -> Run {
-    let is_odd = |text: &str| text.starts_with(['-', '$']);
     match run {
-        Run::Words(words) if words.first().is_some_and(|first| is_odd(&first.text)) => Run::Nothing,
-        Run::Line(text, _) if is_odd(&text) => Run::Nothing,
+        Run::Words(words) => {
+            let kept = words.into_iter().skip_while(Field::may_vanish);
+            let kept: Vec<Field> = kept.collect();
+            match kept.first() {
+                Some(first) if !first.text.starts_with('-') => Run::Words(kept),
+                _ => Run::Nothing,
+            }
+        }
+        Run::Line(text, positional) => {
+            let is_parameter = |word: &&str| {
+                let name = word.strip_prefix('$').unwrap_or_default();
+                !name.is_empty()
+                    && name
+                        .chars()
+                        .all(|c| "_{}".contains(c) || c.is_alphanumeric())
+            };
+            let kept: Vec<&str> = text.split(' ').skip_while(is_parameter).collect();
+            match kept.first() {
+                Some(first) if !first.starts_with('-') => Run::Line(kept.join(" "), positional),
+                _ => Run::Nothing,
+            }
+        }
         Run::At(place, run) => Run::At(place, Box::new(without_odd(*run))),
         Run::All(runs) => Run::All(runs.into_iter().map(without_odd).collect()),
         run => run,

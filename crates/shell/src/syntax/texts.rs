@@ -10,7 +10,7 @@ use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
 use crate::quoting;
 use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
-use crate::variables::{loads_code, runs_values_of, variable_of};
+use crate::variables::{RUN_VARIABLES, loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
 const ARGUMENTS: &str = "$";
@@ -161,7 +161,11 @@ impl Texts {
         let own = self.assigns.iter();
         let named = own.filter(|name| runs_values_of(name) || loads_code(name) && *name != "PATH");
         let any = !self.assigns.is_empty();
-        let others = assigned.iter().filter(|name| any && runs_values_of(name));
+        let evaluates = !self.evaluated.is_empty();
+        let may_be = |name: &&String| {
+            any && runs_values_of(name) || evaluates && RUN_VARIABLES.contains(&name.as_str())
+        };
+        let others = assigned.iter().filter(may_be);
         named.chain(others).next().cloned()
     }
 

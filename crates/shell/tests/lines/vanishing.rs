@@ -21,11 +21,31 @@ fn what_may_be_empty_hides_no_deletion() {
         "ssh -o $x ProxyCommand='rm -r d' h",
         "ssh h -o $x ProxyCommand='rm -r d'",
         "npm exec -- r${x}m -r d",
+        "timeout $x 3 $y/bin/rm -r d",
+        "env -u $x A B=1 $y rm -r d",
+        "xargs -n $x 1 rm -r d <<< ''",
+        "bash --rcfile $x f -c 'rm -r d'",
+        "watch -n $x 1 rm -r d",
+        "sftp -o $x 'ProxyCommand=rm -r d' m",
+        "env -u $x A \"$(echo v- | rev)\" rm -r d",
+        "git -C $x . \"$(rev <<< p-)\" -c alias.q='!rm -r d' q",
         "ssh -o '=ProxyCommand=rm -r d' h",
         "scp -o ' = ProxyCommand=rm -r d' f h:",
     ]);
     let found = read("rm $x-rf d").unwrap();
     assert_eq!(found, [["rm", "$x-rf", "d"], ["rm", "-rf", "d"]]);
+    for line in [
+        "y=-${x}delete; find d $y",
+        "y=-del$x; find d \"${y}ete\"",
+        "for w in -del${x}ete; do find d $w; done",
+        "for w in a -del${x}ete; do find d \"$w\"; done",
+    ] {
+        let found = read(line).unwrap();
+        let deletes = found
+            .iter()
+            .any(|words| words.contains(&"-delete".to_owned()));
+        assert!(deletes, "{line}: {found:?}");
+    }
     all_are_unknown(&["rm $x-rf $d", "rm \"$x\"-rf \"$HOME\""]);
 }
 
@@ -43,7 +63,12 @@ fn what_may_be_empty_hides_no_assignment_file_or_setting() {
         "find f -fprintf a.${x}sh 'rm -r d'; bash a.sh",
         "echo 'ProxyCommand rm -r d' > c; ssh -F $x c h",
         "sed -l $x 5 '1e rm -r d' f",
+        "sed -l *5 'e rm -r d' <<< x",
         "make -f - <<< \"\\$(shell rm -r d)$y\"",
+        "make -sf- <<< \"\\$(shell rm -r d)$y\"",
+        "make -f /dev/fd/3 3<<< \"\\$(shell rm -r d)\"",
+        "echo \"\\$(shell rm -r d)$y\" | make -f -",
+        "echo 'rm -r d' > q; sort -o _${x}_ q; bash __",
         "make $x-f - <<< '$(shell rm -r d)'\"$y\"",
         "shopt -so - keyword; bash -c : BASH_ENV=/dev/stdin <<< 'rm -r d'",
     ]);
@@ -93,6 +118,8 @@ fn names_that_are_put_together_are_assigned() {
         "export BASH_ENV; set -- ++BASH _ENV; (($1$2)); bash -c :",
         "export BASH_ENV; z=++bash_env; z=${z^^}; ((z)); bash -c :",
         "export BASH_ENV; [ -v 'a[B$@ASH_ENV=1]' ]; bash -c :",
+        "export BAS\"$x\"H_ENV; set -- ++BASH _ENV; (($1$2)); bash -c :",
+        "export BASH_ENV; printf -v z %s%s +$x$y+BASH _ENV; ((z)); bash -c :",
         "n=BASH_EXE${x}CUTION_STRING; y=${!n}; y=${y##*#}; (( y )) #a[$(rm -r d)0]",
         "zsh -c 'x=ls; - typeset x=rm; $x -r d'",
         "zsh -c 'noglob alias ls=rm; eval ls d'",
