@@ -18,8 +18,6 @@ pub(super) enum Feed {
     /// The standard input of the line itself.
     Nothing,
     Text(String),
-    /// A text of the line, with parts that it does not determine.
-    Written,
     Unknown,
     /// The rest of the script, which its shell reads from its standard input.
     Script,
@@ -28,7 +26,7 @@ pub(super) enum Feed {
 impl Feed {
     /// Whether there is an input that the text does not determine.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self, Feed::Written | Feed::Unknown | Feed::Script)
+        matches!(self, Feed::Unknown | Feed::Script)
     }
 }
 

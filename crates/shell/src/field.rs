@@ -171,7 +171,9 @@ impl Field {
                 ..self.clone()
             }];
         }
-        let words = self.rest().split_ascii_whitespace();
+        // the values of a loop stand on a line each
+        let is_end = |c: char| c == '\n' || self.splits && c.is_ascii_whitespace();
+        let words = self.rest().split(is_end).filter(|word| !word.is_empty());
         let words = words.map(|word| Field {
             pattern: self.pattern,
             tilde: self.tilde,

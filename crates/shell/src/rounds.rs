@@ -41,14 +41,14 @@ impl Walk<'_> {
             // one name of a file, or one word of an expansion
             if let Some(leading) = fields.iter().map(Field::leading).max() {
                 let written = format!("${name}");
-                let texts = |of: fn(&Field) -> &str| {
+                let texts = |of: fn(&Field) -> &str, between: &str| {
                     let texts = fields.iter().map(of);
-                    texts.collect::<Vec<_>>().join(" ")
+                    texts.collect::<Vec<_>>().join(between)
                 };
                 let partial = Partial {
                     written,
-                    determined: texts(Field::determined),
-                    rest: texts(Field::rest),
+                    determined: texts(Field::determined, " "),
+                    rest: texts(Field::rest, "\n"),
                     leading,
                     empty: true,
                     glued: fields.iter().any(|field| field.glued),

@@ -260,6 +260,25 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
+/// Whether the name of some variable through which code may run begins so.
+pub(super) fn may_run(begin: &str) -> bool {
+    let lists = [
+        RUN_VARIABLES,
+        EXPANDED_VARIABLES,
+        LINE_VARIABLES,
+        LOADERS,
+        MAKE_OPTIONS,
+    ];
+    let is_harmless = HARMLESS_PREFIXES
+        .iter()
+        .any(|prefix| begin.starts_with(prefix));
+    let mut names = lists.into_iter().flatten().chain([&STARTUP_VARIABLE]);
+    let mut prefixes = LOADER_PREFIXES.iter();
+    names.any(|name| name.starts_with(begin))
+        || prefixes.any(|prefix| prefix.starts_with(begin))
+        || loads_code(begin) && !is_harmless
+}
+
 /// Whether programs run the value of a variable as a line, such as those that build others. A value that the text does not determine is listed
 /// with the variable, as that of all that [load code](loads_code).
 pub(super) fn is_build_variable(name: &str) -> bool {

@@ -314,7 +314,6 @@ impl<'l> Walk<'l> {
                     if place + 1 < pipeline.len() {
                         input = match self.node_output(node, scope, &input)? {
                             Some(text) => Feed::Text(text),
-                            None if prints_words(node) => Feed::Written,
                             None => Feed::Unknown,
                         };
                     }
@@ -610,12 +609,7 @@ impl<'l> Walk<'l> {
                     }
                 }
             };
-            feed = match (text, &redirect.target) {
-                (Some(text), _) => Feed::Text(text),
-                (None, Target::Heredoc(_)) => Feed::Written,
-                (None, Target::Word(_)) if redirect.operator == "<<<" => Feed::Written,
-                (None, Target::Word(_)) => Feed::Unknown,
-            };
+            feed = text.map_or(Feed::Unknown, Feed::Text);
         }
         Ok(feed)
     }
@@ -659,16 +653,6 @@ fn raw_text(word: &Word) -> String {
         | Part::Opaque { written, .. } => written,
     });
     parts.collect()
-}
-
-/// Whether a command prints words of the line.
-fn prints_words(node: &Node) -> bool {
-    let word = match &node.kind {
-        Kind::Simple { words, .. } => words.first(),
-        _ => None,
-    };
-    word.and_then(syntax::literal)
-        .is_some_and(|name| matches!(&*name, "echo" | "printf"))
 }
 
 /// Returns the variables that are assigned once, in a statement of the text itself.

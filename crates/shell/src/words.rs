@@ -379,7 +379,7 @@ impl Walk<'_> {
                         written: written.clone(),
                         // `${x:-TEXT}` may be the text, which is not told from the rest
                         determined: written.clone(),
-                        rest: default_of(written).to_owned(),
+                        rest: text_in(written).to_owned(),
                         quoted: *quoted && !written.contains('@'),
                         environment: false,
                         leading: match begins {
@@ -387,7 +387,7 @@ impl Walk<'_> {
                             _ => Leading::Open,
                         },
                         empty: !begins || !is_never_empty(written),
-                        glued: !default_of(written).is_empty(),
+                        glued: !text_in(written).is_empty(),
                         climb: match begins && has_plain_default(written) {
                             true => Climb::No,
                             false => Climb::Open,
@@ -530,12 +530,16 @@ fn is_never_empty(written: &str) -> bool {
     parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
 }
 
-/// Returns the value of `${x:-y}` and `${x=y}` if the variable has none and the text is a plain one.
-fn default_of(written: &str) -> &str {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+./:@,".contains(c);
-    match parts_of(written) {
-        Some((_, "-" | ":-" | "=" | ":=", other)) if other.chars().all(is_plain) => other,
+/// Returns the plain text of the line that an expansion may stand for: `y` of `${x:-y}`, `${x:+y}` and `${x/z/y}`.
+fn text_in(written: &str) -> &str {
+    let text = match parts_of(written) {
+        Some((_, "-" | ":-" | "=" | ":=" | "+" | ":+", other)) => other,
+        Some((_, "/", other)) => other.rsplit('/').next().unwrap_or_default(),
         _ => "",
+    };
+    match text.contains(['$', '`', '\\', '"', '\'']) {
+        true => "",
+        false => text,
     }
 }
 

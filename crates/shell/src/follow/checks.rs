@@ -11,7 +11,7 @@ use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
 use crate::syntax::is_noted;
 use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
-use crate::variables::{loads_code, runs_values_of, variable_of};
+use crate::variables::{loads_code, may_run, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 
@@ -43,6 +43,12 @@ fn gives_option(text: &str) -> bool {
         .is_some_and(|text| text.trim_start_matches(['"', '\'']).starts_with('-'))
 }
 
+/// Whether a name of which the line determines the beginning may be that of a variable through which code runs: `P$y`, `LESS$y`.
+fn may_name_run_variable(name: &str) -> bool {
+    name.split_once(['$', '`'])
+        .is_some_and(|(begin, _)| !begin.is_empty() && may_run(begin))
+}
+
 /// Refuses builtins that assign variables whose values a shell runs, and names that refer to other variables.
 pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
     let refers = |field: &&Field| field.text.starts_with('-') && field.text.contains('n');
@@ -62,7 +68,9 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         // a file in a folder has no name of a variable
         let before = name.split(['*', '?']).next().unwrap_or_default();
         let is_file = field.pattern && name.contains(['*', '?']) && !before.contains('/');
-        is_file || field.hole == Hole::Start && (name.contains('[') || is_variable)
+        is_file
+            || field.hole == Hole::Start && (name.contains('[') || is_variable)
+            || field.hole != Hole::None && !runs_words && may_name_run_variable(name)
     };
     if ASSIGNS.contains(&program)
         && let Some(field) = words.iter().find(open)
@@ -250,7 +258,13 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
         if text == "--" {
             return Ok(());
         }
-        if word.hole == Hole::Within && is_open_option(text, table.values) {
+        let begins = match word.hole {
+            Hole::None => None,
+            Hole::Within => Some(text),
+            // a variable that holds the beginning of one
+            Hole::Start => Some(word.determined()).filter(|text| text.starts_with('-')),
+        };
+        if begins.is_some_and(|text| is_open_option(text, table.values)) {
             return refuse("an option", word);
         }
         n_values = match (text.strip_prefix("--"), text.strip_prefix('-')) {
@@ -403,18 +417,21 @@ fn check_code_of_sed(words: &[Field], feed: &Feed) -> Result<()> {
             _ => return refuse("the code of `sed`", word),
         }
     }
+    if let Some(word) = code.pattern {
+        return refuse("the code of `sed`", word);
+    }
     match texts.iter().find(|code| sed::effects_of(code).runs) {
         Some(code) => refuse("a line that `sed` runs", &Field::known(code.as_str())),
         None => Ok(()),
     }
 }
 
-/// Refuses recipes in a text of the line. What another program prints is code of that program.
+/// Refuses recipes in an input.
 fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
-    let is_text = matches!(feed, Feed::Text(_) | Feed::Written);
+    let is_given = !matches!(feed, Feed::Nothing);
     let is_stdin = |file: &str| matches!(file, "-" | "/dev/stdin" | "/dev/fd/0");
     let is_input = |file: &str| match is_stdin(file) {
-        true => is_text,
+        true => is_given,
         false => is_descriptor(file),
     };
     let mut before = "";

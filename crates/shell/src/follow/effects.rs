@@ -35,16 +35,13 @@ impl Walk<'_> {
         let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
         if ASSIGNS.contains(&program) {
             for field in rest {
-                let emptied = field.glued.then(|| field.rest());
-                for assignment in [Some(field.text.as_str()), emptied].into_iter().flatten() {
-                    let Some((name, value)) = assignment.split_once('=') else {
-                        continue;
-                    };
-                    self.assigned.insert(name.to_owned());
-                    self.named_program(name, value)?;
-                    if loads_code(name) {
-                        self.push(vec![format!("{name}="), value.to_owned()])?;
-                    }
+                let Some((name, value)) = field.text.split_once('=') else {
+                    continue;
+                };
+                self.assigned.insert(name.to_owned());
+                self.named_program(name, value)?;
+                if loads_code(name) {
+                    self.push(vec![format!("{name}="), value.to_owned()])?;
                 }
             }
         }

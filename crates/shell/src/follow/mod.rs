@@ -176,7 +176,7 @@ impl Walk<'_> {
                         };
                         self.line(text, None, scope, &rest, from)?;
                     }
-                    Feed::Written | Feed::Unknown | Feed::Script => {
+                    Feed::Unknown | Feed::Script => {
                         let what = "what a shell reads from its standard input";
                         return Err(ShellError::undetermined(what, ""));
                     }
@@ -258,10 +258,11 @@ impl Walk<'_> {
                             false => open.push((Run::Words(emptied), place, dialect)),
                         }
                     }
+                    open.push((next, place.max(there), dialect));
+                    // before it: what it writes, they do not run
                     for run in self.runs_shifted(&program, &fields, scope, feed)? {
                         open.push((run, place.max(there), dialect));
                     }
-                    open.push((next, place.max(there), dialect));
                 }
             }
         }

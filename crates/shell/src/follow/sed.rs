@@ -16,6 +16,8 @@ pub(super) struct Effects<'c> {
 pub(super) struct Code<'w> {
     /// The values of `-e`, or the first operand.
     texts: Vec<&'w str>,
+    /// A word with code that is a pattern: a file may have the name, if it has no slash.
+    pub(super) pattern: Option<&'w Field>,
     /// The words that name files with code, or hold the name behind the option.
     pub(super) files: Vec<(&'w Field, &'w str)>,
 }
@@ -40,6 +42,11 @@ enum Awaited {
     Length,
 }
 
+/// Whether a word is a pattern that the name of a file in the folder may match.
+fn may_be_name(word: &Field) -> bool {
+    word.pattern && !word.text.contains('/')
+}
+
 /// Returns the code in the words of `sed`.
 pub(super) fn code_of(words: &[Field]) -> Code<'_> {
     let mut code = Code::default();
@@ -49,6 +56,7 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
         match awaited.take() {
             Some(Awaited::Text) => {
                 code.texts.push(text);
+                code.pattern = may_be_name(word).then_some(word).or(code.pattern);
                 continue;
             }
             Some(Awaited::File) => {
@@ -107,11 +115,14 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
                 }
                 is_given |= rest.starts_with(['e', 'f']);
             }
-            None if letters.is_empty() && operand.is_none() => operand = Some(text),
+            None if letters.is_empty() && operand.is_none() => operand = Some(word),
             None => {}
         }
     }
-    code.texts.extend(operand.filter(|_| !is_given));
+    if let Some(word) = operand.filter(|_| !is_given) {
+        code.texts.push(word.determined());
+        code.pattern = may_be_name(word).then_some(word).or(code.pattern);
+    }
     code
 }
 

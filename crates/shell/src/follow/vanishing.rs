@@ -4,14 +4,15 @@ use super::{Result, Run, listed, refuse, unversioned};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::syntax::is_noted;
-use crate::table::{ASSIGNS, SHELLS};
+use crate::table::{ASSIGNS, EDITORS, SHELLS};
 use crate::variables::runs_values_of;
 use crate::walk::{Scope, Walk};
 use crate::words::{ATOM, Field, shown};
 use crate::wrappers::WRAPPERS;
 
 /// Programs beside [`WRAPPERS`] in which options with values and operands stand before what runs.
-const TAKES_PLACES: &str = "git env su sg runuser printf xargs gxargs parallel watch at batch crontab tmux scp sftp rsync vi vim nvim view ex vimdiff";
+const TAKES_PLACES: &str =
+    "git env su sg runuser printf xargs gxargs parallel watch at batch crontab tmux scp sftp rsync";
 
 /// The most words of a command of which each may be none.
 const MOST_SHIFTING: usize = 3;
@@ -108,10 +109,62 @@ impl Walk<'_> {
             if program == "git" {
                 self.push(words.iter().map(|field| shown(field, scope)).collect())?;
             }
-            runs.push(without_odd(run));
+            runs.push(self.without_odd(run, feed));
         }
         Ok(runs)
     }
+
+    /// Leaves out words that may be none in front of what would run, and then what begins with an option, which is no command, what is a
+    /// file that the line writes and no program of the system, and an input that nothing determines.
+    fn without_odd(&self, run: Run, feed: &Feed) -> Run {
+        match run {
+            Run::Words(words) => {
+                let kept = words.into_iter().skip_while(Field::may_vanish);
+                let kept: Vec<Field> = kept.collect();
+                match kept.first() {
+                    Some(first) if !self.is_no_program(&first.text) => Run::Words(kept),
+                    _ => Run::Nothing,
+                }
+            }
+            Run::Line(text, positional) => {
+                let words = text.split(' ');
+                let kept: Vec<&str> = words.skip_while(|word| is_parameters(word)).collect();
+                match kept.first() {
+                    Some(first) if !self.is_no_program(first) => {
+                        Run::Line(kept.join(" "), positional)
+                    }
+                    _ => Run::Nothing,
+                }
+            }
+            Run::At(place, run) => Run::At(place, Box::new(self.without_odd(*run, feed))),
+            Run::All(runs) => {
+                let runs = runs.into_iter().map(|run| self.without_odd(run, feed));
+                Run::All(runs.collect())
+            }
+            Run::Input if feed.is_open() => Run::Nothing,
+            run => run,
+        }
+    }
+
+    fn is_no_program(&self, name: &str) -> bool {
+        let is_plain = !name.contains('/') && !self.assigned.contains("PATH");
+        name.starts_with('-') || is_plain && self.writes_file(name) || is_parameters(name)
+    }
+}
+
+/// Whether a text has no letter or digit beside the names of parameters: `$x`, `${x}`, `$x@$y`.
+fn is_parameters(text: &str) -> bool {
+    let mut parts = text.split('$');
+    let is_named = |c: char| "_{}".contains(c) || c.is_alphanumeric();
+    let is_symbols = |text: &str| !text.contains(is_named);
+    parts.next().is_some_and(is_symbols)
+        && parts.all(|part| {
+            let behind = match part.strip_prefix('{') {
+                Some(braced) => braced.split_once('}').map(|(_, behind)| behind),
+                None => Some(part.trim_start_matches(is_named)),
+            };
+            behind.is_some_and(is_symbols)
+        })
 }
 
 /// Returns the places of words that may be none, where others then take their places: among options with values and operands in front
@@ -119,6 +172,8 @@ impl Walk<'_> {
 fn shifting(program: &str, fields: &[Field]) -> Vec<usize> {
     let n_plain = match program {
         "ssh" | "slogin" | "autossh" | "rsh" => 2,
+        // options may stand anywhere
+        _ if listed(EDITORS, program) => usize::MAX,
         _ if listed(TAKES_PLACES, program) || SHELLS.contains(&unversioned(program)) => 1,
         _ if WRAPPERS.iter().any(|one| listed(one.names, program)) => 1,
         _ => return Vec::new(),
@@ -140,35 +195,4 @@ fn shifting(program: &str, fields: &[Field]) -> Vec<usize> {
         before_value = vanishes || is_option;
     }
     places
-}
-
-/// Leaves out words that may be none in front of what would run, and what then begins with an option, which is no command.
-fn without_odd(run: Run) -> Run {
-    match run {
-        Run::Words(words) => {
-            let kept = words.into_iter().skip_while(Field::may_vanish);
-            let kept: Vec<Field> = kept.collect();
-            match kept.first() {
-                Some(first) if !first.text.starts_with('-') => Run::Words(kept),
-                _ => Run::Nothing,
-            }
-        }
-        Run::Line(text, positional) => {
-            let is_parameter = |word: &&str| {
-                let name = word.strip_prefix('$').unwrap_or_default();
-                !name.is_empty()
-                    && name
-                        .chars()
-                        .all(|c| "_{}".contains(c) || c.is_alphanumeric())
-            };
-            let kept: Vec<&str> = text.split(' ').skip_while(is_parameter).collect();
-            match kept.first() {
-                Some(first) if !first.starts_with('-') => Run::Line(kept.join(" "), positional),
-                _ => Run::Nothing,
-            }
-        }
-        Run::At(place, run) => Run::At(place, Box::new(without_odd(*run))),
-        Run::All(runs) => Run::All(runs.into_iter().map(without_odd).collect()),
-        run => run,
-    }
 }
