@@ -36,6 +36,8 @@ pub(super) struct Partial {
     pub(super) determined: String,
     /// Its value if the parts that are not determined are empty.
     pub(super) rest: String,
+    /// The same, with the texts for which expansions may stand: `ete` of `${x:+ete}`.
+    pub(super) filled: String,
     pub(super) leading: Leading,
     /// Whether it may be empty.
     pub(super) empty: bool,
@@ -56,6 +58,8 @@ pub(super) struct Field {
     pub(super) determined: String,
     /// The text if its undetermined parts are empty.
     pub(super) rest: String,
+    /// The same, with the texts for which expansions may stand.
+    pub(super) filled: String,
     /// Whether all parts so far may be empty.
     pub(super) empty: bool,
     /// Whether a part that may be empty touches a letter or digit, or hides an option: `c$x`, `${x}p`, `$x-r`.
@@ -86,6 +90,7 @@ impl Field {
             hole: Hole::None,
             determined: String::new(),
             rest: String::new(),
+            filled: String::new(),
             empty: true,
             glued: false,
             splits: false,
@@ -130,6 +135,14 @@ impl Field {
         }
     }
 
+    /// Returns the text if its undetermined parts are the texts for which they may stand, or else empty.
+    pub(super) fn filled(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.filled,
+        }
+    }
+
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
         self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
@@ -155,11 +168,11 @@ impl Field {
         self.splits && self.empty && !self.silent && self.hole != Hole::None && self.rest.is_empty()
     }
 
-    /// Returns the words that the field is if its undetermined parts are empty; of an assignment (`assigns`), those of the name. The
-    /// words of a loop count as several.
-    pub(super) fn emptied(&self, assigns: bool) -> Vec<Field> {
+    /// Returns the words that the field is if it is this text, its own without its undetermined parts; of an assignment (`assigns`),
+    /// those of the name are left out. The words of a loop count as several.
+    pub(super) fn as_text(&self, text: &str, assigns: bool) -> Vec<Field> {
         if let (Some((name, _)), Some((_, value))) =
-            (self.rest().split_once('='), self.text.split_once('='))
+            (text.split_once('='), self.text.split_once('='))
             && assigns
             && value.contains(['$', '`'])
         {
@@ -173,7 +186,7 @@ impl Field {
         }
         // the values of a loop stand on a line each
         let is_end = |c: char| c == '\n' || self.splits && c.is_ascii_whitespace();
-        let words = self.rest().split(is_end).filter(|word| !word.is_empty());
+        let words = text.split(is_end).filter(|word| !word.is_empty());
         let words = words.map(|word| Field {
             pattern: self.pattern,
             tilde: self.tilde,
@@ -219,6 +232,7 @@ impl Field {
             hole: hole.max(self.hole),
             determined: self.determined().replace(mark, by.determined()),
             rest: self.rest().replace(mark, by.rest()),
+            filled: self.filled().replace(mark, by.filled()),
             empty: self.empty && by.empty,
             glued: self.glued || by.glued || begins && hides,
             splits: self.splits || whole && by.splits,

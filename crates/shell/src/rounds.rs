@@ -49,6 +49,7 @@ impl Walk<'_> {
                     written,
                     determined: texts(Field::determined, " "),
                     rest: texts(Field::rest, "\n"),
+                    filled: texts(Field::filled, "\n"),
                     leading,
                     empty: true,
                     glued: fields.iter().any(|field| field.glued),

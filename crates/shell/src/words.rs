@@ -22,6 +22,7 @@ pub(super) enum Atom {
         written: String,
         determined: String,
         rest: String,
+        filled: String,
         quoted: bool,
         environment: bool,
         leading: Leading,
@@ -85,7 +86,7 @@ impl Walk<'_> {
             split(&atoms, &mut fields);
         }
         for field in &mut fields {
-            self.charge(field.text.len() + field.rest.len() + 1)?;
+            self.charge(field.text.len() + field.rest.len() + field.filled.len() + 1)?;
             if field.tilde && self.is_assigned_tilde(&field.text) {
                 field.leading = Leading::Open;
             }
@@ -113,6 +114,7 @@ impl Walk<'_> {
         // with the known parts of variables
         let mut determined = String::new();
         let mut rest = String::new();
+        let mut filled = String::new();
         // with what is not determined, as it stands there
         let mut written = String::new();
         let mut known = true;
@@ -133,6 +135,7 @@ impl Walk<'_> {
                     text.push(c);
                     determined.push(c);
                     rest.push(c);
+                    filled.push(c);
                     written.push(c);
                     continue;
                 }
@@ -142,13 +145,14 @@ impl Walk<'_> {
                     written,
                     determined: of_hole,
                     rest: rest_of_hole,
+                    filled: filled_of_hole,
                     leading: begins,
                     empty: is_empty,
                     glued: in_hole,
                     climb,
                     ..
                 } => {
-                    glued |= glue.part(is_empty || !rest_of_hole.is_empty()) || in_hole;
+                    glued |= glue.part(is_empty || !filled_of_hole.is_empty()) || in_hole;
                     components.push_value(climb);
                     if empty {
                         leading = leading.max(begins);
@@ -156,6 +160,7 @@ impl Walk<'_> {
                     empty &= is_empty;
                     determined.push_str(&of_hole);
                     rest.push_str(&rest_of_hole);
+                    filled.push_str(&filled_of_hole);
                     known = false;
                     written
                 }
@@ -168,7 +173,7 @@ impl Walk<'_> {
             text.push_str(if known { &part } else { "" });
             written.push_str(&part);
         }
-        self.charge(written.len() + determined.len() + rest.len() + 1)?;
+        self.charge(written.len() + determined.len() + rest.len() + filled.len() + 1)?;
         self.texts.planted |= plants(&text, false);
         Ok(match known {
             true => Ok(text),
@@ -176,6 +181,7 @@ impl Walk<'_> {
                 written,
                 determined,
                 rest,
+                filled,
                 leading,
                 empty,
                 glued,
@@ -296,6 +302,9 @@ impl Walk<'_> {
                                 rest: partial
                                     .map(|partial| partial.rest.clone())
                                     .unwrap_or_default(),
+                                filled: partial
+                                    .map(|partial| partial.filled.clone())
+                                    .unwrap_or_default(),
                                 // `"$@"` is any number of words
                                 quoted: *quoted && name != "@",
                                 environment,
@@ -342,6 +351,7 @@ impl Walk<'_> {
                             written: written.clone(),
                             determined: String::new(),
                             rest: String::new(),
+                            filled: String::new(),
                             quoted: *quoted,
                             environment: false,
                             leading,
@@ -363,6 +373,7 @@ impl Walk<'_> {
                         written: written.clone(),
                         determined: String::new(),
                         rest: String::new(),
+                        filled: String::new(),
                         quoted: *quoted,
                         environment: true,
                         leading: Leading::Open,
@@ -379,7 +390,8 @@ impl Walk<'_> {
                         written: written.clone(),
                         // `${x:-TEXT}` may be the text, which is not told from the rest
                         determined: written.clone(),
-                        rest: text_in(written).to_owned(),
+                        rest: String::new(),
+                        filled: text_in(written).to_owned(),
                         quoted: *quoted && !written.contains('@'),
                         environment: false,
                         leading: match begins {
@@ -470,6 +482,7 @@ fn value(text: &str, written: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &
             written: written.to_owned(),
             determined: text.to_owned(),
             rest: text.to_owned(),
+            filled: text.to_owned(),
             quoted: false,
             environment: false,
             leading: Leading::Open,
@@ -615,6 +628,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 if field.hole != Hole::None {
                     field.determined.push(*c);
                     field.rest.push(*c);
+                    field.filled.push(*c);
                 }
             }
             Atom::Empty => {
@@ -624,6 +638,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 written,
                 determined,
                 rest,
+                filled,
                 quoted,
                 environment,
                 leading,
@@ -636,6 +651,7 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                 if field.hole == Hole::None {
                     field.determined.clone_from(&field.text);
                     field.rest.clone_from(&field.text);
+                    field.filled.clone_from(&field.text);
                     field.hole = if field.text.is_empty() {
                         Hole::Start
                     } else {
@@ -647,7 +663,8 @@ fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
                     field.leading = field.leading.max(*leading);
                 }
                 field.empty &= empty;
-                field.glued |= glue.part(*empty || !rest.is_empty()) || *glued;
+                field.glued |= glue.part(*empty || !filled.is_empty()) || *glued;
+                field.filled.push_str(filled);
                 field.rest.push_str(rest);
                 field.splits |= !quoted;
                 field.environment &= environment;

@@ -251,7 +251,7 @@ impl Walk<'_> {
                         true => scope.parsed.dialect,
                         false => dialect_of(&program),
                     };
-                    if let Some(mut emptied) = emptied {
+                    for mut emptied in emptied {
                         // a builtin that assigns or moves has one effect, which is that of its words as they stand
                         match is_noted(&program) {
                             true => self.check_words(&program, &mut emptied, scope)?,

@@ -18,27 +18,31 @@ const TAKES_PLACES: &str =
 const MOST_SHIFTING: usize = 3;
 
 impl Walk<'_> {
-    /// Returns the words of a command if all that may be empty is empty, where that makes others of them: `git reset $x--hard`,
-    /// `docker ${x}rm`.
-    pub(super) fn emptied(
-        &mut self,
-        program: &str,
-        fields: &[Field],
-    ) -> Result<Option<Vec<Field>>> {
+    /// Returns the words of a command if all that may be empty is empty, or is the text for which it may stand, where that makes others
+    /// of them: `git reset $x--hard`, `docker ${x}rm`, `find d -del${x:+ete}`.
+    pub(super) fn emptied(&mut self, program: &str, fields: &[Field]) -> Result<Vec<Vec<Field>>> {
         if !fields.iter().skip(1).any(|word| word.glued) {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        self.charge(fields.iter().map(|field| ATOM + field.text.len()).sum())?;
         let assigns = ASSIGNS.contains(&program);
-        let names_run = |word: &&Field| assigns && word.glued && runs_values_of(word.rest());
-        if let Some(word) = fields.iter().find(names_run) {
+        let runs = |word: &&Field| runs_values_of(word.rest()) || runs_values_of(word.filled());
+        let mut glued = fields.iter().filter(|word| word.glued);
+        if let Some(word) = glued.clone().find(|word| assigns && runs(word)) {
             return refuse("the variable that is assigned", word);
         }
-        let words = fields.iter().flat_map(|word| match word.glued {
-            true => word.emptied(assigns),
-            false => vec![word.clone()],
-        });
-        Ok(Some(words.collect()))
+        let is_filled = glued.any(|word| word.filled() != word.rest());
+        let mut readings: Vec<fn(&Field) -> &str> = vec![Field::rest];
+        readings.extend(is_filled.then_some(Field::filled as fn(&Field) -> &str));
+        let size: usize = fields.iter().map(|field| ATOM + field.text.len()).sum();
+        self.charge(size.saturating_mul(readings.len()))?;
+        let words = |reading: &fn(&Field) -> &str| {
+            let words = fields.iter().flat_map(|word| match word.glued {
+                true => word.as_text(reading(word), assigns),
+                false => vec![word.clone()],
+            });
+            words.collect()
+        };
+        Ok(readings.iter().map(words).collect())
     }
 
     /// Records the effects of a command, and checks its files, if the words of it that may be none are none: `sort -o $x a.sh f`.
