@@ -188,13 +188,20 @@ impl RecordBuilder {
         reading: CellResult,
         at: usize,
     ) {
-        let (cell, trouble) = match reading {
-            Ok(value) => (Cell::Known(value), None),
-            Err(trouble) => (Cell::Unknown, trouble),
+        let place = self.cell(plan, level, slot);
+        let trouble = match (reading, place) {
+            (Ok(value), Some(place)) => {
+                *place = Some(Cell::Known(value));
+                return;
+            }
+            (Ok(_), None) => return,
+            (Err(trouble), place) => {
+                place
+                    .into_iter()
+                    .for_each(|place| *place = Some(Cell::Unknown));
+                trouble
+            }
         };
-        if let Some(place) = self.cell(plan, level, slot) {
-            *place = Some(cell);
-        }
         if let Some(trouble) = trouble {
             let field = plan
                 .level(level)
@@ -328,18 +335,23 @@ impl RecordBuilder {
             let known =
                 |text: &&DeferredText| matches!(event.get(text.field), Some(Some(Cell::Known(_))));
             self.deferred.extend(self.passed.iter().filter(known));
-            let mut cells = Vec::with_capacity(plan.n_event);
             for (slot, absent) in plan.absent.iter().enumerate() {
-                let found = self.event.get_mut(slot).and_then(Option::take);
-                if found.is_some() {
-                    note(&plan.found.event, slot);
+                match self.event.get_mut(slot) {
+                    Some(Some(_)) => note(&plan.found.event, slot),
+                    Some(place) if absent.is_some() => place.clone_from(absent),
+                    _ => {
+                        let cell = self.miss(plan, slot, at);
+                        if let Some(place) = self.event.get_mut(slot) {
+                            *place = Some(cell);
+                        }
+                    }
                 }
-                let cell = match found.or_else(|| absent.clone()) {
-                    Some(cell) => cell,
-                    None => self.miss(plan, slot, at),
-                };
-                cells.push(cell);
             }
+            // Filled in place, then moved at once: a cell that passes through other variables is copied in pieces, for which a
+            // processor waits.
+            let found = self.event.iter_mut().take(plan.n_event);
+            let cells = found.map(|cell| cell.take().unwrap_or(Cell::Unknown));
+            let cells = cells.collect();
             self.end_step(cells);
         } else {
             self.end_rows(plan, at);

@@ -32,6 +32,10 @@ impl Wanted {
         place.is_some_and(|place| self.has_place(place))
     }
 
+    fn count(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
     fn has_place(self, place: usize) -> bool {
         self.0 >> place & 1 != 0
     }
@@ -195,27 +199,26 @@ impl Draft {
         if self.packed && wanted.has("result") {
             self.result = self.result.as_ref().map(unpack);
         }
-        let values = [
-            Some(Value::int(index.into())),
-            Some(string(self.kind.name())),
-            self.role,
-            self.text,
-            self.tool,
-            self.args,
-            self.call,
-            self.result,
-            self.error,
-            self.at,
-            self.agent,
-            Some(self.raw),
-            Some(item.clone()),
-        ];
-        let mut members = Vec::with_capacity(MEMBERS.len());
-        for (place, value) in values.into_iter().enumerate() {
-            if let (true, Some(value)) = (wanted.has_place(place), value) {
+        let mut members = Vec::with_capacity(wanted.count());
+        // One by one: by way of an array, copying the values took 8 % of the time of an audit.
+        let mut add = |place: usize, value: Option<Value>| {
+            if let Some(value) = value.filter(|_| wanted.has_place(place)) {
                 members.push((SmolStr::new_static(MEMBERS[place]), value));
             }
-        }
+        };
+        add(0, Some(Value::int(index.into())));
+        add(1, Some(string(self.kind.name())));
+        add(2, self.role);
+        add(3, self.text);
+        add(4, self.tool);
+        add(5, self.args);
+        add(6, self.call);
+        add(7, self.result);
+        add(8, self.error);
+        add(9, self.at);
+        add(10, self.agent);
+        add(11, Some(self.raw));
+        add(12, wanted.has_place(12).then(|| item.clone()));
         object(members)
     }
 }
