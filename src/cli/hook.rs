@@ -502,6 +502,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
     let read = CallList::read(session.file("calls")).map_err(|why| refused(&why))?;
+    let is_first = read.is_none();
     let mut before = match read {
         Some(list) => list,
         None => first_list(&mut session, args.sync, &refused)?,
@@ -525,7 +526,8 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         redact: args.redact.clone(),
     };
     let mut monitor = DurableMonitor::open(Setup {
-        warns: false,
+        // Once for each session, since each call is a process of its own.
+        warns: is_first,
         witness: before.kept.clock.clone(),
         options: &|options| args.questions.set(options),
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
