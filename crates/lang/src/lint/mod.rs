@@ -83,7 +83,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     let constant = conditions::lint(spec, &mut budget, &mut found);
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
-    absent::lint(spec, &mut found);
+    absent::lint(spec, &mut budget, &mut found);
     unused_key::lint(spec, &mut found);
     let compared_requirements = requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
@@ -145,17 +145,21 @@ pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
 
 /// Returns the expressions that some condition of the spec compares with null, so that null is handled.
 fn compared_with_null(spec: &Spec) -> FxHashSet<ExprId> {
-    let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
     let all = (0..spec.exprs.len()).map(ExprId::new);
-    let compared = all.filter_map(|id| match spec.exprs.get(id) {
+    all.filter_map(|id| null_test(spec, id)).collect()
+}
+
+/// Returns the expression that a condition compares with null, if it does.
+fn null_test(spec: &Spec, id: ExprId) -> Option<ExprId> {
+    let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
+    match spec.exprs.get(id) {
         Expr::Compare(Compare::Eq, other, null) | Expr::Compare(Compare::Eq, null, other)
             if is_null(null) =>
         {
             Some(*other)
         }
         _ => None,
-    });
-    compared.collect()
+    }
 }
 
 /// Whether one span is inside another.
