@@ -1,6 +1,6 @@
 //! Probable mistakes in a spec without errors: properties that no trace satisfies or violates, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, unreachable arms; `enforce` clauses that
-//! act too late, do too little, ask too often or deny for ever (`G0940` to `G0942`, `G0944`, `G0946`); values of
+//! act too late, do too little, ask too often, deny for ever or never act (`G0940` to `G0942`, `G0944`, `G0946`, `G0948`); values of
 //! unexpected types that let an action through (`G0924`, `G0928`).
 //!
 //! Input: a [`Spec`] without errors; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an
