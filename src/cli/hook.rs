@@ -533,7 +533,10 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {
-        Failure::Files(why) => Session::remedy(&why, call.session()),
+        Failure::Files(why) => refused(&why),
+        Failure::Foreign(why) => refused(&format!(
+            "{why}; if hooks of several specs judge the session, give each its own folder (`--state DIR`)"
+        )),
         other => other.to_string(),
     })?;
     // A person may answer late: an asked call counts until its outcome or the end of the turn.
