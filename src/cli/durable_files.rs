@@ -66,6 +66,19 @@ pub(super) fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> 
     Failure::Files(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
+/// Returns the failure for a file that cannot be continued, perhaps because it belongs to another spec or model.
+pub(super) fn not_continued(
+    what: &str,
+    path: &Path,
+    error: &dyn std::fmt::Display,
+    is_foreign: bool,
+) -> Failure {
+    match failed(what, path, error) {
+        Failure::Files(why) if is_foreign => Failure::Foreign(why),
+        failure => failure,
+    }
+}
+
 /// Returns what tells a file from others.
 pub(super) fn identity(file: &std::fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())

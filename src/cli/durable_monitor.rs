@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::audit::redaction;
 use super::clock::{Clock, Time, Witness};
 use super::durable_state::{DurableState, Files, Sync};
-use super::failure::Failure;
+use super::failure::{Failure, warn};
 use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
 use super::secrets::SecretArgs;
@@ -41,7 +41,7 @@ pub(super) struct Setup<'a> {
     pub(super) clock: Clock,
     /// The time of an earlier process, where each call has its own.
     pub(super) witness: Option<Witness>,
-    /// Whether to warn about arms that no state of the models reaches.
+    /// Whether to warn about what the spec says that has no effect here: arms that no state of the models reaches, and `order by`.
     pub(super) warns: bool,
     /// Further changes of the defaults.
     pub(super) options: &'a dyn Fn(&mut Options),
@@ -210,6 +210,11 @@ impl DurableMonitor {
         let monitor = Monitor::owning(spec, options).map_err(|error| unusable(path, &error))?;
         if setup.warns {
             spec::print_diagnostics(&models::unreached(&monitor), &checked.sources);
+            if !monitor.spec().schema.layout.order_by.is_empty() {
+                warn(
+                    "`order by` of the spec applies to recordings only: live events are judged in the order in which they are reported",
+                );
+            }
         }
         DurableMonitor::resume(monitor, setup.files, (setup.clock, setup.witness.as_ref()))
     }

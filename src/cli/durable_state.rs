@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::durable_files::{
-    Appended, NEXT, Replacement, check_own_file, contents, cut, failed, identity, open, read_file,
-    replace, settle_folder, with_ending,
+    Appended, NEXT, Replacement, check_own_file, contents, cut, failed, identity, not_continued,
+    open, read_file, replace, settle_folder, with_ending,
 };
 use super::durable_log::OpenLog;
 use super::failure::{Failure, complain};
 use super::secrets::SecretArgs;
-use crate::monitor::journal::{self, Entry, Input, Journal};
+use crate::monitor::journal::{self, Entry, Input, Journal, JournalError};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
 use crate::redact::Redaction;
@@ -140,7 +140,11 @@ impl DurableState {
             None => None,
             Some((path, _, bytes)) => {
                 let read = Journal::read(bytes, &state.identity);
-                Some(read.map_err(|error| failed("continue", path, &error))?)
+                Some(read.map_err(|error| {
+                    let is_foreign =
+                        matches!(&error, JournalError::Other(error) if error.is_foreign());
+                    not_continued("continue", path, &error, is_foreign)
+                })?)
             }
         };
         let is_new = journal.as_ref().is_some_and(|(.., bytes)| bytes.is_empty());
@@ -207,7 +211,7 @@ impl DurableState {
         let bytes = self.read_state(path, named)?;
         monitor
             .resume(&bytes)
-            .map_err(|error| failed("resume", path, &error))?;
+            .map_err(|error| not_continued("resume", path, &error, error.is_foreign()))?;
         let hash = hash_of(&bytes);
         let Some(start) = journal.map(|journal| &journal.start) else {
             return Ok(Some(hash));
@@ -312,7 +316,7 @@ impl DurableState {
         let wrong =
             |why: String| Failure::Files(format!("cannot continue `{}`: {why}", path.display()));
         let same = self.identity.same(&end.identity);
-        same.map_err(|error| wrong(error.to_string()))?;
+        same.map_err(|error| not_continued("continue", &path, &error, error.is_foreign()))?;
         let verifying = key.as_ref().map(log::SigningKey::verifying_key);
         log::same_key(end.key.as_ref(), verifying.as_ref())
             .map_err(|error| wrong(error.to_string()))?;

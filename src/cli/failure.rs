@@ -52,6 +52,8 @@ pub(super) enum Failure {
     Usage(String),
     /// The files of a monitor cannot be continued, or do not belong together.
     Files(String),
+    /// The files of a monitor belong to another spec or model.
+    Foreign(String),
     /// The error was already reported.
     AlreadyReported(u8),
     /// The output cannot be written.
@@ -64,7 +66,7 @@ impl Failure {
     /// A closed output pipe is not an error.
     pub(super) fn report(&self) -> u8 {
         match self {
-            Failure::Usage(message) | Failure::Files(message) => {
+            Failure::Usage(message) | Failure::Files(message) | Failure::Foreign(message) => {
                 complain(message);
                 code::USAGE
             }
@@ -87,7 +89,9 @@ impl From<LoadError> for Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Usage(message) | Failure::Files(message) => f.write_str(message),
+            Failure::Usage(message) | Failure::Files(message) | Failure::Foreign(message) => {
+                f.write_str(message)
+            }
             Failure::AlreadyReported(_) => f.write_str("the spec has errors"),
             Failure::Output(error) => write!(f, "cannot write the output: {error}"),
         }

@@ -502,6 +502,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
     let read = CallList::read(session.file("calls")).map_err(|why| refused(&why))?;
+    let is_first = read.is_none();
     let mut before = match read {
         Some(list) => list,
         None => first_list(&mut session, args.sync, &refused)?,
@@ -525,13 +526,17 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         redact: args.redact.clone(),
     };
     let mut monitor = DurableMonitor::open(Setup {
-        warns: false,
+        // Once for each session, since each call is a process of its own.
+        warns: is_first,
         witness: before.kept.clock.clone(),
         options: &|options| args.questions.set(options),
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| match failure {
-        Failure::Files(why) => Session::remedy(&why, call.session()),
+        Failure::Files(why) => refused(&why),
+        Failure::Foreign(why) => refused(&format!(
+            "{why}; if hooks of several specs judge the session, give each its own folder (`--state DIR`)"
+        )),
         other => other.to_string(),
     })?;
     // A person may answer late: an asked call counts until its outcome or the end of the turn.

@@ -10,6 +10,7 @@
 //! | 3 | no violation was found, but some input data was unreadable, or there was nothing to check |
 //! | 70 | internal error |
 
+mod approvals;
 mod audit;
 mod calibrate;
 mod chain;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
+use super::approvals;
 use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
 use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, code, complain};
@@ -32,7 +33,7 @@ use crate::integrations::hook::{self, Answer, Call, Scope, Sessions};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{Approval, Envelope, EnvelopeFields, Speaker};
+use crate::monitor::{Envelope, EnvelopeFields, Speaker};
 
 /// The stack size in bytes of the thread that judges: input may be nested up to the limits.
 const JUDGE_STACK: usize = 256 << 20;
@@ -77,7 +78,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "FIELD=VALUE",
-        default_value = "kind=approval",
+        default_value = approvals::DEFAULT,
         requires = "approver_token_file"
     )]
     approval: Vec<String>,
@@ -184,7 +185,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Some(_) => args
             .approval
             .iter()
-            .map(|text| approval(text))
+            .map(|text| approvals::parsed(text))
             .collect::<Result<_, _>>()?,
     };
     let listener = listen(&args)?;
@@ -198,6 +199,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         },
         ..Setup::new(&args.spec, models, limits, files)
     })?;
+    if approver_token.is_some() {
+        approvals::warn_of_unread(&monitor.monitor, &args.approval);
+    }
     let calls = args.files.calls();
     let calls = calls.map(|path| CallList::of_server(path, &mut monitor, args.files.log()));
     let calls = calls.transpose()?;
@@ -282,23 +286,6 @@ fn read_token(secrets: SecretArgs, path: &Path) -> Result<blake3::Hash, Failure>
         return Err(Failure::Usage(why));
     }
     Ok(blake3::hash(token.as_bytes()))
-}
-
-/// Parses `FIELD=VALUE`.
-fn approval(text: &str) -> Result<Approval, Failure> {
-    let (field, value) = text.split_once('=').ok_or_else(|| {
-        Failure::Usage(format!("expected `--approval FIELD=VALUE`, found `{text}`"))
-    })?;
-    let read = serde_json::from_str::<serde_json::Value>(value);
-    if read.is_ok_and(|value| value.is_array() || value.is_object()) {
-        return Err(Failure::Usage(format!(
-            "expected a text, a number or a truth value in `--approval {text}`, found a list or an object"
-        )));
-    }
-    Ok(Approval {
-        field: field.into(),
-        value: value.into(),
-    })
 }
 
 /// Opens the address.

@@ -518,3 +518,15 @@ fn a_long_log_goes_on_from_its_end() {
     assert_eq!(folder.guard_with(&saving, last).code, 0);
     assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 1);
 }
+
+#[test]
+fn a_spec_that_orders_events_is_told_of() {
+    let spec = "event { kind: string  at: int }\ntrace { order by at }\nproperty p = never kind == \"rm\"\n";
+    let folder = Folder::new(&[("o.guard", spec), ("p.guard", PAY)]);
+    let told = "warning: `order by` of the spec applies to recordings only: live events are judged in the order in which they are reported\n";
+    let line = "{\"kind\":\"x\",\"at\":1}\n";
+    let run = folder.guard_with(&["monitor", "o.guard"], line);
+    assert_eq!((run.code, run.err.as_str()), (0, told));
+    let run = folder.guard_with(&["monitor", "p.guard"], line);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}

@@ -589,3 +589,32 @@ fn a_log_is_signed_and_verified_by_its_key() {
     let (code, _, err) = unsigned.raw(input.to_string().as_bytes());
     assert!(code == 2 && err.contains("signed with the key"), "{err}");
 }
+
+/// What the spec says without effect is told at the first call of a session, and not again.
+#[test]
+fn a_spec_that_orders_events_is_told_of_once() {
+    let session = Session::new();
+    let spec = "event { kind: string  n: int? }\ntrace { order by n }\nenforce when kind == \"rm\" => block\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    let told = session.before("a", "Read", json!({}));
+    let message = told["systemMessage"].as_str().unwrap();
+    assert!(message.contains("`order by`"), "{message}");
+    assert_eq!(session.before("b", "Read", json!({})), Json::Null);
+}
+
+#[test]
+fn two_specs_in_one_folder_are_told_to_part() {
+    let session = tainted(&[]);
+    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    let spec = "use std.agent\nenforce when kind == \"call\" and tool == \"rm\" => block\n";
+    std::fs::write(&session.spec, spec).unwrap();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, _, err) = session.raw(input.to_string().as_bytes());
+    assert!(
+        code == 2
+            && err.contains("another spec")
+            && err.contains("give each its own folder (`--state DIR`)")
+            && err.contains("--reset s1"),
+        "{err}"
+    );
+}

@@ -569,3 +569,23 @@ fn an_action_that_was_allowed_settles_a_missed_deadline() {
         ],
     );
 }
+
+/// A track that appends itself doubles at every event: beyond the limit it is unknown, and the decision says why.
+#[test]
+fn what_doubles_is_limited() {
+    for (of, limit) in [("list<string> = [\"x\"]", 20), ("string = \"x\"", 24)] {
+        let spec = format!(
+            "event {{ a: string }}\ntrack xs: {of} then xs + xs\nenforce when len(xs) == 0 => block \"empty\"\n"
+        );
+        let mut monitor = monitor(&spec);
+        let mut decided = || monitor.line(br#"{"a":"x"}"#, None);
+        for event in 1..=limit {
+            let decision = decided();
+            assert_eq!(decision.ruling, Ruling::Allow, "{of}, event {event}");
+        }
+        let decision = decided();
+        let why = "`+` would make more than 16777216 bytes or 1048576 elements";
+        assert_eq!(decision.ruling, Ruling::Block);
+        assert!(decision.errors[0].starts_with(why), "{:?}", decision.errors);
+    }
+}

@@ -30,6 +30,8 @@ const APPROVER: &str = "the-token-of-those-who-approve";
 struct Daemon {
     child: Child,
     at: String,
+    /// The first line of its error output.
+    said: String,
     folder: tempfile::TempDir,
 }
 
@@ -81,7 +83,12 @@ fn daemon_of(text: &str, args: &[&str]) -> Daemon {
         .next()
         .unwrap()
         .to_owned();
-    Daemon { child, at, folder }
+    Daemon {
+        child,
+        at,
+        said,
+        folder,
+    }
 }
 
 /// Status and body of an answer.
@@ -365,6 +372,57 @@ fn files_of_tokens_are_of_one_user_and_one_client() {
             assert_eq!((code, used), (Some(2), why == read), "{said}");
         }
     }
+}
+
+/// An approver token that guards no approval is warned of at the start: what the spec takes for an approval, every client may report.
+#[test]
+fn a_token_that_guards_no_approval_is_told_of() {
+    let said = |rest: &str, approvals: &[&str]| {
+        let spec = format!("event {{ kind: string  by: string?  n: int? }}\n{rest}\n");
+        let args = [
+            "--listen",
+            "127.0.0.1:0",
+            "--token-file",
+            "DIR/token",
+            "--approver-token-file",
+            "DIR/approver",
+        ];
+        daemon_of(&spec, &[&args[..], approvals].concat())
+            .said
+            .clone()
+    };
+    let is_warned = |rest: &str, approvals: &[&str]| {
+        let said = said(rest, approvals);
+        said.starts_with("warning: no condition of the spec tells events with `kind=")
+    };
+    let pays = |approval: &str| {
+        format!("enforce when kind == \"pay\" and not once ({approval}) => block \"no\"")
+    };
+    let named = ["--approval", "kind=approved"];
+    assert!(is_warned(&pays("kind == \"approved\""), &[]));
+    assert!(!is_warned(&pays("kind == \"approved\""), &named));
+    assert!(is_warned(&pays("kind == \"approval\""), &named));
+    // The questions of a spec are guarded without any approval; who names one means it.
+    let asks = "enforce when kind == \"pay\" => ask \"sure?\"";
+    assert!(!is_warned(asks, &[]));
+    assert!(is_warned(asks, &named));
+    // Nothing is certain where more than equality with constants is asked for.
+    for told in [
+        "kind == \"approval\"",
+        "lower(kind) == \"approval\"",
+        "kind matches /^appr/",
+        "kind in [\"approval\", \"ok\"]",
+        "kind == by",
+        "before(kind) == by",
+    ] {
+        assert!(!is_warned(&pays(told), &[]), "{told}");
+    }
+    assert!(is_warned(&pays("lower(kind) == \"ok\""), &[]));
+    let track =
+        "track last_kind: string = \"\" then kind\nenforce when last_kind == \"x\" => block \"no\"";
+    assert!(!is_warned(track, &[]));
+    // A number may be written in several ways.
+    assert!(!is_warned(&pays("n == 1"), &["--approval", "n=1"]));
 }
 
 #[test]

@@ -117,6 +117,20 @@ fn a_decision_says_where_a_value_of_another_kind_decides() {
             "{event}"
         );
     }
+    // Of two such values only the one is named that decides.
+    let decided = act(
+        &mut monitor,
+        &call("ls", json!({"account": 12345, "to": "1"})),
+    );
+    assert_eq!(decided.notes, Vec::<String>::new());
+    let decided = act(
+        &mut monitor,
+        &call(
+            "pay",
+            json!({"account": 12345, "amount": 1, "to": {"x": 1}}),
+        ),
+    );
+    assert_eq!(decided.notes.len(), 2, "{:?}", decided.notes);
     // An order between kinds is unknown, so the call is denied.
     let decided = act(&mut monitor, &call("pay", json!({"amount": "150"})));
     assert_eq!(decided.ruling, Ruling::Block);
@@ -124,6 +138,31 @@ fn a_decision_says_where_a_value_of_another_kind_decides() {
     let line = call("pay", json!({"to": "1"})).to_string();
     let decided = monitor.line(line.as_bytes(), None);
     assert_eq!(decided.notes.len(), 1, "{:?}", decided.notes);
+}
+
+/// A value beside which something else lets the action pass is not named, although the whole field, if unknown, would deny it; two
+/// values that only together let it pass are both named.
+#[test]
+fn only_values_that_decide_are_named() {
+    let spec = "use std.agent
+predicate does(k: string) = kind == \"call\" and tool == k
+enforce when does(\"run\") and args.mode == \"force\" and args.level == \"9\" => block
+enforce when does(\"run\") and args.a == \"x\" and args.b == \"y\" => block
+";
+    let mut monitor = monitor(spec);
+    let mut named = |args: Json| -> Vec<String> {
+        let notes = act(&mut monitor, &call("run", args)).notes;
+        let names = notes.iter().map(|note| note.split('`').nth(1).unwrap());
+        names.map(str::to_owned).collect()
+    };
+    assert_eq!(named(json!({"mode": "force", "level": 9})), ["args.level"]);
+    assert_eq!(named(json!({"mode": "gentle", "level": 9})), [""; 0]);
+    assert_eq!(named(json!({"a": 1, "b": 2})), ["args.a", "args.b"]);
+    assert_eq!(named(json!({"a": 1, "b": "z"})), [""; 0]);
+    assert_eq!(
+        named(json!({"mode": "force", "level": 9, "a": 1})),
+        ["args.level"]
+    );
 }
 
 /// The documented forms that hold whatever kind a value has.

@@ -179,10 +179,17 @@ pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value, float: bool) -> Outcome
         // Null gives null rather than a data error, since a condition beside it may exclude it.
         (_, Value::Null, _) | (_, _, Value::Null) => Ok(Value::Null),
         (Arith::Add, Value::String(lhs), Value::String(rhs)) => {
-            Ok(Value::string(format!("{lhs}{rhs}")))
+            let made = format!("{lhs}{rhs}");
+            match made.len() > guard_lang::texts::MOST_BYTES {
+                true => Err("too long a text".to_owned()),
+                false => Ok(Value::string(made)),
+            }
         }
         (Arith::Add, Value::List(lhs), Value::List(rhs)) => {
-            Ok(Value::list(lhs.iter().chain(rhs.iter()).cloned().collect()))
+            match lhs.len() + rhs.len() > guard_lang::texts::MOST_ITEMS {
+                true => Err("too long a list".to_owned()),
+                false => Ok(Value::list(lhs.iter().chain(rhs.iter()).cloned().collect())),
+            }
         }
         (_, Value::Number(lhs), Value::Number(rhs)) => {
             number(op, lhs, rhs, float).map(Value::Number)

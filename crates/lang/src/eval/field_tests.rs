@@ -16,6 +16,7 @@ use super::track::Tracks;
 use crate::hir::reads::reads;
 use crate::hir::{Compare, Expr, Spec};
 use crate::ids::{ExprId, LocalId};
+use crate::types::Type;
 use crate::value::{Cell, Value};
 
 /// A text that no spec has in mind.
@@ -43,9 +44,20 @@ impl FieldTests {
         text: &SmolStr,
         limits: &Limits,
     ) -> Result<FieldTests, LimitError> {
-        let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
         let ids = (0..spec.exprs.len()).map(ExprId::new);
         let alone = ids.filter(|id| is_over_alone(spec, *id, field) && !is_exact(spec, *id));
+        FieldTests::of(spec, field, text, limits, alone)
+    }
+
+    /// Returns those of these expressions over the field alone that tell the text from others.
+    fn of(
+        spec: &Spec,
+        field: usize,
+        text: &SmolStr,
+        limits: &Limits,
+        alone: impl Iterator<Item = ExprId>,
+    ) -> Result<FieldTests, LimitError> {
+        let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
         let nodes = alone.map(|id| lower.root(id, false));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
         let mut tests = FieldTests {
@@ -65,6 +77,42 @@ impl FieldTests {
             .map(|(test, _)| test)
             .collect();
         Ok(tests)
+    }
+
+    /// Returns whether some condition of a spec may tell events that have this text in a field from others; false is certain.
+    ///
+    /// # Errors
+    /// The conditions exceed the limits.
+    pub fn may_tell(
+        spec: &Spec,
+        field: usize,
+        text: &SmolStr,
+        limits: &Limits,
+    ) -> Result<bool, LimitError> {
+        let ids = || (0..spec.exprs.len()).map(ExprId::new);
+        // What carries the text on, and the conditions over nothing else.
+        let mut carriers: Vec<ExprId> = ids()
+            .filter(|id| *spec.exprs.get(*id) == Expr::Field(field))
+            .collect();
+        let is_text = *spec.schema.fields[field].ty.non_null() == Type::String;
+        let mut conditions = Vec::new();
+        let mut next = 0;
+        while let Some(carrier) = carriers.get(next).copied() {
+            next += 1;
+            if !is_text || spec.tracks.iter().any(|track| track.update == carrier) {
+                return Ok(true);
+            }
+            for user in ids().filter(|id| spec.exprs.operands(*id).contains(&carrier)) {
+                match *spec.exprs.ty(user).non_null() == Type::Bool {
+                    _ if !is_over_alone(spec, user, field) => return Ok(true),
+                    true => conditions.push(user),
+                    false if carriers.contains(&user) => {}
+                    false => carriers.push(user),
+                }
+            }
+        }
+        let tests = FieldTests::of(spec, field, text, limits, conditions.iter().copied())?;
+        Ok(!tests.tests.is_empty())
     }
 
     /// Returns whether one of the expressions has the same value for this value of the field as for the given one.

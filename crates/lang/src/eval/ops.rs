@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use super::builtin::each_text;
 use crate::hash::SeededSet;
 use crate::hir::{Arith, Compare};
+use crate::texts;
 use crate::value::{Instant, Number, Truth, Value};
 
 /// The reason why an expression has no value: a data error.
@@ -27,7 +28,7 @@ pub(super) enum Fault {
     /// A text is part of an element of a list, and no element.
     PartOfElement,
     NoShell(crate::shell::ShellError),
-    /// The result of a function exceeds the limits of texts and lists.
+    /// The result of a function or of `+` exceeds the limits of texts and lists.
     TooLong(&'static str),
     /// The step takes more than [`Limits::step_work`](super::Limits::step_work).
     TooMuchWork,
@@ -51,8 +52,8 @@ impl std::fmt::Display for Fault {
             Fault::TooLong(function) => write!(
                 f,
                 "`{function}` would make more than {} bytes or {} elements",
-                crate::texts::MOST_BYTES,
-                crate::texts::MOST_ITEMS
+                texts::MOST_BYTES,
+                texts::MOST_ITEMS
             ),
             Fault::TooMuchWork => f.write_str(
                 "the conditions of this step look at too many elements and characters (limit: `step_work`)",
@@ -262,11 +263,17 @@ pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault>
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
         (Value::Number(lhs), Value::Number(rhs)) => numbers(op, lhs, rhs),
         (Value::String(lhs), Value::String(rhs)) if op == Arith::Add => {
-            Ok(Value::String(smol_str::format_smolstr!("{lhs}{rhs}")))
+            match lhs.len() + rhs.len() > texts::MOST_BYTES {
+                true => Err(Fault::TooLong("+")),
+                false => Ok(Value::String(smol_str::format_smolstr!("{lhs}{rhs}"))),
+            }
         }
+        // Without the limit, a track that appends itself doubles at every event.
         (Value::List(lhs), Value::List(rhs)) if op == Arith::Add => {
-            let joined: Arc<[Value]> = lhs.iter().chain(rhs.iter()).cloned().collect();
-            Ok(Value::List(joined))
+            match lhs.len() + rhs.len() > texts::MOST_ITEMS {
+                true => Err(Fault::TooLong("+")),
+                false => Ok(Value::List(lhs.iter().chain(rhs.iter()).cloned().collect())),
+            }
         }
         (Value::Time(lhs), Value::Time(rhs)) if op == Arith::Sub => Ok(Value::Duration(Instant(
             lhs.0.checked_sub(rhs.0).ok_or(Fault::Overflow)?,

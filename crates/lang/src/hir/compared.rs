@@ -1,6 +1,7 @@
 //! The places in events that conditions compare with constants, and with what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
@@ -9,7 +10,7 @@ use super::{Compare, Expr, Spec};
 use crate::ids::ExprId;
 use crate::input_schema::{FieldSource, Path};
 use crate::types::Type;
-use crate::value::{Cell, JsonKind, Value};
+use crate::value::{Cell, JsonKind, Object, Value};
 
 /// A value of a step: a field, or a member of one.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Place {
     pub texts: Vec<SmolStr>,
     /// The kinds of the constants that it is compared with, if it may be of any kind: a value of another kind is unequal to all of them.
     pub kinds: BTreeSet<JsonKind>,
+    /// The constants of these kinds.
+    pub constants: Vec<Value>,
 }
 
 impl Place {
@@ -39,6 +42,29 @@ impl Place {
             _ => None,
         })
     }
+
+    /// Puts another value in this place, if a step has one there.
+    pub fn replace(&self, cells: &mut [Cell], with: &Value) {
+        if let Some(Cell::Known(value)) = cells.get_mut(self.field) {
+            *value = replaced(value, &self.path, with);
+        }
+    }
+}
+
+/// Returns a value with another one at a path, if it has the path.
+fn replaced(value: &Value, path: &[SmolStr], with: &Value) -> Value {
+    let (Some((name, rest)), Value::Object(object)) = (path.split_first(), value) else {
+        return if path.is_empty() { with } else { value }.clone();
+    };
+    let members = object.iter().map(|(key, member)| {
+        let member = match key == name {
+            true => replaced(member, rest, with),
+            false => member.clone(),
+        };
+        (key.clone(), member)
+    });
+    let made = Object::new(members.collect());
+    made.map_or_else(|_| value.clone(), |object| Value::Object(Arc::new(object)))
 }
 
 /// Returns the places that these expressions, or what they consist of, compare with constants or read members of.
@@ -67,9 +93,12 @@ pub fn places(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Vec<Place
         place.members.extend(member);
         place.texts.extend(constants.iter().filter_map(text));
         if is_of_any_kind(spec, of) {
-            place
-                .kinds
-                .extend(constants.iter().filter_map(Value::json_kind));
+            for constant in constants {
+                if let Some(kind) = constant.json_kind() {
+                    place.kinds.insert(kind);
+                    place.constants.push(constant);
+                }
+            }
         }
     });
     let mut places: Vec<Place> = places.into_values().collect();
@@ -102,6 +131,7 @@ impl Place {
             members: Vec::new(),
             texts: Vec::new(),
             kinds: BTreeSet::new(),
+            constants: Vec::new(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `enforce` clauses that act too late, do too little, or deny actions that cannot be denied.
+//! `enforce` clauses that act too late, do too little, deny actions that cannot be denied, or never act.
 
 use super::subject::{Subject, Subjects};
 use crate::diagnostic::{Code, Diagnostic};
@@ -8,7 +8,7 @@ use crate::hir::{
     Watched, print,
 };
 use crate::ids::PropertyId;
-use guard_automata::{Dfa, Finality, StateSet};
+use guard_automata::{Dfa, Finality, StateSet, Verdict};
 use smol_str::SmolStr;
 
 /// Up to this many letters that are known before an action are tried with all values.
@@ -34,6 +34,7 @@ pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
                 found.push(too_late(subject, arm, &awaited));
             }
         }
+        found.extend(clause.arms.iter().filter_map(|arm| idle(subject, arm)));
         found.extend(asked_again(spec, of, clause));
         found.extend(mild(subjects, property, subject, clause));
     }
@@ -63,6 +64,37 @@ fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
         "to act while an obligation is pending, use `presumably_violated for n \
                     steps`; with a deadline (`within 5 steps`), a violation can be blocked",
     )
+}
+
+/// Warns about an arm whose verdict no step of a trace has.
+fn idle(subject: &Subject<'_>, arm: &Arm) -> Option<Diagnostic> {
+    let name = &subject.property.name;
+    let (verdict, what, why, note) = match arm.trigger {
+        ArmTrigger::Satisfied => (
+            Verdict::Satisfied,
+            format!("`{name}` is never satisfied for every continuation"),
+            "what follows may always violate this",
+            "`satisfied` acts once nothing that may follow violates the property, as with `eventually …` after its event",
+        ),
+        ArmTrigger::PresumablyViolated(_) => (
+            Verdict::PresumablyViolated,
+            format!("no obligation of `{name}` is ever pending"),
+            "the end of a trace never violates this",
+            "`presumably_violated` acts while the end of the trace would violate the property and a later step may still satisfy it",
+        ),
+        _ => return None,
+    };
+    let is_idle = subject.is_contingent() && subject.reaches(verdict) == Some(false);
+    is_idle.then(|| {
+        Diagnostic::new(
+            Code::G0948,
+            arm.span,
+            format!("this arm never acts: {what}"),
+        )
+        .label("no trace triggers it")
+        .also(subject.property.formula_span, why)
+        .note(note)
+    })
 }
 
 /// Returns the fields that exist only after an action, if every violation depends on them: then no proposal is ever

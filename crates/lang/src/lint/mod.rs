@@ -1,6 +1,6 @@
 //! Probable mistakes in a spec without errors: properties that no trace satisfies or violates, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, unreachable arms; `enforce` clauses that
-//! act too late, do too little, ask too often or deny for ever (`G0940` to `G0942`, `G0944`, `G0946`); values of
+//! act too late, do too little, ask too often, deny for ever or never act (`G0940` to `G0942`, `G0944`, `G0946`, `G0948`); values of
 //! unexpected types that let an action through (`G0924`, `G0928`).
 //!
 //! Input: a [`Spec`] without errors; output: diagnostics with codes `G0910` to `G0921`, `G0951` and `G0952`, most with an
@@ -83,7 +83,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     let constant = conditions::lint(spec, &mut budget, &mut found);
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
-    absent::lint(spec, &mut found);
+    absent::lint(spec, &mut budget, &mut found);
     unused_key::lint(spec, &mut found);
     let compared_requirements = requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
@@ -145,17 +145,21 @@ pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
 
 /// Returns the expressions that some condition of the spec compares with null, so that null is handled.
 fn compared_with_null(spec: &Spec) -> FxHashSet<ExprId> {
-    let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
     let all = (0..spec.exprs.len()).map(ExprId::new);
-    let compared = all.filter_map(|id| match spec.exprs.get(id) {
+    all.filter_map(|id| null_test(spec, id)).collect()
+}
+
+/// Returns the expression that a condition compares with null, if it does.
+fn null_test(spec: &Spec, id: ExprId) -> Option<ExprId> {
+    let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
+    match spec.exprs.get(id) {
         Expr::Compare(Compare::Eq, other, null) | Expr::Compare(Compare::Eq, null, other)
             if is_null(null) =>
         {
             Some(*other)
         }
         _ => None,
-    });
-    compared.collect()
+    }
 }
 
 /// Whether one span is inside another.

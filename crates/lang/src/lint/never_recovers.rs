@@ -44,12 +44,11 @@ fn fails_at_a_step(spec: &Spec, subject: &Subject<'_>) -> bool {
         Formula::Unary(_, bound, _) | Formula::Binary(_, bound, ..) => *bound,
         _ => None,
     };
-    let is_judged = subject.satisfiable && !subject.valid && !subject.degenerate;
     let fails = || match subject.timed {
         true => matches!(of_time, Some(Bound::Time(..))),
         false => subject.fails().is_some_and(|(by_a_step, _)| by_a_step),
     };
-    is_judged && fails()
+    subject.is_contingent() && fails()
 }
 
 fn diagnostic(

@@ -228,13 +228,22 @@ impl Subject<'_> {
 
     /// Whether some trace violates the property before its end, and whether some trace violates it only by its end.
     pub(super) fn fails(&self) -> Option<(bool, bool)> {
+        Some((
+            self.reaches(Verdict::Violated)?,
+            self.reaches(Verdict::PresumablyViolated)?,
+        ))
+    }
+
+    /// Whether some step of some trace has this verdict.
+    pub(super) fn reaches(&self, wanted: Verdict) -> Option<bool> {
         let dfa = self.dfa.as_ref().filter(|_| !self.timed)?;
         let met = dfa.reached_by_reading();
-        let reaches = |wanted: Verdict| met.iter().any(|state| dfa.verdict(*state) == wanted);
-        Some((
-            reaches(Verdict::Violated),
-            reaches(Verdict::PresumablyViolated),
-        ))
+        Some(met.iter().any(|state| dfa.verdict(*state) == wanted))
+    }
+
+    /// Whether the property is neither always true nor always false, and no letter of it is constant: otherwise only that is reported.
+    pub(super) fn is_contingent(&self) -> bool {
+        self.satisfiable && !self.valid && !self.degenerate
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::Approval;
-use super::live::MonitorError;
+use super::live::{Monitor, MonitorError};
 use crate::eval::{self, FieldTests};
 use crate::hir::{Spec, print};
 use crate::input::record::{Event, Step};
@@ -23,6 +23,8 @@ pub(super) struct ApprovalEvents {
     folded: String,
     /// The expressions of the spec that tell the value from others, if the field may have a text.
     tests: FieldTests,
+    /// Whether some condition may tell these events from others.
+    may_be_told: bool,
 }
 
 impl ApprovalEvents {
@@ -48,6 +50,7 @@ impl ApprovalEvents {
             value: approval.value.clone(),
             folded: same_for_readers(&approval.value),
             tests: FieldTests::new(spec, field, &approval.value, limits)?,
+            may_be_told: FieldTests::may_tell(spec, field, &approval.value, limits)?,
         })
     }
 
@@ -74,6 +77,14 @@ impl ApprovalEvents {
             Value::Object(all) => all.iter().any(|(_, value)| self.holds(value, enums)),
             other => print::value(other, enums) == self.value,
         }
+    }
+}
+
+impl Monitor {
+    /// Returns whether some condition of the spec may tell [approvals](super::Options::approvals) from other events. If not, which is
+    /// certain, nobody needs to be an approver to report what the spec takes for an approval.
+    pub fn may_tell_approvals(&self) -> bool {
+        self.approvals.iter().any(|events| events.may_be_told)
     }
 }
 

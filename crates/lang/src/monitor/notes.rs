@@ -1,15 +1,20 @@
 //! Notes on values that are unequal to all that the spec compares them with because they are of another kind: the text `"12345"` where
 //! a clause looks for the number 12345.
 
-use super::decision::{Cause, Decision};
+use std::sync::Arc;
+
+use super::decision::{Cause, Decision, Ruling};
 use super::live::{Monitor, Read, Trace};
 use crate::hir::compared::{Place, places};
 use crate::hir::{Spec, Watched};
-use crate::value::{Cell, JsonKind, Value};
+use crate::value::{JsonKind, Value};
+
+/// The constants that are tried, for all values of an event together.
+const MOST_TRIED: usize = 256;
 
 /// The places that clauses compare with constants, and that may be of any kind.
 #[derive(Debug)]
-pub(super) struct Kinds(Vec<Place>);
+pub(super) struct Kinds(Arc<[Place]>);
 
 impl Kinds {
     pub(super) fn of(spec: &Spec) -> Kinds {
@@ -23,45 +28,83 @@ impl Kinds {
         }
         let mut places = places(spec, roots);
         places.retain(|place| !place.kinds.is_empty());
-        Kinds(places)
+        Kinds(places.into())
     }
 }
 
+/// A value of an event that is of no kind with which its place is compared.
+struct Unequal<'p> {
+    step: usize,
+    place: &'p Place,
+    kind: JsonKind,
+}
+
 impl Monitor {
-    /// Returns a note for each value of an event that is of no kind with which clauses compare it, if the ruling would be stricter
-    /// without what the event has in that field. Judges such an event twice.
+    /// Returns a note for each value of an event that is of no kind with which clauses compare it, if the ruling would be stricter with
+    /// one of the constants instead; if it is not with any of them alone, also if all such values were constants. Judges the event once
+    /// for each constant that is tried.
     pub(super) fn notes(&mut self, trace: &mut Trace, read: &Read) -> Vec<String> {
-        let mut notes = Vec::new();
-        let mut unequal = Vec::new();
-        for (at, step) in read.event.steps.iter().enumerate() {
-            for place in &self.kinds.0 {
-                let kind = place.value(&step.cells).and_then(Value::json_kind);
-                let Some(kind) = kind.filter(|kind| !place.kinds.contains(kind)) else {
-                    continue;
-                };
-                unequal.push((at, place.field));
-                let expected = JsonKind::either(place.kinds.iter().copied());
-                let place = &place.written;
-                notes.push(format!(
-                    "`{place}` is {kind}, and is compared with {expected}: they are never equal"
-                ));
+        let places = Arc::clone(&self.kinds.0);
+        let steps = read.event.steps.iter().enumerate();
+        let mut unequal: Vec<Unequal<'_>> = steps
+            .flat_map(|(at, step)| {
+                places.iter().filter_map(move |place| {
+                    let kind = place.value(&step.cells).and_then(Value::json_kind)?;
+                    (!place.kinds.contains(&kind)).then_some(Unequal {
+                        step: at,
+                        place,
+                        kind,
+                    })
+                })
+            })
+            .collect();
+        if unequal.is_empty() {
+            return Vec::new();
+        }
+        let given = self.ruling_with(trace, read, &[], 0);
+        let mut left = MOST_TRIED;
+        let mut is_stricter = |values: &[Unequal<'_>]| {
+            let most = values.iter().map(|value| value.place.constants.len()).max();
+            (0..most.unwrap_or(0)).any(|nth| {
+                let is_left = left > 0;
+                left = left.saturating_sub(1);
+                is_left && self.ruling_with(trace, read, values, nth) > given
+            })
+        };
+        let decide: Vec<bool> = unequal
+            .iter()
+            .map(|value| is_stricter(std::slice::from_ref(value)))
+            .collect();
+        if decide.contains(&true) {
+            let mut decide = decide.into_iter();
+            unequal.retain(|_| decide.next() == Some(true));
+        } else if unequal.len() == 1 || !is_stricter(&unequal) {
+            unequal.clear();
+        }
+        let notes = unequal.iter().map(|Unequal { place, kind, .. }| {
+            let expected = JsonKind::either(place.kinds.iter().copied());
+            let place = &place.written;
+            format!("`{place}` is {kind}, and is compared with {expected}: they are never equal")
+        });
+        notes.collect()
+    }
+
+    /// Returns the ruling on an event if each of these values were the nth constant of its place.
+    fn ruling_with(
+        &mut self,
+        trace: &mut Trace,
+        read: &Read,
+        values: &[Unequal<'_>],
+        nth: usize,
+    ) -> Ruling {
+        let mut read = read.clone();
+        for Unequal { step, place, .. } in values {
+            if let Some(constant) = place.constants.iter().cycle().nth(nth) {
+                place.replace(&mut read.event.steps[*step].cells, constant);
             }
         }
-        if notes.is_empty() {
-            return notes;
-        }
-        let mut without = read.clone();
-        for (at, field) in unequal {
-            without.event.steps[at].cells[field] = Cell::Unknown;
-        }
-        let [known, other] = [&mut read.clone(), &mut without].map(|read| {
-            let mut judged = Decision::new(Cause::Proposal);
-            self.judge_fork(trace, read, &mut judged);
-            judged.ruling
-        });
-        if other <= known {
-            notes.clear();
-        }
-        notes
+        let mut judged = Decision::new(Cause::Proposal);
+        self.judge_fork(trace, &mut read, &mut judged);
+        judged.ruling
     }
 }

@@ -112,6 +112,13 @@ pub enum StateError {
     Unwritable(String),
 }
 
+impl StateError {
+    /// Whether the state belongs to another spec, model or policy.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, StateError::Other { .. })
+    }
+}
+
 impl Monitor {
     /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///

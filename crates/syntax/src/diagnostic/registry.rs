@@ -170,6 +170,7 @@ codes! {
     G0945 Warning "unused-key" "key of a track, or quantified name with a range, that makes no difference";
     G0946 Warning "never-recovers" "denial of every step after a violation";
     G0947 Warning "unjudged-module" "imported module with properties or clauses of its own";
+    G0948 Warning "idle-arm" "arm of a clause that no trace triggers";
     G0950 Hint "todo" "condition not yet written";
     G0951 Warning "requirement-differs" "requirement whose formula may differ from its sentence";
     G0952 Warning "uncontrolled-requirement" "requirement whose sentence is not controlled English";
