@@ -25,7 +25,13 @@ fn what_lies_below_a_value_that_cannot_be_read_is_unknown() {
     let rows: [(&str, &[&str], &[&str]); 5] = [
         (
             text,
-            &["NaN", "1e999", r#""\ud800""#, r#"{"text":"x","text":"y"}"#],
+            &[
+                "NaN",
+                "1e999",
+                r#""\ud800""#,
+                "\"a\u{1}b\"",
+                r#"{"text":"x","text":"y"}"#,
+            ],
             &["null", "true", r#""x""#, r#"{"text":"x"}"#, r#"{"a":NaN}"#],
         ),
         (
