@@ -255,3 +255,13 @@ crate::random::tests! { 128 cases;
         prop_assert_eq!(passes, other != name);
     }
 }
+    // An outcome has happened, and the user is told of it all the same.
+    let spec = "use std.agent
+enforce when kind == \"result\" and result.code == \"12345\" => block
+";
+    let session = Session::new();
+    std::fs::write(&session.spec, spec).unwrap();
+    session.before("t6", "pay", json!({}));
+    let told = session.after("t6", "pay", json!({}), json!({"code": 12345}));
+    let note = "`result.code` is a number, and is compared with a string: they are never equal";
+    assert_eq!(told, json!({"systemMessage": note}));
