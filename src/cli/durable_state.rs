@@ -173,7 +173,7 @@ impl DurableState {
         Ok((state, any.then_some(Resumed { now })))
     }
 
-    /// Restores a state, if one is given or the journal needs one; returns its hash. `is_new`: whether the journal begins now.
+    /// Restores a state, if there is one and it is given or the journal needs it; returns its hash. `is_new`: whether the journal begins now.
     /// `named`: the state that the log names, if there is a log.
     fn resume(
         &self,
@@ -184,7 +184,19 @@ impl DurableState {
     ) -> Result<Option<String>, Failure> {
         let needed = journal.is_some_and(|journal| journal.start.after > 0);
         let path = match (&self.files.resume, &self.files.snapshot) {
+            // A process that ended before its first state leaves an empty file.
+            (Some(path), _) if !needed && named.flatten().is_none() && is_empty(path) => {
+                return Ok(None);
+            }
             (Some(path), _) => path,
+            (None, Some(path))
+                if journal.is_none() && !self.files.continues && has_content(path) =>
+            {
+                return Err(Failure::Files(format!(
+                    "`{0}` has a state; continue it with `--resume {0}`, or remove it",
+                    path.display()
+                )));
+            }
             (None, Some(path)) if is_new && has_content(path) => {
                 let remedy = match self.files.continues {
                     true => "restore it, or move the state away to begin anew".to_owned(),
@@ -634,6 +646,10 @@ fn has_state(path: &Path, named: Option<Option<&str>>) -> bool {
 /// Returns the hash of a state, which is at its end.
 fn hash_of(state: &[u8]) -> String {
     log::hex(&state[state.len().saturating_sub(32)..])
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0)
 }
 
 fn has_content(path: &Path) -> bool {

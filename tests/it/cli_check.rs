@@ -86,6 +86,26 @@ fn what_a_module_states_is_neither_enforced_nor_expected() {
         assert_eq!(run.code, 2, "{wrong}: {run:?}");
         assert!(run.out.contains(message), "{wrong}: {}", run.out);
     }
+    let as_whole = "`no_rm` is declared in `policy`";
+    let dotted = "expected a property that this file declares, found `policy.no_rm`";
+    for (wrong, message) in [
+        ("enforce no_rm { violated => block }", as_whole),
+        ("enforce on no_rm { >= 0.1 => block }", as_whole),
+        ("enforce policy.no_rm { violated => block }", dotted),
+        ("enforce on policy.no_rm { >= 0.1 => block }", dotted),
+        (&format!("{test}no_rm violated at 0 }}"), as_whole),
+        (&format!("{test}policy.no_rm violated at 0 }}"), as_whole),
+        (
+            "property other = policy.no_rm",
+            "a property has this name, but a property is not a value",
+        ),
+    ] {
+        let spec = format!("use std.agent\nuse policy\n{wrong}\n");
+        let folder = Folder::new(&[("policy.guard", POLICY), ("a.guard", &spec)]);
+        let run = folder.guard(&["check", "a.guard"]);
+        assert_eq!(run.code, 2, "{wrong}: {run:?}");
+        assert!(run.out.contains(message), "{wrong}: {}", run.out);
+    }
     let spec = "use std.agent\nuse policy\nproperty other = never (tool == \"mv\")\n";
     for (allows, n) in [("", 1), ("@allow(unjudged_module)\n", 0)] {
         let spec = spec.replacen("use policy", &format!("{allows}use policy"), 1);
@@ -93,6 +113,48 @@ fn what_a_module_states_is_neither_enforced_nor_expected() {
         let run = folder.guard(&["check", "a.guard"]);
         let found = run.out.matches("are not part of this spec").count();
         assert_eq!((run.code, found), (0, n), "{}", run.out);
+    }
+}
+
+/// An unsafe state is a property too, and modules import modules.
+#[test]
+fn all_that_modules_state_and_nobody_judges_is_reported() {
+    let states = "use std.agent\nunsafe removes = kind == \"call\" and tool == \"rm\"\n";
+    let between = "use std.agent\nuse states\npredicate calls = kind == \"call\"\n";
+    for (spec, message) in [
+        (
+            "use states\nproperty other = never (tool == \"mv\")\n",
+            Some("`states` has properties"),
+        ),
+        (
+            "use between\nproperty other = never (between.calls and tool == \"mv\")\n",
+            Some("`states`, which `between` imports, has properties"),
+        ),
+        (
+            "use between\nuse states\nproperty other = never (between.calls and tool == \"mv\")\n",
+            Some("`states`, which `between` imports, has properties"),
+        ),
+        (
+            "@allow(unjudged_module)\nuse between\nproperty other = never between.calls\n",
+            None,
+        ),
+        ("use states\nproperty kept = never states.removes\n", None),
+        ("use states\nenforce when states.removes => block\n", None),
+    ] {
+        let spec = format!("use std.agent\n{spec}");
+        let folder = Folder::new(&[
+            ("states.guard", states),
+            ("between.guard", between),
+            ("a.guard", &spec),
+        ]);
+        let run = folder.guard(&["check", "a.guard"]);
+        let found = run.out.matches("are not part of this spec").count();
+        assert_eq!((run.code, found), (0, message.iter().len()), "{}", run.out);
+        assert!(
+            message.is_none_or(|message| run.out.contains(message)),
+            "{}",
+            run.out
+        );
     }
 }
 

@@ -393,6 +393,27 @@ fn a_restart_takes_time_by_what_is_new() {
     }
 }
 
+/// A process that is killed before its first state leaves an empty file, and a state is not begun anew without a word.
+#[test]
+fn a_state_is_continued_or_named() {
+    let folder = Folder::new(&[("pay.guard", PAY), ("s", "")]);
+    let input = "{\"trace\":\"a\",\"kind\":\"ok\"}\n";
+    let journal = ["monitor", "pay.guard", "--journal", "j"];
+    assert_eq!(folder.guard_with(&journal, input).code, 0);
+    let resumed = [&journal[..], &["--snapshot", "s", "--resume", "s"]].concat();
+    let pay = "{\"trace\":\"a\",\"kind\":\"call\",\"tool\":\"pay\"}\n";
+    let run = folder.guard_with(&resumed, pay);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    let run = folder.guard_with(&["monitor", "pay.guard", "--snapshot", "s"], pay);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(
+        run.err
+            .contains("continue it with `--resume s`, or remove it"),
+        "{}",
+        run.err
+    );
+}
+
 #[test]
 fn what_is_of_another_spec_is_refused_by_name() {
     let other = PAY.replace("paid > 3", "paid > 4");

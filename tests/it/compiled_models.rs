@@ -58,6 +58,7 @@ fn a_compiled_spec_decides_without_its_model() {
             .out;
         let ended = ended.split_once('\n').unwrap().1;
         assert_eq!(format!("{begun}{ended}"), whole);
+        std::fs::remove_file(folder.path().join("s")).unwrap();
     }
     // Compiled again from itself it is the same file.
     let again = folder.guard(&["compile", "drift.guardc", "-o", "again.guardc"]);

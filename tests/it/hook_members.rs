@@ -25,7 +25,13 @@ fn what_lies_below_a_value_that_cannot_be_read_is_unknown() {
     let rows: [(&str, &[&str], &[&str]); 5] = [
         (
             text,
-            &["NaN", "1e999", r#""\ud800""#, r#"{"text":"x","text":"y"}"#],
+            &[
+                "NaN",
+                "1e999",
+                r#""\ud800""#,
+                "\"a\u{1}b\"",
+                r#"{"text":"x","text":"y"}"#,
+            ],
             &["null", "true", r#""x""#, r#"{"text":"x"}"#, r#"{"a":NaN}"#],
         ),
         (
@@ -182,20 +188,73 @@ enforce few { violated => block }
     assert_eq!(decision(&unjudged.before("c", "pay", json!({}))).0, "deny");
 }
 
+/// Each row: the fields, and a condition that the lost outcome may have met. Whatever member it reads, the mark of the outcome does
+/// not say that there was none.
 #[test]
 fn an_outcome_that_was_lost_is_unknown_for_specs_of_hooks() {
+    let canonical = |field: &str| format!("kind: string  tool: string? = unknown  {field}");
+    let mail = r#"kind == "call" and tool == "mail""#;
+    for (fields, condition, mails) in [
+        (
+            r#"tool: string? from "/tool_name"  response: json? from "$.tool_response""#.to_owned(),
+            r#"tool == "Read" and text(response) contains "SECRET""#,
+            r#"tool == "mail""#,
+        ),
+        (
+            r#"hook: string? from "/hook_event_name"  tool: string? from "/tool_name"  cwd: string? from "/cwd""#.to_owned(),
+            r#"hook == "PostToolUse" and cwd == "/w""#,
+            r#"hook == "PreToolUse" and tool == "mail""#,
+        ),
+        (
+            canonical(r#"mode: string? from "$.permission_mode""#),
+            r#"kind == "result" and mode == "plan""#,
+            mail,
+        ),
+        (
+            canonical(r#"stopped: bool? from "/is_interrupt""#),
+            r#"kind == "result" and stopped == true"#,
+            mail,
+        ),
+        (
+            canonical("raw: json?"),
+            r#"kind == "result" and raw.cwd == "/w""#,
+            mail,
+        ),
+    ] {
+        let spec = format!(
+            "event {{ {fields} }}\nproperty clean = never ({condition} and eventually ({mails}))\n\
+             enforce clean {{ violated => block }}\n"
+        );
+        let session = Session::with(&["--timeout", "1"]);
+        std::fs::write(&session.spec, spec).unwrap();
+        session.before("r", "Read", json!({}));
+        lose(&session, &outcome("\"SECRET\""));
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny", "{fields}: {mail}");
+    }
+}
+
+/// Of a call that was not judged before its outcome was lost, nothing is known that the mark does not say. Its trace is that of its session.
+#[test]
+fn a_call_whose_outcome_was_lost_is_unknown_for_specs_of_hooks() {
+    let session = Session::with(&["--timeout", "1"]);
     let spec = r#"
-event { tool: string? from "/tool_name"  response: json? from "$.tool_response" }
-property clean = never (tool == "Read" and text(response) contains "SECRET" and eventually tool == "mail")
+trace { id from "/session_id" }
+event { kind: string  tool: string? = unknown  cwd: string? from "/cwd" }
+property clean = never (kind == "call" and cwd == "/home" and eventually (kind == "call" and tool == "mail"))
 enforce clean { violated => block }
 "#;
-    let session = Session::with(&["--timeout", "1"]);
     std::fs::write(&session.spec, spec).unwrap();
-    session.before("r", "Read", json!({}));
-    // The hook waits for the session, is ended, and leaves a mark.
+    session.before("other", "Other", json!({}));
+    lose(&session, &outcome("\"x\""));
+    let mail = session.before("m", "mail", json!({}));
+    assert_eq!(decision(&mail).0, "deny", "{mail}");
+}
+
+/// The hook of an outcome waits for the session, is ended, and leaves a mark.
+fn lose(session: &Session, outcome: &[u8]) {
     let held = std::fs::File::open(session.file("lock")).unwrap();
     held.lock().unwrap();
-    assert_eq!(session.raw(&outcome("\"SECRET\"")).0, 2);
+    assert_eq!(session.raw(outcome).0, 2);
     held.unlock().unwrap();
-    assert_eq!(decision(&session.before("m", "mail", json!({}))).0, "deny");
 }

@@ -136,6 +136,77 @@ fn other_properties_stay_violated() {
     );
 }
 
+/// An unreadable event may violate such a property, or release what it prohibits. In the first case every later step is denied, so
+/// none is let through while that is not known.
+#[test]
+fn a_property_that_may_have_been_violated_prohibits_what_it_did() {
+    let forms = [
+        "k == \"ok\" precedes pays",
+        "not pays until k == \"ok\"",
+        "not pays unless k == \"ok\"",
+        "k == \"ok\" release not pays",
+        "forall i: (not (pays and id == i) unless (k == \"ok\" and id == i))",
+    ];
+    let recovers = "always (pays -> once k == \"ok\")";
+    for form in forms.into_iter().chain([recovers]) {
+        let spec = format!(
+            "{EVENT}predicate pays = k == \"pay\"\nproperty asked = {form}\nenforce asked {{ violated => block }}\n"
+        );
+        let ruling = |monitor: &mut Monitor, line: &str| {
+            let decision = monitor.line(line.as_bytes(), None);
+            (decision.ruling, told(&decision))
+        };
+        let act = |k: &str| format!(r#"{{"phase":"act","event":{{"k":"{k}","id":1}}}}"#);
+        // Nothing is known of the first event, and what then ran was denied.
+        let mut monitor = monitor(&spec);
+        let unread = ruling(&mut monitor, r#"{"k":NaN,"id":NaN}"#);
+        assert_eq!(unread.0, Ruling::Block, "{form}");
+        for line in [&act("pay")[..], r#"{"k":"pay","id":1}"#, &act("pay")] {
+            let paid = ruling(&mut monitor, line);
+            assert_eq!(paid.0, Ruling::Block, "{form}: {line}: {}", paid.1);
+        }
+        let other = ruling(&mut monitor, &act("idle"));
+        assert_eq!(other.0 == Ruling::Allow, form == recovers, "{form}");
+        // Where it is known that nothing was violated, nothing is denied.
+        let mut monitor = monitor_with(&spec, Options::default());
+        for line in [&act("ok")[..], r#"{"k":NaN,"id":1}"#, &act("pay")] {
+            let paid = ruling(&mut monitor, line);
+            assert_eq!(paid.0, Ruling::Allow, "{form}: {line}: {}", paid.1);
+        }
+    }
+}
+
+/// An event that cannot be read may have been what is owed: then it is still pending.
+#[test]
+fn an_obligation_that_may_be_pending_is_pending() {
+    for form in [
+        "k == \"ask\" leads to k == \"answer\"",
+        "forall i: always (k == \"ask\" and id == i -> eventually (k == \"answer\" and id == i))",
+    ] {
+        let spec = format!(
+            "{EVENT}property answered = {form}\nenforce answered {{ presumably_violated for 2 steps => block \"pending\" }}\n"
+        );
+        let (ask, unread) = (r#"{"k":"ask","id":1}"#, r#"{"k":NaN,"id":1}"#);
+        let answer = r#"{"phase":"act","event":{"k":"answer","id":1}}"#;
+        let idle = r#"{"phase":"act","event":{"k":"idle"}}"#;
+        let rulings = |lines: &[&str]| {
+            let mut monitor = monitor(&spec);
+            let told = lines.iter().map(|line| monitor.line(line.as_bytes(), None));
+            told.map(|decision| decision.ruling).last().unwrap()
+        };
+        assert_eq!(rulings(&[ask, unread, idle]), Ruling::Block, "{form}");
+        assert_eq!(rulings(&[ask, unread, idle, idle]), Ruling::Block, "{form}");
+        assert_eq!(rulings(&[ask, unread, answer]), Ruling::Allow, "{form}");
+        assert_eq!(
+            rulings(&[ask, unread, answer, idle]),
+            Ruling::Allow,
+            "{form}"
+        );
+        assert_eq!(rulings(&[ask, idle]), Ruling::Block, "{form}");
+        assert_eq!(rulings(&[ask, answer, idle, idle]), Ruling::Allow, "{form}");
+    }
+}
+
 #[test]
 fn instances_are_watched_each_for_itself() {
     let spec = format!(

@@ -26,7 +26,11 @@ enforce clean { violated => block "a secret was read" }
 const PAY: &str = r#"{"trace":"T","k":"pay"}"#;
 
 fn monitor(options: Options) -> Monitor {
-    let checked = front("t.guard", SPEC, &NoFiles, check::Limits::default());
+    monitor_of(SPEC, options)
+}
+
+fn monitor_of(spec: &str, options: Options) -> Monitor {
+    let checked = front("t.guard", spec, &NoFiles, check::Limits::default());
     Monitor::new(&checked.spec.unwrap(), options).unwrap()
 }
 
@@ -429,6 +433,7 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
     // So is what ends within its JSON, since its phase may be missing.
     for line in [
         r#"{"phase":"act","event":{"trace":"T","k":"pay","m":{"\ud800":1}}}"#,
+        r#"{"ph\ud800ase":"act","event":{"trace":"T","k":"pay"}}"#,
         r#"{"event":{"trace":"T","k":"result","text":"SECRET","m":{"\ud800":1}}"#,
         r#"{"trace":"T","k":"result","m":{"\ud800":1}"#,
     ] {
@@ -441,6 +446,131 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
     let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
     let decision = monitor.commit(number, b"{", None);
     assert_eq!((decision.step, decision.errors.len()), (Some(0), 1));
+}
+
+/// However a spec reads the parts of an event, and whatever in it is no JSON, the event is recorded, and what may have stood in
+/// the damaged part is unknown. Each row: the fields besides the kind, the layout, and a condition on them.
+#[test]
+fn an_outcome_that_is_no_json_is_recorded_however_the_spec_reads_it() {
+    let deep = "[".repeat(600) + &"]".repeat(600);
+    let nested = format!("[{deep},undefined]");
+    let secret = "text contains \"SECRET\"";
+    let first = r#"text: string? from "/result/0/text""#;
+    for (fields, layout, condition) in [
+        (first, "", secret),
+        (r#"text: string? from "$.result[0].text""#, "", secret),
+        (
+            r#"texts: list<string>? from "$.result[*].text""#,
+            "",
+            r#"(any t in (texts ?? []): t contains "SECRET")"#,
+        ),
+        (
+            r#"texts: list<json>? from "$..text""#,
+            "",
+            r#"text(texts) contains "SECRET""#,
+        ),
+        (
+            r#"texts: list<json>? from "$['result','more']""#,
+            "",
+            r#"text(texts) contains "SECRET""#,
+        ),
+        (
+            r#"text: string? from each "/text""#,
+            r#"trace { each "/result" }"#,
+            secret,
+        ),
+        (
+            r#"text: string? from each "/text""#,
+            r#"trace { each "$.result[*]" }"#,
+            secret,
+        ),
+        (
+            "all: json from \"\"",
+            "",
+            r#"text(all.result) contains "SECRET""#,
+        ),
+        (&format!("{first}  all: json from \"$\""), "", secret),
+        (
+            &format!("{first}  event: json? from \"$.event\""),
+            "",
+            secret,
+        ),
+        (
+            &format!("{first}  phase: json? from \"/phase\""),
+            "",
+            secret,
+        ),
+        (first, r#"trace { meta run: string? from "$.run" }"#, secret),
+    ] {
+        let spec = format!(
+            "event {{ kind: string  {fields} }}\n{layout}\n\
+             property clean = never (kind == \"result\" and {condition} and eventually kind == \"mail\")\n\
+             enforce clean {{ violated => block }}\n"
+        );
+        let mail = br#"{"phase":"act","event":{"trace":"T","kind":"mail"}}"#;
+        let after = |result: &str| {
+            let event = format!(r#"{{"trace":"T","kind":"result","result":{result}}}"#);
+            let envelope = format!(r#"{{"phase":"after","event":{event}}}"#);
+            [event, envelope].map(|line| {
+                let mut monitor = monitor_of(&spec, Options::default());
+                let recorded = monitor.line(line.as_bytes(), None);
+                assert_eq!(recorded.step, Some(0), "{fields}: {line}: {recorded:?}");
+                monitor.line(mail, None).ruling
+            })
+        };
+        for damaged in [
+            "undefined",
+            "'x'",
+            "+1",
+            "[1 2]",
+            r#"{"text":}"#,
+            r#""\x41""#,
+            r#"{"\ud800":1}"#,
+            r#"{"phase":undefined}"#,
+            r#"[{"event":undefined}]"#,
+            &nested,
+        ] {
+            assert_eq!(after(damaged), [Ruling::Block; 2], "{fields}: {damaged}");
+        }
+        assert_eq!(after(r#"[{"text":"x"}]"#), [Ruling::Allow; 2], "{fields}");
+        // What only asks is not recorded, whatever members events have.
+        for line in [
+            r#"{"phase":"act","event":{"trace":"T","kind":"mail","result":undefined}}"#,
+            r#"{"phase":"before" "event":{"trace":"T","kind":"mail"}}"#,
+            r#"{"trace":"T" "phase":"act","event":{"kind":"mail"}}"#,
+            r#"{"phase":act,"event":{"trace":"T","kind":"mail"}}"#,
+        ] {
+            let mut monitor = monitor_of(&spec, Options::default());
+            let asked = monitor.line(line.as_bytes(), None);
+            assert_eq!(asked.ruling, Ruling::Block, "{fields}: {line}");
+            assert_eq!(monitor.n_traces(), 0, "{fields}: {line}");
+        }
+    }
+}
+
+/// A value that can be read is what it is beside a damaged one, and beside one that is nested too deeply.
+#[test]
+fn what_can_be_read_beside_damaged_json_is_known() {
+    let deep = "[".repeat(600) + &"]".repeat(600);
+    let spec = r#"
+event { kind: string  text: string? from "$.result[0].text" }
+property clean = never (kind == "result" and text contains "SECRET" and eventually kind == "mail")
+enforce clean { violated => block }
+"#;
+    for more in [
+        "undefined".to_owned(),
+        format!("{deep},\"other\":undefined"),
+    ] {
+        let mut monitor = monitor_of(spec, Options::default());
+        let line =
+            format!(r#"{{"trace":"T","kind":"result","result":[{{"text":"x"}}],"more":{more}}}"#);
+        assert_eq!(monitor.line(line.as_bytes(), None).step, Some(0));
+        let mail = monitor.line(
+            br#"{"phase":"act","event":{"trace":"T","kind":"mail"}}"#,
+            None,
+        );
+        assert_eq!(mail.ruling, Ruling::Allow, "{mail:?}");
+    }
 }
 
 #[test]
@@ -511,6 +641,26 @@ enforce clean { violated => block "a secret was read" }
         );
         let ruling = monitor.line(mail, None).ruling;
         assert_eq!(!ruling.denies(), mails, "{line}");
+    }
+    // A path that has the words of an envelope further on reads no member of it.
+    for field in [
+        r#"x: json? from "$.args.phase""#,
+        r#"x: json? from "$.result.events[0].phase""#,
+        "x: json from \"\"",
+        "x: json from \"$\"",
+    ] {
+        let rule = r#"enforce when kind == "call" and tool == "rm" => block"#;
+        let spec = format!("event {{ kind: string?  tool: string?  {field} }}\n{rule}\n");
+        for line in [
+            r#"{"phase":"Before","event":{"kind":"call","tool":"rm"}}"#,
+            r#"{"phase":"act","event":[{"kind":"call","tool":"rm"}]}"#,
+            r#"{"event":{"kind":"call","tool":"rm"}}"#,
+        ] {
+            let mut monitor = monitor_of(&spec, Options::default());
+            let told = monitor.line(line.as_bytes(), None);
+            let is_denied = denies(&told) && told.step.is_none();
+            assert!(is_denied, "{field}: {line}: {told:?}");
+        }
     }
     // A question about such a kind is denied, where a rule depends on it.
     let mut monitor = Monitor::new(&spec, Options::default()).unwrap();

@@ -255,6 +255,13 @@ fn what_happened_is_recorded_whatever_becomes_of_the_request() {
     );
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert!(!may_mail("f"));
+    // What is missing behind the last whole member is not absent.
+    let answer = cut_off(
+        "/v1/decide",
+        r#"{"phase":"after","event":{"trace":"m","kind":"result","te"#,
+    );
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(!may_mail("m"));
     // The same in chunks: too long, cut off, and followed by what is no chunk.
     let in_chunks = |path: &str, body: &str, end: &str| {
         let mut request = format!(

@@ -196,6 +196,110 @@ enforce when kind == \"call\" and tool == \"both\" and args.account in [\"12345\
     }
 }
 
+/// However a spec reads the tool and compares it. Each row: the fields besides the kind, declarations, and a condition that holds for
+/// the tool alone.
+#[test]
+fn no_spelling_of_a_tool_passes_a_comparison() {
+    let tool = "tool: string?";
+    for (fields, declared, condition) in [
+        (tool, "", r#"tool == "delete_file""#),
+        (tool, "", r#"tool in {"delete_file"}"#),
+        (tool, r#"const BAD = ["delete_file", "x"]"#, "tool in BAD"),
+        (tool, "", r#"["delete_file"] contains tool"#),
+        (tool, "", r#"(any t in ["delete_file"]: tool == t)"#),
+        (tool, "", r#"not (all t in ["delete_file"]: tool != t)"#),
+        (tool, "", r#"tool == "delete" + "_file""#),
+        (
+            tool,
+            "",
+            r#"(if tool == null then "" else tool) == "delete_file""#,
+        ),
+        (tool, "", r#"(tool ?? "") == "delete_file""#),
+        (tool, "", r#"[kind, tool] == ["call", "delete_file"]"#),
+        (tool, "", r#"[tool][0] == "delete_file""#),
+        (tool, "", r#"index_of(["delete_file"], tool) != null"#),
+        (tool, "const BAD = {delete_file: true}", "BAD[tool] == true"),
+        (
+            tool,
+            r#"track latest: string? = null then tool"#,
+            r#"latest == "delete_file""#,
+        ),
+        (
+            tool,
+            r#"track bad: set<string> = {"delete_file"} then bad"#,
+            "bad contains tool",
+        ),
+        (
+            tool,
+            r#"predicate calls(t: string) = tool == t"#,
+            r#"calls("delete_file")"#,
+        ),
+        ("tool: json?", "", r#"tool == "delete_file""#),
+        (
+            r#"tool: string? from "$.tool""#,
+            "",
+            r#"tool == "delete_file""#,
+        ),
+        (
+            r#"name: string? from "$['tool']""#,
+            "",
+            r#"name == "delete_file""#,
+        ),
+        (
+            r#"name: string? from "/tool_name""#,
+            "",
+            r#"name == "delete_file""#,
+        ),
+        (
+            r#"name: string? from "$.tool_name""#,
+            "",
+            r#"name == "delete_file""#,
+        ),
+        ("raw: json?", "", r#"raw.tool_name == "delete_file""#),
+        (
+            "all: json from \"\"",
+            "",
+            r#"all.tool_name == "delete_file""#,
+        ),
+        (
+            "all: json from \"$\"",
+            "",
+            r#"all["tool"] == "delete_file""#,
+        ),
+    ] {
+        let spec = format!(
+            "event {{ kind: string  {fields} }}\n{declared}\nenforce when kind == \"call\" and {condition} => block\n"
+        );
+        let ruling = |tool: &str| {
+            let event = json!({"kind": "call", "tool": tool, "tool_name": tool, "raw": {"tool_name": tool}});
+            act(&mut monitor(&spec), &event).ruling
+        };
+        for spelt in [
+            "delete_file",
+            "Delete_File",
+            "delete-file",
+            "ｄelete_file\u{200B}",
+        ] {
+            assert_eq!(ruling(spelt), Ruling::Block, "{condition}: {spelt}");
+        }
+        assert_eq!(ruling("delete_files"), Ruling::Allow, "{condition}");
+    }
+    let spec = "event { kind: string  tool: string? }
+property kept = forall t in tool: never (kind == \"call\" and t == tool and t == \"delete_file\")
+enforce kept { violated => block }
+";
+    for (tool, expected) in [("Delete_File", Ruling::Block), ("other", Ruling::Allow)] {
+        let ruling = act(&mut monitor(spec), &call(tool, json!({}))).ruling;
+        assert_eq!(ruling, expected, "{tool}");
+    }
+    // Texts that are compared with something else say nothing about tools.
+    let spec = "use std.agent
+enforce when kind == \"call\" and tool == \"pay\" and args.mode == \"read\" => block
+";
+    let read = act(&mut monitor(spec), &call("Read", json!({"mode": "x"})));
+    assert_eq!((read.ruling, read.notes.len()), (Ruling::Allow, 0));
+}
+
 #[test]
 fn a_hook_tells_the_user_and_denies_other_spellings() {
     let session = Session::new();
@@ -220,6 +324,16 @@ enforce closed { violated => block \"closed\" }
     assert_eq!(session.before("t4", "delete_files", json!({})), Json::Null);
     let told = session.before("t5", "pay", json!({"account": "12345"}));
     let note = "`args.account` is a string, and is compared with a number: they are never equal";
+    assert_eq!(told, json!({"systemMessage": note}));
+    // An outcome has happened, and the user is told of it all the same.
+    let spec = "use std.agent
+enforce when kind == \"result\" and result.code == \"12345\" => block
+";
+    let session = Session::new();
+    std::fs::write(&session.spec, spec).unwrap();
+    session.before("t6", "pay", json!({}));
+    let told = session.after("t6", "pay", json!({}), json!({"code": 12345}));
+    let note = "`result.code` is a number, and is compared with a string: they are never equal";
     assert_eq!(told, json!({"systemMessage": note}));
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::Call;
 use super::names::is_outcome;
+use super::{CONTENT, Call};
 use crate::integrations::event::Event;
 use crate::integrations::{Judge, mcp};
 use crate::monitor::lenient::{UNREAD, members_of, write_text};
@@ -61,12 +61,12 @@ impl Call {
         let mut event = Event::new(trace, "call", "assistant", size);
         event.null(&["text", "result", "error"]);
         self.tool(judge, &mut event, whole);
-        let members = match (whole, self.is_outcome()) {
-            (true, true) => Members::OfCall,
-            (true, false) => Members::OfHook,
-            (false, _) => Members::Unknown,
+        let of_call = match self.is_outcome() {
+            true => Members::OfCall,
+            false => Members::OfHook,
         };
-        self.beside(judge, event, members).line()
+        self.beside(judge, event, self.if_read(whole, of_call))
+            .line()
     }
 
     /// Returns the event of the outcome; `whole` as in [`Call::call`].
@@ -102,14 +102,8 @@ impl Call {
         } else {
             event.null(&["error"]);
         }
-        // An outcome that was damaged, or of which nothing is known, may have any member.
-        let is_read =
-            whole && !self.outline.is_changed() && self.outline.raw("tool_name").is_some();
-        let members = match is_read {
-            true => Members::OfHook,
-            false => Members::Unknown,
-        };
-        self.beside(judge, event, members).line()
+        self.beside(judge, event, self.if_read(whole, Members::OfHook))
+            .line()
     }
 
     /// Returns the event of a prompt, by the user or by nobody who is known.
@@ -210,6 +204,16 @@ impl Call {
         }
     }
 
+    /// Returns how the hook's members are related to an event, if they were read: of one that was damaged or lost, or of which nothing is
+    /// known, any member may be missing. `whole` as in [`Call::call`].
+    fn if_read(&self, whole: bool, members: Members) -> Members {
+        let has = |key: &str| self.outline.raw(key).is_some();
+        match whole && !self.outline.is_changed() && has("tool_name") && !has(CONTENT) {
+            true => members,
+            false => Members::Unknown,
+        }
+    }
+
     /// Returns a member of an outcome, or the unknown value if it is missing or ambiguous.
     pub(super) fn known(&self, key: &str) -> &str {
         match self.outline.raw(key) {
@@ -273,6 +277,8 @@ impl Call {
         let known = || {
             self.outline.iter().filter_map(|(key, _)| match members {
                 Members::OfHook => Some((key, self.known(key))),
+                // It is that of the event's trace, whatever else is known.
+                _ if key == "session_id" => Some((key, self.known(key))),
                 Members::OfCall if key == HOOK_NAME => Some((key, "\"PreToolUse\"")),
                 Members::OfCall if OF_OUTCOMES.contains(&key) || is_outcome(key, false) => None,
                 Members::OfCall => Some((key, self.known(key))),

@@ -242,6 +242,17 @@ impl Call {
             }
             _ => None,
         };
+        // Both traces of the main agent say the same.
+        let mut notes: Vec<&str> = Vec::new();
+        for note in decisions.iter().flat_map(|decision| &decision.notes) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note);
+            }
+        }
+        let json = match notes.is_empty() {
+            true => json,
+            false => Some(with_note(json, &notes.join("; "))),
+        };
         Ok(Answer { json, decisions })
     }
 
@@ -272,7 +283,6 @@ impl Call {
                 owner: self.owner(),
             });
         }
-        let notes = proposed.notes.clone();
         decisions.push(proposed);
         let decide = |decision: &str| {
             json!({"hookSpecificOutput": {
@@ -281,17 +291,13 @@ impl Call {
                 "permissionDecisionReason": reason,
             }})
         };
-        let answer = match ruling {
+        Ok(match ruling {
             Ruling::Allow => None,
             Ruling::Warn => Some(json!({"systemMessage": reason})),
             Ruling::Reflect => Some(self.context(&reason)),
             Ruling::Ask => Some(decide("ask")),
             Ruling::Block => Some(decide("deny")),
             Ruling::Stop => Some(ending(decide("deny"), &reason)),
-        };
-        Ok(match notes.is_empty() {
-            true => answer,
-            false => Some(with_note(answer, &notes.join("; "))),
         })
     }
 

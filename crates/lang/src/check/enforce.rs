@@ -98,9 +98,15 @@ impl<'a> Checker<'a> {
         true
     }
 
+    /// Returns the declaration of a property or query that a clause or an expectation names, which may be one of an imported module.
+    pub(super) fn declared_property(&self, name: &ast::Name) -> Option<ItemRef> {
+        let declared = self.find(0, Space::Property, name);
+        declared.or_else(|| self.names.of_import(0, Space::Property, &name.text))
+    }
+
     /// Returns the property of a clause. Returns `None`, with a report, if there is no such property.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
-        let declared = self.find(0, Space::Property, name);
+        let declared = self.declared_property(name);
         let known = self.spec.properties.iter().position(|property| {
             property.kind != PropertyKind::Condition && property.name == name.text
         });

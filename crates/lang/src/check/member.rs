@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::name::Qualifier;
+use super::name::{NO_VALUE, Qualifier};
 use super::names::Space;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
@@ -68,14 +68,16 @@ impl<'a> Checker<'a> {
                 if let Some(item) = self.find(module, Space::Value, name) {
                     return self.item_value(item, name, None);
                 }
-                self.report(
-                    Diagnostic::new(
-                        Code::G0201,
-                        name.span,
-                        format!("the module has no value `{name}`"),
-                    )
-                    .label("not declared there"),
-                );
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0201,
+                    name.span,
+                    format!("the module has no value `{name}`"),
+                )
+                .label("not declared there");
+                if self.find(module, Space::Property, name).is_some() {
+                    diagnostic = diagnostic.note(NO_VALUE);
+                }
+                self.report(diagnostic);
                 return self.wrong();
             }
             None => {}

@@ -18,6 +18,9 @@ use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
 use crate::value::{EnumValue, Value};
 
+/// The remedy where the name of a property stands for a value.
+pub(super) const NO_VALUE: &str = "a property has this name, but a property is not a value";
+
 /// The meaning of a dotted path before its last part.
 pub(super) enum Qualifier {
     Module(ModuleIdx),
@@ -196,7 +199,7 @@ impl<'a> Checker<'a> {
         } else if self.join_named(scope, name).is_some() {
             diagnostic = diagnostic.note(format!("`{name}` is a join: write `{name}.FIELD`"));
         } else if self.find(scope.module, Space::Property, name).is_some() {
-            diagnostic = diagnostic.note("a property has this name, but a property is not a value");
+            diagnostic = diagnostic.note(NO_VALUE);
         } else if let Some(of) = self
             .spec
             .enums

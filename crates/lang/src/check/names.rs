@@ -193,6 +193,13 @@ impl<'a> Names<'a> {
         self.modules[module].get(name).copied()
     }
 
+    /// Returns the declaration of a name in a module that this one imports as a whole.
+    pub(super) fn of_import(&self, module: ModuleIdx, space: Space, name: &str) -> Option<ItemRef> {
+        let imports = self.modules[module].values();
+        let declared = imports.filter_map(|import| self.get(*import, space, name));
+        declared.min()
+    }
+
     /// Returns the names of a module in a namespace, sorted.
     pub(super) fn all(&self, module: ModuleIdx, space: Space) -> Vec<&str> {
         let mut names: Vec<&str> = self.items[module]
@@ -291,9 +298,11 @@ impl Checker<'_> {
         Some((first.span.to(*last.span), (*target)?))
     }
 
-    /// Warns about imported modules that state what must hold: only what the spec itself states is judged and enforced.
+    /// Warns about imported modules, and modules that these import, that state what must hold: only what the spec itself states is
+    /// judged and enforced.
     pub(super) fn unjudged_modules(&mut self) {
         let project = self.project;
+        let mut reported = BTreeSet::new();
         for item in &project.modules[0].tree.items {
             let ast::ItemKind::Use(import) = &item.kind else {
                 continue;
@@ -301,32 +310,60 @@ impl Checker<'_> {
             let Some((path, target)) = self.imported(import) else {
                 continue;
             };
-            let mut stated = project.modules[target].tree.items.iter().filter(|item| {
-                matches!(
-                    item.kind,
-                    ast::ItemKind::Enforce(_)
-                        | ast::ItemKind::Property(_)
-                        | ast::ItemKind::Requirement(_)
-                        | ast::ItemKind::Rule(_)
-                )
-            });
-            let Some(stated) = stated.next() else {
-                continue;
-            };
-            if self.allows(item, "unjudged_module") {
-                continue;
+            for module in self.reached_from(target) {
+                let Some(stated) = self.stated_in(module) else {
+                    continue;
+                };
+                if self.allows(item, "unjudged_module") || !reported.insert(module) {
+                    continue;
+                }
+                let (name, import) = (&project.modules[module].path, self.sources.slice(path));
+                let whose = match module == target {
+                    true => format!("`{import}`"),
+                    false => format!("`{name}`, which `{import}` imports,"),
+                };
+                let message = format!(
+                    "{whose} has properties or `enforce` clauses, which are not part of this spec"
+                );
+                self.report(
+                    Diagnostic::new(Code::G0947, path, message)
+                        .label("only what this file states is judged")
+                        .also(stated, "not judged with this spec")
+                        .note("state them here, with templates of the module, or give both files to `guard audit`"),
+                );
             }
-            let name = self.sources.slice(path);
-            let message = format!(
-                "`{name}` has properties or `enforce` clauses, which are not part of this spec"
-            );
-            self.report(
-                Diagnostic::new(Code::G0947, path, message)
-                    .label("only what this file states is judged")
-                    .also(stated.span, "not judged with this spec")
-                    .note("state them here, with templates of the module, or give both files to `guard audit`"),
-            );
         }
+    }
+
+    /// Returns the first place at which a module states what must hold. That of an unsafe state whose name the spec uses is none: the
+    /// spec states what it needs with it.
+    fn stated_in(&self, module: ModuleIdx) -> Option<Span> {
+        let mut items = self.project.modules[module].tree.items.iter().enumerate();
+        let stated = items.find(|(item, of)| match of.kind {
+            ast::ItemKind::Enforce(_)
+            | ast::ItemKind::Property(_)
+            | ast::ItemKind::Requirement(_)
+            | ast::ItemKind::Rule(_) => true,
+            ast::ItemKind::Unsafe(_) => {
+                let item = *item;
+                !self.used.contains(&ItemRef { module, item })
+            }
+            _ => false,
+        });
+        stated.map(|(_, item)| *item.span)
+    }
+
+    /// Returns a module and all that it imports, directly or not.
+    fn reached_from(&self, module: ModuleIdx) -> BTreeSet<ModuleIdx> {
+        let mut open = vec![module];
+        let mut all = BTreeSet::new();
+        while let Some(module) = open.pop() {
+            if all.insert(module) {
+                let imports = self.project.modules[module].imports.iter();
+                open.extend(imports.filter_map(|(_, _, target)| *target));
+            }
+        }
+        all
     }
 
     /// Warns about an imported module of which nothing is used. A module that may provide the event is not considered.
@@ -335,15 +372,8 @@ impl Checker<'_> {
         let Some((path, target)) = self.imported(import) else {
             return;
         };
-        let mut open = vec![target];
-        let mut all = BTreeSet::new();
-        while let Some(module) = open.pop() {
-            if all.insert(module) {
-                let imports = modules[module].imports.iter();
-                open.extend(imports.filter_map(|(_, _, target)| *target));
-            }
-        }
-        let mut items = all.iter().flat_map(|module| &modules[*module].tree.items);
+        let all = self.reached_from(target).into_iter();
+        let mut items = all.flat_map(|module| &modules[module].tree.items);
         let provides = items
             .any(|item| matches!(item.kind, ast::ItemKind::Event(_) | ast::ItemKind::Trace(_)));
         if provides || self.links.borrow().uses_file(modules[target].file) {

@@ -4,6 +4,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::Checker;
 use super::enforce::of_claim;
+use super::name::Qualifier;
 use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -297,7 +298,7 @@ impl<'a> Checker<'a> {
         let ExprKind::Name(name) = &expect.subject.kind else {
             return self.formula_in_place(scope, expect, verdict, at);
         };
-        let declared = self.find(0, Space::Property, name);
+        let declared = self.declared_property(name);
         match self.spec.find_property(&name.text) {
             Some(property) => Some(Expect {
                 property,
@@ -337,6 +338,13 @@ impl<'a> Checker<'a> {
         at: Option<u32>,
     ) -> Option<Expect> {
         let expr = &expect.subject;
+        if let ExprKind::Member { base, name } = &expr.kind
+            && let Some(Qualifier::Module(module)) = self.qualifier(scope, base)
+            && let Some(item) = self.find(module, Space::Property, name)
+            && self.rejects_of_module(name, item)
+        {
+            return None;
+        }
         if !self.is_temporal(scope, expr) {
             self.report(
                 Diagnostic::new(

@@ -47,7 +47,7 @@ pub(super) fn unseen(span: Span) -> Arm {
 impl<'a> Checker<'a> {
     /// Returns the claim of a clause. Returns `None`, with a report, if there is no such claim.
     pub(super) fn enforced_claim(&mut self, name: &'a ast::Name) -> Option<ClaimId> {
-        let declared = self.find(0, Space::Property, name);
+        let declared = self.declared_property(name);
         let claims = &self.spec.claims;
         if let Some(found) = claims.iter().position(|claim| claim.name == name.text) {
             let wrong = match claims[found].on {

@@ -49,7 +49,7 @@ pub(super) struct EvalCache {
     work_left: u64,
     work_most: u64,
     // Errors:
-    step: Option<u32>,
+    pub(super) step: Option<u32>,
     step_number: u64,
     reported: Vec<u64>,
     /// False while a trace is read again for an explanation.

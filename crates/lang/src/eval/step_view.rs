@@ -135,8 +135,10 @@ impl StepView<'_> {
         let turned = match (before, after) {
             (Truth::True, _) | (_, Truth::False) => Truth::False,
             (_, Truth::True) => Truth::True,
-            (Truth::Unknown, Truth::Unknown) => Truth::False,
-            (Truth::False, Truth::Unknown) => Truth::Unknown,
+            // What goes on after violations is asked below. Any other property stays violated once it was, so that what it prohibits is
+            // not allowed where it may have been.
+            (Truth::Unknown, Truth::Unknown) if again.is_some() => Truth::False,
+            (_, Truth::Unknown) => Truth::Unknown,
         };
         let Some(again) = again else {
             return ClauseStatus {
@@ -210,7 +212,10 @@ impl StepView<'_> {
     fn unknown_field(&self, depends: &Depends, awaited: &[usize]) -> Option<String> {
         let schema = &self.program.spec.schema;
         let clock = self.program.clock;
-        let mut fields = depends.fields.iter().chain(&clock);
+        // At an end or a deadline there is no event.
+        let is_event = self.cache.eval_cache.step.is_some();
+        let fields = depends.fields.iter().chain(&clock);
+        let mut fields = fields.filter(|_| is_event);
         let field = fields.find(|field| {
             self.cells.get(**field) == Some(&Cell::Unknown) && !awaited.contains(field)
         });

@@ -13,6 +13,7 @@ pub mod enforce;
 pub mod expr;
 pub mod formula;
 pub mod fraction;
+pub mod meeting;
 pub mod model;
 pub mod outline;
 pub mod print;

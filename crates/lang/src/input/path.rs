@@ -77,6 +77,14 @@ impl Route {
     }
 }
 
+/// Returns the names of the members on a path that leads to one place through members alone; without names it is the whole value.
+pub(crate) fn names_of(path: &Path) -> Option<Vec<SmolStr>> {
+    match Route::new(path).ok()? {
+        Route::Steps(steps) => steps.into_iter().map(|step| step.name).collect(),
+        Route::Query(_) => None,
+    }
+}
+
 /// Returns the step of a token. RFC 6901: a token of digits without leading zeros is an index in a list.
 fn pointer_step(token: &SmolStr) -> PathStep {
     let canonical = token == "0" || !token.starts_with(['0', '+']);

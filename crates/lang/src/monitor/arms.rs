@@ -90,7 +90,12 @@ struct One<'a, 'g> {
 
 impl One<'_, '_> {
     fn judge(&mut self, memory: &mut Memory) {
-        let owed = self.sight.verdict == Verdict::PresumablyViolated;
+        // Whether an obligation is pending, and the reason if it is only possibly pending.
+        let (owed, owed_why) = match self.sight.verdict {
+            Verdict::PresumablyViolated => (true, None),
+            Verdict::Unknown => self.may_owe(),
+            _ => (false, None),
+        };
         if self.cx.counts {
             if owed {
                 if memory.owed_for == 0 {
@@ -129,6 +134,10 @@ impl One<'_, '_> {
             let acted = memory.acted & bit != 0;
             let acts = is_active && (row.action.lasts() || (is_entered && !acted));
             if acts {
+                let why = match row.trigger {
+                    ArmTrigger::PresumablyViolated(_) => &owed_why,
+                    _ => &why,
+                };
                 self.act(place, memory, why.clone());
             }
         }
@@ -167,6 +176,19 @@ impl One<'_, '_> {
                 }
                 (false, None)
             }
+        }
+    }
+
+    /// Returns whether an obligation that may be pending counts as pending, with the reason: as of [`Self::doubtful`], unless it depends
+    /// on the outcome of the action, which is still to come.
+    fn may_owe(&self) -> (bool, Option<String>) {
+        let owes = |row: &Row| matches!(row.trigger, ArmTrigger::PresumablyViolated(_));
+        if self.clause.on_error_allow || !self.clause.arms.iter().any(owes) {
+            return (false, None);
+        }
+        match self.view.doubt(self.number, self.cx.awaited) {
+            Doubt::Error(why) => (true, Some(why)),
+            Doubt::Outcome => (false, None),
         }
     }
 
@@ -283,12 +305,16 @@ impl One<'_, '_> {
                 let values: Vec<Option<Value>> =
                     values.map(|(_, value)| Some(value.clone())).collect();
                 let since = memory.owed_since;
-                let why = owed.map(|owed| {
+                let owed = owed.map(|owed| {
                     format!(
                         "{}, since step {since}",
                         owed_text(&name, &owed, &self.clause.enums)
                     )
                 });
+                let why = [owed, why]
+                    .into_iter()
+                    .flatten()
+                    .reduce(|owed, why| format!("{owed} ({why})"));
                 (values, why)
             }
             _ => (Vec::new(), why),

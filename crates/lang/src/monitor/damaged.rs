@@ -2,15 +2,19 @@
 //!
 //! Others can influence what a tool returns. If a damaged part kept an outcome out of the trace, a tool could hide its result.
 
+use std::fmt::Display;
+
 use super::encoded::{self, Unescaped};
 use super::lenient::{DEEPEST, MOST_MEMBERS, Outline, UNREAD};
 use crate::input::scan::Scanner;
 
+/// The key of a member that stands for those that a damaged event may have had.
+pub(super) const LOST: &str = "\0";
+
 /// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
 /// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
 /// one field of an event within an envelope is lost. Of an object in a document that is cut off, members may be missing, so it is
-/// unknown as a whole, unless it is such an event: what is missing there is unknown, because the document is changed. Memory is
-/// bounded by the limit.
+/// unknown as a whole, unless it is such an event: [`LOST`] stands there for what is missing. Memory is bounded by the limit.
 #[derive(Debug)]
 pub struct Intake {
     out: Vec<u8>,
@@ -103,7 +107,10 @@ impl Intake {
                 self.out.push(b'{');
             }
             if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
-                self.out.push(b'}');
+                let is_empty = self.out.ends_with(b"{");
+                let comma = if is_empty { "" } else { "," };
+                let lost = format!("{comma}{}:{UNREAD}}}", serde_json::Value::from(LOST));
+                self.out.extend_from_slice(lost.as_bytes());
             }
             self.out.push(b'}');
             self.changed = true;
@@ -260,67 +267,103 @@ impl Intake {
 /// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
 /// members is left out. `None` if no object begins in the text.
 fn salvaged(text: &str) -> Option<String> {
-    let (members, _) = split(text)?;
-    let members = members.iter().map(|(key, value)| {
-        let value = if is_value(value) { value } else { UNREAD };
-        format!("{}:{value}", serde_json::Value::from(key.as_str()))
-    });
-    Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+    let read = |value| {
+        if is_value(value, DEEPEST) {
+            value
+        } else {
+            UNREAD
+        }
+    };
+    let members = split(text)?.members.into_iter();
+    Some(object(members.map(|(key, value)| (key, read(value)))))
 }
 
-/// Returns the members of a damaged object, by key, with their values as they stand; invalid bytes, control characters and escapes
-/// in strings are half a surrogate pair, which makes a string unknown. `None` if no object begins and ends in the text.
-pub fn pieces(bytes: &[u8]) -> Option<Vec<(String, String)>> {
+/// Returns the text of an object with these members, whose values are JSON.
+pub fn object<V: Display>(members: impl Iterator<Item = (String, V)>) -> String {
+    let members = members.map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+/// The members of a damaged object that begins and ends.
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    /// By key, with their values as they stand; invalid bytes, control characters and escapes in strings are half a surrogate pair,
+    /// which makes a string unknown.
+    pub members: Vec<(String, String)>,
+    /// Whether these are all keys: each of them can be read, and no other one can be hidden between them.
+    pub has_all_keys: bool,
+}
+
+/// Returns the members of a damaged object. `None` if no object begins and ends in the text.
+pub fn pieces(bytes: &[u8]) -> Option<Pieces> {
     let mut intake = Intake::new(usize::MAX);
     intake.take(bytes);
     if intake.string.is_some() {
         return None;
     }
     let text = intake.lossy().0;
-    let (members, is_closed) = split(&text)?;
+    let split = split(&text)?;
     let owned = |(key, value): (String, &str)| (key, value.to_owned());
-    is_closed.then(|| members.into_iter().map(owned).collect())
+    split.is_closed.then(|| Pieces {
+        members: split.members.into_iter().map(owned).collect(),
+        has_all_keys: split.has_all_keys,
+    })
 }
 
-/// The members of an object, by key, with their values as they stand, and whether it is closed and no other one begins behind it.
-type Split<'t> = (Vec<(String, &'t str)>, bool);
+/// An object that was split.
+struct Split<'t> {
+    /// The members, by key, with their values as they stand.
+    members: Vec<(String, &'t str)>,
+    /// As in [`Pieces`].
+    has_all_keys: bool,
+    /// Whether the object is closed and no other one begins behind it.
+    is_closed: bool,
+}
 
 /// Splits an object at the colons, commas and closing brackets between its members.
 fn split(text: &str) -> Option<Split<'_>> {
     let bytes = text.as_bytes();
     let mut at = memchr::memchr(b'{', bytes)? + 1;
-    let mut members = Vec::new();
+    let mut split = Split {
+        members: Vec::new(),
+        has_all_keys: true,
+        is_closed: false,
+    };
     let mut depth = 0usize;
-    // the last string, which may be a key, and the member whose value is passed over
+    // the last string, which may be a key, with its end, and the member whose value is passed over
     let mut before = None;
     let mut open: Option<(String, usize)> = None;
     loop {
         let byte = bytes.get(at).copied();
         let ends = depth == 0 && matches!(byte, Some(b',' | b'}')) || byte.is_none();
-        if ends
-            && let Some((key, start)) = open.take()
-            && members.len() < MOST_MEMBERS
-        {
+        if ends && let Some((key, start)) = open.take() {
             let value = text.get(start..at).unwrap_or_default();
-            members.push((key, value.trim_matches(is_space)));
+            split.has_all_keys &= split.members.len() < MOST_MEMBERS && !key.contains('\u{fffd}');
+            if split.members.len() < MOST_MEMBERS {
+                split.members.push((key, value.trim_matches(is_space)));
+            }
         }
         match byte {
-            None => return Some((members, false)),
+            None => return Some(split),
             Some(b'}') if depth == 0 => {
-                return Some((
-                    members,
-                    memchr::memchr(b'{', bytes.get(at + 1..).unwrap_or_default()).is_none(),
-                ));
+                let behind = bytes.get(at + 1..).unwrap_or_default();
+                split.is_closed = memchr::memchr(b'{', behind).is_none();
+                return Some(split);
             }
             Some(b'"') => {
                 let end = encoded::end_of_string(bytes, at + 1);
-                before = text.get(at + 1..end.saturating_sub(1));
+                before = text.get(at + 1..end.saturating_sub(1)).zip(Some(end));
                 at = end;
                 continue;
             }
-            Some(b':') if depth == 0 && open.is_none() => {
-                let key = before.take().map(|key| Unescaped::new(key).collect());
-                open = key.map(|key| (key, at + 1));
+            Some(b':') if depth == 0 => {
+                let between = before.and_then(|(_, end)| text.get(end..at));
+                split.has_all_keys &=
+                    open.is_none() && between.is_some_and(|text| text.chars().all(is_space));
+                if open.is_none() {
+                    let key = before.take().map(|(key, _)| Unescaped::new(key).collect());
+                    open = key.map(|key| (key, at + 1));
+                }
             }
             Some(b'{' | b'[') => depth += 1,
             Some(b'}' | b']') => depth = depth.saturating_sub(1),
@@ -330,15 +373,20 @@ fn split(text: &str) -> Option<Split<'_>> {
     }
 }
 
+/// Whether an event has a member that stands for lost ones.
+pub(super) fn is_cut(event: &[u8]) -> bool {
+    memchr::memmem::find(event, b"\"\\u0000\":").is_some()
+}
+
 /// Whether a character is white space of JSON.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Whether a text is a JSON value.
-pub fn is_value(text: &str) -> bool {
+/// Whether a text is a JSON value that is nested at most so deeply.
+pub fn is_value(text: &str, depth: usize) -> bool {
     let mut scan = Scanner::new(text, 0, String::new());
-    let read = scan.peek().and_then(|_| scan.skip(None, DEEPEST));
+    let read = scan.peek().and_then(|_| scan.skip(None, depth));
     read.is_ok() && scan.at_end()
 }
 
@@ -371,10 +419,13 @@ mod tests {
             (b"{\"a\":1,\"b\":\"x", "{\"a\":1,\"b\":\"\\ud800\"}"),
             (
                 b"{\"event\":{\"b\":1,\"c\":[2",
-                "{\"event\":{\"b\":1,\"c\":\"\\ud800\"}}",
+                r#"{"event":{"b":1,"c":"\ud800","\u0000":"\ud800"}}"#,
             ),
-            (b"{\"event\":{\"b\":1,\"c", "{\"event\":{\"b\":1}}"),
-            (b"{\"event\":{", "{\"event\":{}}"),
+            (
+                b"{\"event\":{\"b\":1,\"c",
+                r#"{"event":{"b":1,"\u0000":"\ud800"}}"#,
+            ),
+            (b"{\"event\":{", r#"{"event":{"\u0000":"\ud800"}}"#),
             (b"{\"a\":{\"b\":1,\"c\":[2", "{\"a\":\"\\ud800\"}"),
             (b"{\"a\":{\"b\":1,\"c", "{\"a\":\"\\ud800\"}"),
             (b"{\"a\":{", "{\"a\":\"\\ud800\"}"),

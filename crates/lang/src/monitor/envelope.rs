@@ -13,8 +13,12 @@
 
 use memchr::memmem;
 
+use super::live::first_name;
 use super::raw_object::RawObject;
-use crate::input_schema::{FieldSource, InputSchema, Path};
+use crate::hir::{Expr, Spec};
+use crate::ids::ExprId;
+use crate::input_schema::FieldSource;
+use crate::value::Value;
 
 /// The phases that an envelope may name.
 const PHASES: [&str; 6] = ["act", "before", "after", "commit", "abandon", "fork"];
@@ -53,15 +57,24 @@ pub struct EnvelopeFields {
 }
 
 impl EnvelopeFields {
-    /// Returns the envelope members that fields of a spec are read from.
-    pub(crate) fn of(schema: &InputSchema) -> EnvelopeFields {
+    /// Returns the envelope members that fields of a spec are read from. Of a field that may be the whole event, the spec reads the
+    /// members that it names.
+    pub(crate) fn of(spec: &Spec) -> EnvelopeFields {
+        let exprs = || (0..spec.exprs.len()).map(|id| spec.exprs.get(ExprId::new(id)));
+        let named = |name: &str| {
+            exprs().any(|expr| match expr {
+                Expr::Member(_, member) => member == name,
+                Expr::Const(Value::String(text)) => text == name,
+                _ => false,
+            })
+        };
         let reads = |name: &str| {
-            let mut fields = schema.fields.iter().chain(&schema.meta);
+            let mut fields = spec.schema.fields.iter().chain(&spec.schema.meta);
             fields.any(|field| match &field.source {
-                FieldSource::Event(Path::Pointer(tokens)) => {
-                    tokens.first().is_none_or(|first| first == name)
-                }
-                FieldSource::Event(Path::JsonPath(text)) => text.contains(name),
+                FieldSource::Event(path) => match first_name(path) {
+                    Some(first) => first == name,
+                    None => path.to_string().contains(name) || named(name),
+                },
                 FieldSource::Each(_) | FieldSource::Origin(_) => false,
             })
         };

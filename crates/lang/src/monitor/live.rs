@@ -211,7 +211,7 @@ impl Monitor {
             table: Table::new(&spec),
             chains,
             projection,
-            own: EnvelopeFields::of(&spec.schema),
+            own: EnvelopeFields::of(&spec),
             names,
             used: used_fields(&spec, &approvals),
             keys: OnceLock::new(),
@@ -270,15 +270,26 @@ impl Monitor {
 
     /// Returns whether a field of events is read from a member with this name; other members need not be given.
     pub fn reads(&self, member: &str) -> bool {
-        self.read_paths().any(|path| is_in(path, member))
+        self.named_paths().any(|path| is_in(path, member))
     }
 
     /// Returns the names of the members of events that the spec reads. What a JSONPath searches for in all members is not among them.
     pub fn members(&self) -> Vec<String> {
-        self.read_paths().filter_map(first_name).collect()
+        self.named_paths().filter_map(first_name).collect()
     }
 
-    /// The paths that the spec reads from events.
+    /// Returns the names of the members of events that fields are read from.
+    pub(super) fn first_names(&self) -> impl Iterator<Item = String> {
+        self.read_paths().filter_map(first_name)
+    }
+
+    /// The paths that the spec reads from events, that of the name of the trace among them.
+    fn named_paths(&self) -> impl Iterator<Item = &Path> {
+        let layout = &self.program.spec().schema.layout;
+        self.read_paths().chain(&layout.id)
+    }
+
+    /// The paths that fields are read from.
     fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let schema = &self.program.spec().schema;
         let fields = schema.fields.iter().enumerate();
@@ -291,7 +302,6 @@ impl Monitor {
                 FieldSource::Each(_) | FieldSource::Origin(_) => None,
             })
             .chain(&schema.layout.each)
-            .chain(&schema.layout.id)
     }
 
     /// Checks that readers who ignore case take no key of a value, which stands at these places of an event, for a key that the spec
@@ -629,7 +639,7 @@ fn is_in(path: &Path, member: &str) -> bool {
 }
 
 /// Returns the name with which a path begins, if it begins with one: `$.a[*]`, `$['a']`, `/a/b`.
-fn first_name(path: &Path) -> Option<String> {
+pub(super) fn first_name(path: &Path) -> Option<String> {
     let steps = match Route::new(path).ok()? {
         Route::Steps(steps) => steps,
         Route::Query(query) => query.lead,

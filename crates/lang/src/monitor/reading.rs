@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::damaged;
+use super::damaged::{self, LOST, Pieces};
 use super::decision::Decision;
 use super::envelope::{Envelope, Request};
-use super::lenient::UNREAD;
+use super::lenient::{DEEPEST, UNREAD};
 use super::live::Monitor;
 use super::repair::repaired;
 use super::reserve::Proposal;
 use crate::input::projection::ReadOutcome;
 use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
-use crate::input_schema::{Field, FieldSource, Path};
+use crate::input_schema::Field;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant, Value};
 
@@ -27,20 +27,15 @@ impl Monitor {
         now: Option<Instant>,
     ) -> Decision {
         let depth = self.options.input.depth().saturating_add(1);
-        let Some(texts) = repaired(line, depth) else {
+        let text = repaired(line, depth);
+        let envelope = text.as_ref().map(|text| Envelope::read(text, self.own));
+        let Some(Ok(Envelope { request, event })) = envelope else {
             return self.salvaged_line(line, why, now);
         };
-        let [first, second] = texts.each_ref().map(|text| Envelope::read(text, self.own));
-        let (Ok(first), Ok(second)) = (first, second) else {
-            return self.salvaged_line(line, why, now);
-        };
-        if !first.request.states() || first.request != second.request {
+        if !request.states() {
             return self.unreadable(why);
         }
-        match (
-            first.request,
-            self.read_both([first.event, second.event], why),
-        ) {
+        match (request, self.read_repaired(event, why)) {
             (Request::Commit(number), Ok(Unit::Event(event))) => self.committed(number, event, now),
             (_, Ok(Unit::Event(event))) => self.happened(event, now),
             (_, Ok(_)) => self.whole_trace(),
@@ -51,53 +46,68 @@ impl Monitor {
     /// Returns the decision on a line that is not JSON, whatever is replaced in it: a key may be wrong, or a comma. If members can
     /// be distinguished that say that an event happened, the event is recorded with those of its own.
     fn salvaged_line(&mut self, line: &[u8], why: String, now: Option<Instant>) -> Decision {
-        let members = damaged::pieces(line).unwrap_or_default();
-        let only = |key: &str| {
-            let mut of_key = members.iter().filter(|(name, _)| name == key);
-            of_key.next().filter(|_| of_key.next().is_none())
-        };
-        let value = |key: &str| only(key).map(|(_, value)| value.as_str());
-        let number = value("proposal").and_then(|number| number.parse().ok());
-        let event = match (value("phase"), value("event")) {
-            _ if self.own.any() => None,
-            (Some("\"after\"" | "\"commit\""), Some(event)) => Some(event.as_bytes()),
-            _ => None,
-        };
-        let commits = value("phase") == Some("\"commit\"");
-        let salvaged = event.and_then(|event| self.salvaged(event, &why));
-        match (salvaged, number) {
-            (Some(event), Some(number)) if commits => self.committed(number, event, now),
-            (Some(event), _) if !commits => self.happened(event, now),
-            _ => self.unreadable(why),
+        let reported = damaged::pieces(line).and_then(|pieces| self.reported(line, pieces));
+        let salvaged = reported.and_then(|(request, event)| {
+            let event = self.salvaged(&event, &why)?;
+            Some((request, event))
+        });
+        match salvaged {
+            Some((Request::Commit(number), event)) => self.committed(number, event, now),
+            Some((_, event)) => self.happened(event, now),
+            None => self.unreadable(why),
         }
     }
 
-    /// Returns the event in a damaged object that ends. Its members that are no JSON, and fields that none of its members has, are
-    /// unknown: any of these may be in the damaged part.
+    /// Returns the event that a damaged line reports, as it stands, and how; `None` if the line may ask for a decision.
+    fn reported(&self, line: &[u8], pieces: Pieces) -> Option<(Request, Vec<u8>)> {
+        let Pieces {
+            mut members,
+            has_all_keys,
+        } = pieces;
+        let has = |name: &str| members.iter().any(|(key, _)| key == name);
+        let is_envelope = has("phase") && has("event");
+        if !is_envelope && !has_all_keys {
+            return None;
+        }
+        // What else was found beside these may be a part of a damaged event.
+        if is_envelope && !self.own.any() {
+            members.retain(|(key, _)| ENVELOPE.contains(&key.as_str()));
+        }
+        let read = |(key, value): &(String, String)| {
+            let value = match value.as_str() {
+                value if damaged::is_value(value, DEEPEST) => value,
+                value if value.starts_with('{') => "{}",
+                _ => UNREAD,
+            };
+            (key != "phase" || value != UNREAD).then(|| (key.clone(), value.to_owned()))
+        };
+        let outline: Vec<(String, String)> = members.iter().map(read).collect::<Option<_>>()?;
+        let outline = damaged::object(outline.into_iter());
+        let Envelope { request, event } = Envelope::read(outline.as_bytes(), self.own).ok()?;
+        if event.len() == outline.len() {
+            return Some((request, line.to_owned()));
+        }
+        let event = members.into_iter().find(|(key, _)| key == "event")?.1;
+        request.states().then(|| (request, event.into_bytes()))
+    }
+
+    /// Returns the event in a damaged object that ends. Its members that are no JSON, and what fields read from others than its
+    /// members, are unknown: any of these may be in the damaged part.
     fn salvaged(&mut self, bytes: &[u8], why: &str) -> Option<Event> {
-        let mut members = damaged::pieces(bytes)?;
+        let mut members = damaged::pieces(bytes)?.members;
+        let depth = self.options.input.depth().saturating_sub(1);
         for (_, value) in &mut members {
-            if !damaged::is_value(value) {
+            if !damaged::is_value(value, depth) {
                 UNREAD.clone_into(value);
             }
         }
-        let schema = &self.program.spec().schema;
-        for field in schema.fields.iter().chain(&schema.meta) {
-            match &field.source {
-                FieldSource::Event(Path::Pointer(tokens)) => {
-                    let first = tokens.first()?;
-                    if members.iter().all(|(key, _)| first != key.as_str()) {
-                        members.push((first.to_string(), UNREAD.to_owned()));
-                    }
-                }
-                FieldSource::Event(Path::JsonPath(_)) | FieldSource::Each(_) => return None,
-                FieldSource::Origin(_) => {}
+        // The last one stands for what may have any name: it makes a value of the whole event unknown, and what is searched for in it.
+        for name in self.first_names().chain([LOST.to_owned()]) {
+            if members.iter().all(|(key, _)| *key != name) {
+                members.push((name, UNREAD.to_owned()));
             }
         }
-        let members = members
-            .iter()
-            .map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key.as_str())));
-        let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let text = damaged::object(members.into_iter());
         let Ok(Unit::Event(mut event)) = self.read(text.as_bytes()) else {
             return None;
         };
@@ -107,12 +117,17 @@ impl Monitor {
 
     /// Reads an event that happened. Unreadable parts are unknown.
     pub(super) fn read_outcome(&mut self, bytes: &[u8]) -> Result<Unit, String> {
+        if damaged::is_cut(bytes)
+            && let Some(event) = self.salvaged(bytes, "the event was cut off")
+        {
+            return Ok(Unit::Event(event));
+        }
         let why = match self.read(bytes) {
             Ok(unit) => return Ok(unit),
             Err(why) => why,
         };
         let read = match repaired(bytes, self.options.input.depth()) {
-            Some([first, second]) => self.read_both([&first, &second], why),
+            Some(text) => self.read_repaired(&text, why),
             None => Err(why),
         };
         read.or_else(|why| match self.salvaged(bytes, &why) {
@@ -121,27 +136,11 @@ impl Monitor {
         })
     }
 
-    /// Reads two texts of one event that differ only in the replacements for unreadable parts; `why` describes these.
-    /// Cells that differ are unknown.
-    fn read_both(&mut self, texts: [&[u8]; 2], why: String) -> Result<Unit, String> {
-        let [first, second] = texts.map(|text| self.read(text));
-        let (Ok(Unit::Event(mut event)), Ok(Unit::Event(other))) = (first, second) else {
+    /// Reads the text of an event in which unreadable parts were replaced; `why` describes these.
+    fn read_repaired(&mut self, text: &[u8], why: String) -> Result<Unit, String> {
+        let Ok(Unit::Event(mut event)) = self.read(text) else {
             return Err(why);
         };
-        if event.trace != other.trace || event.steps.len() != other.steps.len() {
-            return Err(why);
-        }
-        let differing = |cells: &mut [Cell], others: &[Cell]| {
-            for (cell, other) in cells.iter_mut().zip(others) {
-                if cell != other {
-                    *cell = Cell::Unknown;
-                }
-            }
-        };
-        differing(&mut event.meta, &other.meta);
-        for (step, other) in event.steps.iter_mut().zip(&other.steps) {
-            differing(&mut step.cells, &other.cells);
-        }
         // `why` says what was replaced, and the replacements would say something else about it.
         event
             .problems
@@ -262,6 +261,9 @@ impl Monitor {
         }
     }
 }
+
+/// The members of envelopes.
+const ENVELOPE: [&str; 3] = ["phase", "event", "proposal"];
 
 /// The reason why a field with such an integer is unknown.
 const ROUNDED: &str = "is or contains an integer that some readers round";

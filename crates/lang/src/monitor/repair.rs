@@ -1,29 +1,30 @@
 //! Repairs text that is almost JSON, so that an outcome is recorded even if parts of it are unreadable.
 //!
 //! Others can influence what a tool returns. If an unreadable byte kept a result out of the trace, a tool could hide
-//! the result. Values that are nested too deeply, and numbers that JSON does not have, are replaced by [`UNREAD`]. Characters are
-//! replaced in two different ways: texts that are equal in both do not depend on them, and all others are unknown.
-
-use std::borrow::Cow;
+//! the result. Values that are nested too deeply, and numbers that JSON does not have, are replaced by [`UNREAD`], and characters that
+//! cannot be read by the half of a surrogate pair in it, which makes their text unknown.
 
 use super::lenient::UNREAD;
 
-/// The replacements in each of the two texts for bytes that are not UTF-8, and for raw control characters in strings.
-const FILLERS: [char; 2] = ['\u{fffd}', '\u{fffc}'];
+/// Half a surrogate pair, as it stands in a string.
+const HALF: &str = "\\ud800";
 
-/// Returns the two repaired texts.
+/// The character that stands for bytes that are not UTF-8 while a text is repaired: like all control characters, it cannot stand in a string.
+const INVALID: char = '\0';
+
+/// Returns the repaired text.
 ///
 /// Invalid UTF-8, raw control characters in strings, `NaN`, infinities, values below `depth` levels and a byte order mark are
 /// replaced. Returns `None` if there is nothing of that kind to replace, or if a key would change, because the key determines
 /// the field of its value. Linear in the text.
-pub(super) fn repaired(bytes: &[u8], depth: usize) -> Option<[Vec<u8>; 2]> {
-    let [first, second] = FILLERS;
-    let (first, second) = (repair(bytes, depth, first)?, repair(bytes, depth, second)?);
-    (first != bytes).then_some([first, second])
-}
-
-fn repair(bytes: &[u8], depth: usize, filler: char) -> Option<Vec<u8>> {
-    let text = valid(bytes, filler);
+pub(super) fn repaired(bytes: &[u8], depth: usize) -> Option<Vec<u8>> {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(INVALID);
+        }
+    }
     let text = text.trim_start_matches('\u{feff}');
     let mut out = String::with_capacity(text.len());
     let mut level = 0usize;
@@ -31,13 +32,11 @@ fn repair(bytes: &[u8], depth: usize, filler: char) -> Option<Vec<u8>> {
     while let Some(c) = chars.next() {
         match c {
             '"' => {
-                let changed = string(&mut chars, filler, |c| {
-                    if level <= depth {
-                        out.push(c);
-                    }
-                });
-                let is_key = || chars.as_str().trim_start().starts_with(':');
-                if changed && is_key() {
+                let start = out.len();
+                let changed = string(&mut chars, &mut out);
+                if level > depth {
+                    out.truncate(start);
+                } else if changed && chars.as_str().trim_start().starts_with(':') {
                     return None;
                 }
             }
@@ -69,18 +68,23 @@ fn repair(bytes: &[u8], depth: usize, filler: char) -> Option<Vec<u8>> {
             _ => out.push(c),
         }
     }
-    Some(out.into_bytes())
+    (out.as_bytes() != bytes).then(|| out.into_bytes())
 }
 
 /// Copies the rest of a string, with its quotes. Returns whether anything in it was replaced.
-fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(char)) -> bool {
-    push('"');
+fn string(chars: &mut std::str::Chars<'_>, out: &mut String) -> bool {
+    out.push('"');
     let mut changed = false;
     let mut escaped = false;
     for c in chars.by_ref() {
-        let is_control = c < ' ';
-        changed |= is_control || c == filler;
-        push(if is_control { filler } else { c });
+        if c < ' ' {
+            changed = true;
+            // The backslash of an escape that is none would take away the meaning of what follows.
+            out.truncate(out.len() - usize::from(std::mem::take(&mut escaped)));
+            out.push_str(HALF);
+            continue;
+        }
+        out.push(c);
         if escaped {
             escaped = false;
         } else if c == '\\' {
@@ -92,74 +96,37 @@ fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(ch
     changed
 }
 
-/// Returns the text with `filler` in place of bytes that are not UTF-8.
-fn valid(bytes: &[u8], filler: char) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => {
-            let mut text = String::with_capacity(bytes.len());
-            for chunk in bytes.utf8_chunks() {
-                text.push_str(chunk.valid());
-                if !chunk.invalid().is_empty() {
-                    text.push(filler);
-                }
-            }
-            Cow::Owned(text)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn both(bytes: &[u8]) -> Option<[String; 2]> {
-        Some(repaired(bytes, 3)?.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    fn one(bytes: &[u8]) -> Option<String> {
+        repaired(bytes, 3).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     #[test]
-    fn each_unreadable_part_is_unknown_or_differs_between_the_two_texts() {
-        for (text, first, second) in [
+    fn each_unreadable_part_is_unknown() {
+        for (text, expected) in [
+            (&b"{\"a\":\"x\xffy\"}"[..], r#"{"a":"x\ud800y"}"#),
+            (b"{\"a\":\"x\ty\"}", r#"{"a":"x\ud800y"}"#),
+            (b"{\"a\":\"\\\xff\"}", r#"{"a":"\ud800"}"#),
+            (b"{\"a\":\"\\\\\x01\"}", r#"{"a":"\\\ud800"}"#),
+            (b"{\"a\":[[[\"]\",1],2],3]}", r#"{"a":[["\ud800",2],3]}"#),
+            (b"{\"a\":[NaN,-Infinity]}", r#"{"a":["\ud800","\ud800"]}"#),
+            (b"\xef\xbb\xbf{\"a\":1}", r#"{"a":1}"#),
             (
-                &b"{\"a\":\"x\xffy\"}"[..],
-                "{\"a\":\"x\u{fffd}y\"}",
-                "{\"a\":\"x\u{fffc}y\"}",
+                b"{\"a\":\"\\\"[[[[\x01\",\"b\":1}",
+                r#"{"a":"\"[[[[\ud800","b":1}"#,
             ),
-            (
-                b"{\"a\":\"x\ty\"}",
-                "{\"a\":\"x\u{fffd}y\"}",
-                "{\"a\":\"x\u{fffc}y\"}",
-            ),
-            (
-                b"{\"a\":[[[\"]\",1],2],3]}",
-                "{\"a\":[[\"\\ud800\",2],3]}",
-                "{\"a\":[[\"\\ud800\",2],3]}",
-            ),
-            (
-                b"{\"a\":[NaN,-Infinity]}",
-                "{\"a\":[\"\\ud800\",\"\\ud800\"]}",
-                "{\"a\":[\"\\ud800\",\"\\ud800\"]}",
-            ),
-            (b"\xef\xbb\xbf{\"a\":1}", "{\"a\":1}", "{\"a\":1}"),
         ] {
-            let found = both(text);
-            assert_eq!(found, Some([first.to_owned(), second.to_owned()]));
+            assert_eq!(one(text).as_deref(), Some(expected));
         }
     }
 
     #[test]
     fn a_key_that_would_change_is_not_repaired() {
-        assert_eq!(both(b"{\"te\xffxt\" : 1}"), None);
-        assert_eq!(both(b"{\"a\":1}"), None, "nothing to repair");
-        assert_eq!(both(b"}"), None);
-    }
-
-    #[test]
-    fn an_escaped_quote_does_not_end_a_string() {
-        let text = both(b"{\"a\":\"\\\"[[[[\x01\",\"b\":1}");
-        assert_eq!(
-            text.map(|[first, _]| first),
-            Some("{\"a\":\"\\\"[[[[\u{fffd}\",\"b\":1}".to_owned())
-        );
+        assert_eq!(one(b"{\"te\xffxt\" : 1}"), None);
+        assert_eq!(one(b"{\"a\":1}"), None, "nothing to repair");
+        assert_eq!(one(b"}"), None);
     }
 }

@@ -194,7 +194,7 @@ fn field(p: &Place<'_, '_>) -> Option<Diagnostic> {
     None
 }
 
-/// `enforce` without `when`, and with another sign than `=>`.
+/// `enforce` without `when`, with another sign than `=>`, and with the property of a module.
 fn enforced(p: &Place<'_, '_>) -> Option<Diagnostic> {
     let Place {
         b,
@@ -220,6 +220,24 @@ fn enforced(p: &Place<'_, '_>) -> Option<Diagnostic> {
                 .note("`enforce p { … }` acts on a property, `enforce when c => …` on a condition")
                 .fix("write `when`", p.span_of(&tokens[1]).before(), "when "),
         ),
+        Token::Dot
+            if expected.has("{") && p.after(2).is_some_and(|open| open.token == Token::LBrace) =>
+        {
+            let (module, name) = (p.before(1)?, p.after(1)?);
+            let written = b.slice(module.start, name.end);
+            Some(
+                wrong(
+                    b.span(module.start, name.end),
+                    &format!("expected a property that this file declares, found `{written}`"),
+                )
+                .label("only what this file declares is judged")
+                .note(format!(
+                    "let `{}` declare the formula as a `template`, and state here `property {} = …` with it",
+                    p.slice(module),
+                    p.slice(name)
+                )),
+            )
+        }
         Token::String if expected.has("=>") => {
             let (arrow, verb) = (p.before(2)?, p.before(1)?);
             (arrow.token == Token::Arrow && is_verb(verb.token)).then(|| {
