@@ -225,10 +225,9 @@ fn an_outcome_that_was_lost_is_unknown_for_specs_of_hooks() {
             "event {{ {fields} }}\nproperty clean = never ({condition} and eventually ({mails}))\n\
              enforce clean {{ violated => block }}\n"
         );
-        let session = Session::with(&["--timeout", "1"]);
-        std::fs::write(&session.spec, spec).unwrap();
+        let mut session = session(&spec);
         session.before("r", "Read", json!({}));
-        lose(&session, &outcome("\"SECRET\""));
+        lose(&mut session, &outcome("\"SECRET\""));
         let mail = session.before("m", "mail", json!({}));
         assert_eq!(decision(&mail).0, "deny", "{fields}: {mail}");
     }
@@ -237,24 +236,25 @@ fn an_outcome_that_was_lost_is_unknown_for_specs_of_hooks() {
 /// Of a call that was not judged before its outcome was lost, nothing is known that the mark does not say. Its trace is that of its session.
 #[test]
 fn a_call_whose_outcome_was_lost_is_unknown_for_specs_of_hooks() {
-    let session = Session::with(&["--timeout", "1"]);
     let spec = r#"
 trace { id from "/session_id" }
 event { kind: string  tool: string? = unknown  cwd: string? from "/cwd" }
 property clean = never (kind == "call" and cwd == "/home" and eventually (kind == "call" and tool == "mail"))
 enforce clean { violated => block }
 "#;
-    std::fs::write(&session.spec, spec).unwrap();
+    let mut session = session(spec);
     session.before("other", "Other", json!({}));
-    lose(&session, &outcome("\"x\""));
+    lose(&mut session, &outcome("\"x\""));
     let mail = session.before("m", "mail", json!({}));
     assert_eq!(decision(&mail).0, "deny", "{mail}");
 }
 
 /// The hook of an outcome waits for the session, is ended, and leaves a mark.
-fn lose(session: &Session, outcome: &[u8]) {
+fn lose(session: &mut Session, outcome: &[u8]) {
     let held = std::fs::File::open(session.file("lock")).unwrap();
     held.lock().unwrap();
+    session.args = ["--timeout", "1"].map(str::to_owned).to_vec();
     assert_eq!(session.raw(outcome).0, 2);
+    session.args.clear();
     held.unlock().unwrap();
 }

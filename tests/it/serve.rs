@@ -72,10 +72,10 @@ fn daemon_of(text: &str, args: &[&str]) -> Daemon {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap())
-        .read_line(&mut said)
-        .unwrap();
+    // behind warnings about the spec
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = lines.find_map(|line| line.ok().filter(|line| line.starts_with("listening")));
+    let said = said.unwrap();
     let at = said
         .trim()
         .trim_end_matches('`')

@@ -2,8 +2,9 @@
 //! a track that keeps tools and is compared later.
 //!
 //! Expressions whose values are compared with each other, or of which one has the values of the other, form a class; a class has
-//! the classes of the parts of its values. So the texts of a class may be more than those that meet, and are never fewer, but for what
-//! functions make of a text, patterns and parts of texts: those are no comparisons of the value itself.
+//! the classes of the parts of its values. So the texts of a class may be more than those that meet. Left out is what is no comparison of
+//! the value itself (patterns, parts of a text, what functions make of it), and what a parameter or quantified name is used for besides
+//! comparisons.
 
 use std::collections::BTreeMap;
 
