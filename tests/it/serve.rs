@@ -73,9 +73,15 @@ fn daemon_of(text: &str, args: &[&str]) -> Daemon {
         .spawn()
         .unwrap();
     // behind warnings about the spec
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let said = lines.find_map(|line| line.ok().filter(|line| line.starts_with("listening")));
-    let said = said.unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        let line = line.unwrap();
+        said.push_str(&line);
+        said.push('\n');
+        if line.starts_with("listening") {
+            break;
+        }
+    }
     let at = said
         .trim()
         .trim_end_matches('`')
