@@ -451,7 +451,7 @@ fn only_approvers_approve() {
     assert!(!answer.contains("only an approver"), "{answer}");
     // What was refused is refused again when the journal is replayed, whoever replays it.
     let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
-    assert_eq!(journal.matches(" refused ").count(), 7, "{journal}");
+    assert_eq!(journal.matches(" refused:").count(), 7, "{journal}");
 }
 
 /// A hook has the token of those who report. What it says has run is on record, whoever had to answer for it.
@@ -1097,6 +1097,50 @@ enforce p { violated => block \"no\" }
     }
 }
 
+/// If all connections are in use, Claude Code would take the HTTP error for "go on".
+#[test]
+fn a_hook_is_denied_by_an_answer_when_all_connections_are_in_use() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-clients", "1"]);
+    let look = "{\"kind\":\"look\"}";
+    let lines = format!("{look}\n").repeat(20_000);
+    let call =
+        r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"look","tool_input":{}}"#;
+    // A body that has not arrived gives its place.
+    let busy = (0..20).find_map(|_| {
+        let mut busy = TcpStream::connect(&daemon.at).unwrap();
+        let head = "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length:";
+        let sent = busy.write_all(format!("{head} {}\r\n\r\n{lines}", lines.len()).as_bytes());
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let (status, _) = ask(stream, "POST", "/v1/decide", "", look);
+        (sent.is_ok() && status == 503).then_some(busy)
+    });
+    assert!(busy.is_some());
+    let stream = TcpStream::connect(&daemon.at).unwrap();
+    let (status, answer) = ask(stream, "POST", "/v1/hook", "", call);
+    assert_eq!(status, 200, "{answer}");
+    assert!(
+        answer.contains(r#""permissionDecision":"deny""#),
+        "{answer}"
+    );
+    assert!(answer.contains("too many clients"), "{answer}");
+    drop(busy);
+    // So is one whose length nobody can read.
+    let twice = "Content-Length: 1\r\n";
+    let wrong = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let (status, answer) = ask(stream, "POST", "/v1/hook", twice, call);
+        assert_eq!(status, 200, "{answer}");
+        assert!(
+            answer.contains(r#""permissionDecision":"deny""#),
+            "{answer}"
+        );
+        (!answer.contains("too many clients")).then_some(())
+    });
+    assert!(wrong.is_some());
+}
+
 /// Nothing is decided that a state does not hold: what comes after it was saved is not.
 #[test]
 fn what_was_decided_before_a_signal_is_in_the_state() {
@@ -1275,6 +1319,79 @@ fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
     refused("journal.calls` is missing, which the end of");
     std::fs::write(path("journal.calls"), calls).unwrap();
     end(start().0);
+}
+
+/// Those who approve are no client that reports, also if everybody may report.
+#[test]
+fn an_approver_is_another_client_than_those_without_a_token() {
+    let args = [
+        "--listen",
+        "127.0.0.1:0",
+        "--approver-token-file",
+        "DIR/approver",
+    ];
+    let daemon = daemon(&args);
+    let say = |header: &str, body: &str| {
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/decide", header, body).1
+    };
+    let approver = format!("Authorization: Bearer {APPROVER}\r\n");
+    let pay = r#"{"phase":"before","event":{"trace":"a","kind":"pay"}}"#;
+    let proposed = say(&approver, pay);
+    assert!(proposed.contains("\"proposal\":1"), "{proposed}");
+    for line in [
+        r#"{"phase":"abandon","proposal":1}"#,
+        r#"{"phase":"commit","proposal":1,"event":{"trace":"a","kind":"pay"}}"#,
+    ] {
+        let answer = say("", line);
+        assert!(answer.contains("\"errors\""), "{answer}");
+    }
+    assert!(say("", pay).contains("one payment a run"));
+    let abandoned = say(&approver, r#"{"phase":"abandon","proposal":1}"#);
+    assert!(!abandoned.contains("\"errors\""), "{abandoned}");
+}
+
+/// A client is told from others by its token, also after a restart with other tokens before it.
+#[test]
+fn a_client_is_known_by_its_token_after_a_restart() {
+    let args = ["--listen", "127.0.0.1:0", "--journal", "DIR/journal"];
+    let mut daemon = daemon(&[&args[..], &["--token-file", "DIR/token"]].concat());
+    let say = |at: &str, token: &str, body: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/decide", &header, body).1
+    };
+    let pay = r#"{"phase":"before","event":{"trace":"a","kind":"pay"}}"#;
+    assert!(say(&daemon.at, TOKEN, pay).contains("\"proposal\":1"));
+    daemon.child.kill().unwrap();
+    daemon.child.wait().unwrap();
+    let path = |name: &str| daemon.folder.path().join(name);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args([
+            "serve",
+            "pay.guard",
+            "--listen",
+            "127.0.0.1:0",
+            "--journal",
+            "journal",
+        ])
+        .args(["--token-file", "approver", "--token-file", "token"])
+        .current_dir(path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let at = said.trim().rsplit('/').next().unwrap();
+    let abandon = r#"{"phase":"abandon","proposal":1}"#;
+    let other = say(at, APPROVER, abandon);
+    assert!(other.contains("\"errors\""), "{other}");
+    let own = say(at, TOKEN, abandon);
+    assert!(!own.contains("\"errors\""), "{own}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// What the spec takes for an approval, only approvers report, in whatever way it reads the field.
