@@ -183,8 +183,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .collect::<Result<_, _>>()?,
     };
     let listener = listen(&args)?;
-    let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let mut monitor = DurableMonitor::open(Setup {
+    let tokens_and_socket = args.token_file.iter().chain(&args.approver_token_file);
+    let others = tokens_and_socket.chain(&args.socket).cloned().collect();
+    let (models, limits, files) = (&args.models, &args.limits, args.files.files(others));
+    let monitor = DurableMonitor::open(Setup {
         options: &|options| {
             options.approvals.clone_from(&approvals);
             options.clients = tokens.len().max(1) + usize::from(approver_token.is_some());
@@ -193,8 +195,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         },
         ..Setup::new(&args.spec, models, limits, files)
     })?;
-    let calls = args.files.calls();
-    let calls = calls.map(|path| CallList::of_server(path, &mut monitor, args.files.log()));
+    let calls = args.files.calls().zip(args.files.journal());
+    let calls = calls.map(|(path, journal)| CallList::of_server(path, monitor.calls(), journal));
     let calls = calls.transpose()?;
     let place = match (&args.socket, listener.address()) {
         (Some(path), _) => path.display().to_string(),

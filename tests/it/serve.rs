@@ -1321,6 +1321,114 @@ fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
     end(start().0);
 }
 
+/// Log, journal and list of calls that are of different times, or of which some are gone, are refused or named.
+#[test]
+fn files_of_a_server_that_are_of_different_times_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = "use std.agent\nproperty few = G (count(kind == \"call\" and tool == \"pay\") <= 2)\n\
+        enforce few { violated => block \"two payments\" }\n";
+    std::fs::write(path("t.guard"), text).unwrap();
+    let start = || {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(["serve", "t.guard", "--listen", "127.0.0.1:0", "--no-token"])
+            .args(["--journal", "j", "--log", "l"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut from = BufReader::new(child.stderr.take().unwrap());
+        from.read_line(&mut said).unwrap();
+        if said.contains("refers to is missing") {
+            from.read_line(&mut said).unwrap();
+        }
+        (child, said)
+    };
+    let end = |mut child: Child| {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    };
+    let pay = |said: &str, id: &str| {
+        let at = said.trim().rsplit('/').next().unwrap();
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "pay",
+            "tool_input": {}, "tool_use_id": id});
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &body.to_string()).1
+    };
+    let names = ["j", "j.calls", "l"];
+    let keep = || names.map(|name| std::fs::read(path(name)).ok());
+    let put = |files: [Option<&Option<Vec<u8>>>; 3]| {
+        for (name, bytes) in names.iter().zip(files) {
+            match bytes.and_then(Option::as_ref) {
+                Some(bytes) => std::fs::write(path(name), bytes).unwrap(),
+                None => drop(std::fs::remove_file(path(name))),
+            }
+        }
+    };
+    let (child, said) = start();
+    let begun = keep();
+    assert_eq!(pay(&said, "a"), "{}");
+    let one = keep();
+    assert_eq!(pay(&said, "b"), "{}");
+    assert!(pay(&said, "c").contains("\"deny\""));
+    end(child);
+    let last = keep();
+    let [journal, calls, log] = [0, 1, 2].map(|at| Some(&last[at]));
+    let [_, old_calls, old_log] = [0, 1, 2].map(|at| Some(&one[at]));
+    for (files, why) in [
+        (
+            [journal, old_calls, old_log],
+            "it does not hold the line that the journal names",
+        ),
+        (
+            [journal, calls, old_log],
+            "it does not hold the line that the journal names",
+        ),
+        (
+            [journal, old_calls, log],
+            "`j.calls` is not the list of calls that the end of `j` names",
+        ),
+        (
+            [journal, old_calls, None],
+            "`j.calls` is not the list of calls that the end of `j` names",
+        ),
+        (
+            [journal, None, log],
+            "`j.calls` is missing, which the end of `j` names",
+        ),
+        (
+            [None, calls, None],
+            "`j.calls` is the list of calls of a history that is missing",
+        ),
+        ([None, calls, log], "they were removed, cut or replaced"),
+    ] {
+        put(files);
+        let (mut child, said) = start();
+        assert!(said.contains(why), "{why}: {said}");
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{why}");
+    }
+    // A log that is gone is named, and the new one is continued.
+    put([journal, calls, None]);
+    for is_gone in [true, false] {
+        let (child, said) = start();
+        let why = "the log `l` that the journal refers to is missing";
+        assert_eq!(said.contains(why), is_gone, "{said}");
+        assert!(
+            pay(said.lines().last().unwrap(), "d").contains("\"deny\""),
+            "{said}"
+        );
+        end(child);
+    }
+    // A process that ended before the first list was put in place, and before the log had the call.
+    put([Some(&one[0]), None, Some(&begun[2])]);
+    std::fs::write(path("j.calls.next"), one[1].as_ref().unwrap()).unwrap();
+    let (child, said) = start();
+    assert_eq!(pay(&said, "b"), "{}");
+    assert!(pay(&said, "c").contains("\"deny\""));
+    end(child);
+}
+
 /// Those who approve are no client that reports, also if everybody may report.
 #[test]
 fn an_approver_is_another_client_than_those_without_a_token() {

@@ -112,6 +112,11 @@ pub enum StateError {
     Unwritable(String),
 }
 
+/// Whether a file holds a state, by its beginning.
+pub fn is_state(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 impl Monitor {
     /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///
