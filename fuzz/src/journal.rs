@@ -45,9 +45,12 @@ pub fn run(data: &[u8]) {
                     Input::Tick => drop(entry.now.map(|now| monitor.tick(now))),
                 }
             }
+            // Where the inputs that were written together end is not kept.
             let body = |text: &[u8]| {
-                let first = text.iter().position(|byte| *byte == b'\n').unwrap_or(0);
-                text[first..].to_vec()
+                let lines = text.split(|byte| *byte == b'\n').skip(1);
+                let is_input =
+                    |line: &&[u8]| line.split(|byte| *byte == b' ').nth(2) != Some(b"end");
+                lines.filter(is_input).collect::<Vec<_>>().concat()
             };
             assert_eq!(body(&written), body(&bytes[..read.whole]));
         }
@@ -79,6 +82,7 @@ pub fn run(data: &[u8]) {
                     input,
                 };
                 entry.write(&mut text);
+                journal::Beside::default().write(number, &mut text);
             }
             let whole = Journal::read(&text, &identity).expect("it was written");
             let entries = whole.entries.len();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::durable_state::{ONLY_ME, Sync};
 use super::failure::Failure;
+use super::secrets::check_owner;
 use crate::inert::inert;
 
 /// A file to which bytes are appended completely or not at all.
@@ -84,6 +85,12 @@ pub(super) fn identity(file: &std::fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
+/// Returns the folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Reads a file as a whole. A device or a pipe may be endless.
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     check_file(path)?;
@@ -98,11 +105,28 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is there and no file of a monitor: a link may come to lead elsewhere.
+/// Refuses what is there and no file of a monitor: a link may come to lead elsewhere, and another user who owns the file or its
+/// folder, or everybody who can write one of them, can change the history. What a group can write is its owner's choice.
 pub(super) fn check_own_file(path: &Path) -> Result<(), Failure> {
-    match std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        true => Err(failed("use", path, &"not a regular file")),
-        false => Ok(()),
+    let wrong = |path: &Path, why: String| Err(failed("use", path, &why));
+    let everybody = "everybody can write it; run `chmod o-w`";
+    if let Ok(found) = std::fs::symlink_metadata(path) {
+        match check_owner(&found) {
+            _ if !found.is_file() => return wrong(path, "not a regular file".to_owned()),
+            Err(why) => return wrong(path, why),
+            Ok(()) if found.mode() & 0o002 != 0 => return wrong(path, everybody.to_owned()),
+            Ok(()) => {}
+        }
+    }
+    let folder = folder_of(path);
+    let Ok(about) = std::fs::metadata(folder) else {
+        return Ok(());
+    };
+    match check_owner(&about) {
+        Err(why) => wrong(folder, why),
+        // In a folder with the sticky bit, such as `/tmp`, only owners rename and remove files.
+        Ok(()) if about.mode() & 0o1002 == 0o002 => wrong(folder, everybody.to_owned()),
+        Ok(()) => Ok(()),
     }
 }
 
@@ -162,8 +186,7 @@ fn settle(sync: Sync, file: &File) -> io::Result<()> {
 /// Flushes the folder so that the name of a new file is on disk. Some systems do not support this, which is not an
 /// error.
 pub(super) fn settle_folder(path: &Path) {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+    if let Ok(folder) = File::open(folder_of(path)) {
         let _ = folder.sync_all();
     }
 }

@@ -79,7 +79,7 @@ fn whole_log(file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Fa
     let rewound = file.rewind();
     rewound.map_err(|error| failed("read", path, &error))?;
     let bytes = contents(file, path)?;
-    if !bytes.contains(&b'\n') {
+    if !bytes.contains(&b'\n') && log::is_begun(&bytes) {
         return Ok(None);
     }
     let found = log::verify(&bytes).map_err(|error| failed("continue", path, &error))?;

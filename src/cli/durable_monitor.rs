@@ -1,12 +1,14 @@
 //! The durable monitor that `monitor`, `proxy`, `serve` and `hook` share: spec, state files and clock.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::audit::redaction;
 use super::clock::{Clock, Time, Witness};
-use super::durable_state::{DurableState, Files, Sync};
+use super::durable_paths::Files;
+use super::durable_state::{DurableState, Sync};
 use super::failure::{Failure, warn};
 use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
@@ -157,17 +159,23 @@ impl FileArgs {
         self.snapshot.is_some() || self.journal.is_some()
     }
 
+    /// Whether contents of events are left out of what is kept.
+    pub(super) fn redacts(&self) -> bool {
+        self.redact.is_some()
+    }
+
     /// Whether states are saved.
     pub(super) fn saves(&self) -> bool {
         self.snapshot.is_some()
     }
 
-    /// Returns the file of the log.
-    pub(super) fn log(&self) -> Option<&Path> {
-        self.log.as_deref()
+    /// Returns the file of the journal.
+    pub(super) fn journal(&self) -> Option<&Path> {
+        self.journal.as_deref()
     }
 
-    pub(super) fn files(&self) -> Files {
+    /// `others`: the other files of the run, besides spec and models.
+    pub(super) fn files(&self, others: Vec<PathBuf>) -> Files {
         Files {
             resume: None,
             snapshot: self.snapshot.clone(),
@@ -180,7 +188,8 @@ impl FileArgs {
             sync: self.sync,
             redact: self.redact.clone(),
             snapshot_after: None,
-            names_calls: self.calls().is_some_and(|calls| calls.exists()),
+            calls: self.calls(),
+            others,
         }
     }
 }
@@ -194,6 +203,15 @@ impl DurableMonitor {
     pub(super) fn open(setup: Setup<'_>) -> Result<DurableMonitor, Failure> {
         let path = setup.spec;
         let (spec, checked) = spec::usable(path)?;
+        let mut files = setup.files;
+        let texts = checked
+            .sources
+            .iter()
+            .map(|file| PathBuf::from(file.name()));
+        files.others.push(path.to_owned());
+        files
+            .others
+            .extend(texts.chain(setup.models.files(&spec, path)));
         let mut options = Options {
             eval: setup.limits.eval(),
             input: setup.limits.input(),
@@ -216,7 +234,7 @@ impl DurableMonitor {
                 );
             }
         }
-        DurableMonitor::resume(monitor, setup.files, (setup.clock, setup.witness.as_ref()))
+        DurableMonitor::resume(monitor, files, (setup.clock, setup.witness.as_ref()))
     }
 
     /// Opens the files of a new monitor, and continues from their state.
@@ -380,9 +398,14 @@ impl DurableMonitor {
         }
     }
 
-    /// Returns the hash of the list of calls that the log names.
+    /// Returns a decision without redacted contents, as logs have it.
+    pub(super) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
+        self.state.for_log(decision)
+    }
+
+    /// Returns the hash of the list of calls that the journal names.
     pub(super) fn calls(&self) -> Option<&str> {
-        self.state.calls()
+        self.state.calls.as_deref()
     }
 
     /// Whether inputs were accepted that are not written yet.
@@ -395,13 +418,8 @@ impl DurableMonitor {
     /// # Errors
     /// They cannot be written, so the decisions must not be reported, and the list must not be replaced.
     pub(super) fn keep_with(&mut self, calls: &str) -> Result<(), Failure> {
-        self.name_calls(calls);
+        self.state.calls = Some(calls.to_owned());
         self.state.commit()
-    }
-
-    /// Sets the list of calls, by its hash, that the log names with what is written from now on.
-    pub(super) fn name_calls(&mut self, calls: &str) {
-        self.state.with_calls = Some(calls.to_owned());
     }
 
     /// Sets whether what is accepted waits for [`DurableMonitor::keep_with`].

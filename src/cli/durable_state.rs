@@ -2,28 +2,33 @@
 //!
 //! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log, before a
 //! decision is written. A state replaces the journal up to that point, and is complete before a new journal begins. So whenever
-//! the process ends, state and journal together contain all inputs. The three files refer to each other: a journal names the
-//! state and the line of the log that it continues, the log names the latest state, and the inputs recorded in a log are compared
-//! with the replayed ones. Files that do not match are rejected, and nothing is overwritten.
+//! the process ends, state and journal together contain all inputs. The files refer to each other: a journal names the state
+//! that it continues, and with all inputs that were written together the line of the log before them and the list of calls
+//! after them; the log names the latest state and list, and the inputs recorded in a log are compared with the replayed ones.
+//! Files that do not match are rejected, and nothing is overwritten.
+//!
+//! If the process ended after inputs were in the journal and before their decisions were in the log, the next one writes these
+//! decisions. A journal that is ahead by more than was written together belongs to a log that was cut.
 //!
 //! A state is complete under another name (`NEXT`) before the log names it, and replaces the old one afterwards: whenever the
 //! process ends, one of the two is the state that the log names.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::durable_files::{
-    Appended, NEXT, Replacement, check_own_file, contents, cut, failed, identity, not_continued,
-    open, read_file, replace, settle_folder, with_ending,
+    Appended, NEXT, Replacement, check_own_file, contents, cut, failed, not_continued, open,
+    read_file, replace, settle_folder, with_ending,
 };
 use super::durable_log::OpenLog;
+use super::durable_paths::Files;
 use super::failure::{Failure, complain};
-use super::secrets::SecretArgs;
-use crate::monitor::journal::{self, Entry, Input, Journal, JournalError};
+use crate::monitor::journal::{self, Beside, Entry, Input, Journal, JournalError};
 use crate::monitor::log::{self, Chain, LogEnd};
-use crate::monitor::{Decision, Identity, Monitor};
+use crate::monitor::{Decision, Identity, Monitor, is_state};
 use crate::redact::Redaction;
 use crate::value::Instant as Time;
 
@@ -43,30 +48,6 @@ pub(super) const ONLY_ME: u32 = 0o600;
 /// The greatest size in bytes of a write buffer that is kept from one input to the next.
 const MOST_BUFFERED: usize = 1 << 20;
 
-/// The files.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Files {
-    pub(super) resume: Option<PathBuf>,
-    pub(super) snapshot: Option<PathBuf>,
-    /// Whether a state in the file for states is continued.
-    pub(super) continues: bool,
-    pub(super) snapshot_every: u64,
-    pub(super) journal: Option<PathBuf>,
-    pub(super) log: Option<PathBuf>,
-    /// The key that the log is signed with.
-    pub(super) key: Option<PathBuf>,
-    /// The rule about who may read the key.
-    pub(super) secrets: SecretArgs,
-    pub(super) sync: Sync,
-    /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
-    /// is a snapshot.
-    pub(super) redact: Option<String>,
-    /// Whether the log names a list of calls.
-    pub(super) names_calls: bool,
-    /// The judging time after which a state is written, so that slow inputs are not replayed.
-    pub(super) snapshot_after: Option<Duration>,
-}
-
 /// The open files.
 #[derive(Debug)]
 pub(super) struct DurableState {
@@ -79,6 +60,8 @@ pub(super) struct DurableState {
     held: Option<File>,
     /// The number of inputs at the last state.
     kept: u64,
+    /// The number of the latest input.
+    last: u64,
     /// The client that the inputs come from.
     pub(super) client: u32,
     /// Whether questions to a person last.
@@ -88,8 +71,8 @@ pub(super) struct DurableState {
     lines: Vec<String>,
     /// The time at which the first input since then was replayed or received.
     since: Instant,
-    /// The hash of the list of calls that goes with the lines of the log from now on.
-    pub(super) with_calls: Option<String>,
+    /// The hash of the list of calls after the latest input, or after those that are written next.
+    pub(super) calls: Option<String>,
     /// The reason why no further input is accepted: an input that the monitor has processed could not be written.
     broken: Option<String>,
 }
@@ -117,17 +100,18 @@ impl DurableState {
             log: None,
             held: None,
             kept: 0,
+            last: 0,
             client: 0,
             hooked: false,
             buffer: Vec::new(),
             lines: Vec::new(),
             since: Instant::now(),
-            with_calls: None,
+            calls: None,
             broken: None,
         };
-        check_snapshot(&state.files)?;
+        state.files.check_distinct()?;
         let snapshot = state.files.snapshot.as_deref();
-        state.held = snapshot.map(open).transpose()?;
+        state.held = snapshot.map(open_state).transpose()?;
         let journal = match state.files.journal.clone() {
             None => None,
             Some(path) => {
@@ -147,6 +131,9 @@ impl DurableState {
                 })?)
             }
         };
+        state.calls = parsed
+            .as_ref()
+            .and_then(|parsed| parsed.beside.calls.clone());
         let is_new = journal.as_ref().is_some_and(|(.., bytes)| bytes.is_empty());
         let log = state.read_log(parsed.as_ref())?;
         let named = log.as_ref().and_then(|log| log.end.as_ref());
@@ -158,6 +145,7 @@ impl DurableState {
             None => log::Inputs::default(),
         };
         let replayed = state.replay(monitor, parsed.as_ref(), &inputs)?;
+        state.check_calls(parsed.as_ref())?;
         let torn = match (&journal, &parsed) {
             (Some((path, _, bytes)), Some(parsed)) => {
                 cut(path, bytes.len(), parsed.whole);
@@ -278,19 +266,18 @@ impl DurableState {
         let Some(path) = self.files.log.clone() else {
             return Ok(None);
         };
-        let follows = journal.and_then(|journal| journal.start.log.clone());
+        let follows = journal.and_then(|journal| journal.beside.log.as_ref());
         let after = journal.map_or(u64::MAX, |journal| journal.start.after);
         // Lines that the journal names, or that are about its inputs, may be before the part that was read.
         let suffices = |end: &LogEnd| {
-            let has_calls = !self.files.names_calls || end.chain.calls().is_some();
+            let has_calls = self.calls.is_none() || end.chain.calls().is_some();
             let states = [&self.files.resume, &self.files.snapshot];
             let has_state = end.chain.state().is_some()
                 || !states.into_iter().flatten().any(|path| has_content(path));
-            let of_journal = follows.as_ref();
             has_calls
                 && has_state
                 && end.inputs.reach(after)
-                && of_journal.is_none_or(|line| end.inputs.has_line(line))
+                && follows.is_none_or(|line| end.inputs.has_line(line))
         };
         OpenLog::read(path, suffices).map(Some)
     }
@@ -304,19 +291,24 @@ impl DurableState {
         state: Option<&str>,
     ) -> Result<log::Inputs, Failure> {
         let key = self.signing_key()?;
-        let follows = journal.and_then(|journal| journal.start.log.clone());
+        let follows = journal.and_then(|journal| journal.beside.log.clone());
         let Some((end, len)) = end else {
             let start = log::Start {
                 after: monitor.taken(),
-                follows: follows.clone(),
+                follows,
                 state: state.map(str::to_owned),
                 key,
             };
-            if follows.is_some() {
-                complain(&format!(
-                    "the log `{}` that the journal refers to is missing; a new log is started, and its first line refers to the missing one",
-                    path.display()
-                ));
+            let shown = path.display();
+            match (journal, state, &start.follows) {
+                (Some(_), _, Some(_)) => complain(&format!(
+                    "the log `{shown}` that the journal refers to is missing; a new log is started, and its first line refers to the missing one"
+                )),
+                (None, Some(_), _) => complain(&format!(
+                    "the log `{shown}` is missing or empty; a new log is started after input {}, at which the state ends",
+                    monitor.taken()
+                )),
+                _ => {}
             }
             let (chain, line) = Chain::begin(&self.identity, start);
             let mut file = Appended::new(file, &path, 0)?;
@@ -356,12 +348,28 @@ impl DurableState {
             )));
         }
         if follows.is_some_and(|line| !end.inputs.has_line(&line)) {
-            return Err(wrong("the journal refers to another log".to_owned()));
+            return Err(wrong(
+                "it does not hold the line that the journal names: one of the two was cut or replaced"
+                    .to_owned(),
+            ));
         }
         let mut chain = end.chain;
         chain.sign_with(key);
         self.log = Some((Appended::new(file, &path, len)?, chain));
         Ok(end.inputs)
+    }
+
+    /// Compares the lists of calls that the log and the journal name.
+    fn check_calls(&self, journal: Option<&Journal<'_>>) -> Result<(), Failure> {
+        let of_log = self.log.as_ref().and_then(|(_, chain)| chain.calls());
+        let has_begun = journal.is_some_and(|journal| journal.whole > 0);
+        match of_log {
+            Some(of_log) if has_begun && self.calls.as_deref() != Some(of_log) => {
+                let why = "the log and the journal name different lists of calls: one of the two was cut or replaced";
+                Err(Failure::Files(why.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the key that the log is signed with.
@@ -442,7 +450,15 @@ impl DurableState {
         journal::Start {
             after: self.kept,
             state,
+            beside: self.beside(),
+        }
+    }
+
+    /// Returns what the journal names with the inputs that are written next.
+    fn beside(&self) -> Beside {
+        Beside {
             log: self.log.as_ref().map(|(_, chain)| chain.hash().to_owned()),
+            calls: self.calls.clone(),
         }
     }
 
@@ -454,6 +470,7 @@ impl DurableState {
         input: Input<'_>,
         decisions: &[Decision],
     ) {
+        self.last = number;
         if self.journal.is_some() {
             let entry = Entry {
                 number,
@@ -475,24 +492,22 @@ impl DurableState {
         }
     }
 
+    /// Returns a decision without redacted contents, as logs have it.
+    pub(super) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
+        for_log(self.redaction.as_ref(), decision)
+    }
+
     fn log(&mut self, number: u64, now: Option<Time>, input: Input<'_>, decisions: &[Decision]) {
         let Some((_, chain)) = &mut self.log else {
             return;
         };
         for (place, decision) in (0u64..).zip(decisions) {
             if !chain.has(number, place) {
-                let redacted = self.redaction.as_ref();
-                let redacted = redacted.map(|redaction| redaction.decision(decision));
-                let decision = redacted.as_ref().unwrap_or(decision);
-                let line = chain.line(number, now, input.pieces(), decision);
+                let decision = for_log(self.redaction.as_ref(), decision);
+                let line = chain.line(number, now, input.pieces(), &decision);
                 self.lines.push(line);
             }
         }
-    }
-
-    /// Returns the hash of the latest list of calls that the log names.
-    pub(super) fn calls(&self) -> Option<&str> {
-        self.log.as_ref().and_then(|(_, chain)| chain.calls())
     }
 
     /// Whether inputs were accepted that are not written yet.
@@ -526,7 +541,11 @@ impl DurableState {
     }
 
     fn write_journal(&mut self) -> Result<(), Failure> {
-        if let (Some(file), Some(path)) = (&mut self.journal, &self.files.journal) {
+        let beside = self.beside();
+        if let (Some(file), Some(path)) = (&mut self.journal, &self.files.journal)
+            && !self.buffer.is_empty()
+        {
+            beside.write(self.last, &mut self.buffer);
             let written = file.add(&self.buffer, path, self.files.sync);
             written.map_err(|error| failed("write", path, &error))?;
         }
@@ -542,7 +561,7 @@ impl DurableState {
         let mut text = String::new();
         let mut lines = self.lines.drain(..).peekable();
         while let Some(mut line) = lines.next() {
-            let calls = self.with_calls.as_deref();
+            let calls = self.calls.as_deref();
             chain.close(&mut line, calls.filter(|_| lines.peek().is_none()));
             text.push_str(&line);
         }
@@ -617,24 +636,22 @@ impl DurableState {
     }
 }
 
-/// Refuses a file for states that is the log or the journal: a state would replace it.
-fn check_snapshot(files: &Files) -> Result<(), Failure> {
-    let Some(path) = &files.snapshot else {
-        return Ok(());
-    };
-    let found = |path: &Path| std::fs::metadata(path).ok().map(|found| identity(&found));
-    let named = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let is_same = |other: &Path| {
-        named(other) == named(path) || found(path).is_some_and(|of| Some(of) == found(other))
-    };
-    let others = [&files.journal, &files.log];
-    match others.into_iter().flatten().any(|other| is_same(other)) {
-        true => Err(failed(
-            "use",
-            path,
-            &"the log or the journal is the same file",
-        )),
-        false => Ok(()),
+fn for_log<'d>(redaction: Option<&Redaction>, decision: &'d Decision) -> Cow<'d, Decision> {
+    match redaction {
+        Some(redaction) => Cow::Owned(redaction.decision(decision)),
+        None => Cow::Borrowed(decision),
+    }
+}
+
+/// Opens the file of states. A file of another kind is not replaced by a state.
+fn open_state(path: &Path) -> Result<File, Failure> {
+    let file = open(path)?;
+    let mut begun = Vec::new();
+    let read = (&file).take(16).read_to_end(&mut begun);
+    read.map_err(|error| failed("read", path, &error))?;
+    match begun.is_empty() || is_state(&begun) {
+        true => Ok(file),
+        false => Err(failed("use", path, &"not a monitor state")),
     }
 }
 

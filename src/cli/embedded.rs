@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::clock::Clock;
 use super::durable_monitor::{DurableMonitor, unusable};
-use super::durable_state::{Files, Sync};
+use super::durable_paths::Files;
+use super::durable_state::Sync;
 use super::failure::Failure;
 use super::models;
 use super::secrets::SecretArgs;
@@ -60,7 +61,7 @@ impl Embedded {
     fn opened(spec: &Spec, options: EmbeddedOptions) -> Result<Embedded, Failure> {
         let (hir, loaded) = spec.parts();
         let path = Path::new(loaded.sources.get(FileId(0)).name());
-        let models = models::assigned(&options.models, hir, path, &loaded.models)?;
+        let assigned = models::assigned(&options.models, hir, path, &loaded.models)?;
         let identity = Identity {
             spec: loaded.hash().to_owned(),
             model: None,
@@ -68,12 +69,15 @@ impl Embedded {
         let monitor = Monitor::new(
             hir,
             Options {
-                models,
+                models: assigned,
                 identity,
                 ..Options::default()
             },
         );
         let monitor = monitor.map_err(|error| unusable(path, &error))?;
+        let texts = loaded.sources.iter().map(|file| file.name());
+        let models = options.models.iter().map(|(name, _)| name.as_str());
+        let others = texts.chain(models).map(PathBuf::from).collect();
         let files = Files {
             resume: None,
             snapshot: options.snapshot,
@@ -92,7 +96,8 @@ impl Embedded {
             },
             redact: options.redact.then(String::new),
             snapshot_after: None,
-            names_calls: false,
+            calls: None,
+            others,
         };
         let clock = if options.no_clock {
             Clock::None

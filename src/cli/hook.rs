@@ -21,7 +21,8 @@ use serde_json::{Value as Json, json};
 
 use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
-use super::durable_state::{Files, Sync};
+use super::durable_paths::Files;
+use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, code, complain, hear_errors, say};
 use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
@@ -519,7 +520,8 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
         log: Some(log.clone()),
-        names_calls: true,
+        calls: Some(session.file("calls")),
+        others: Vec::new(),
         key: args.key.clone(),
         secrets: args.secrets,
         sync: args.sync,
@@ -542,7 +544,12 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     // A person may answer late: an asked call counts until its outcome or the end of the turn.
     monitor.set_hooked(true);
     monitor.wait(true);
-    let checked = before.check(monitor.calls(), &log);
+    // No line names the list that a session begins with.
+    let named = match monitor.calls() {
+        Some(named) => named.to_owned(),
+        None => Kept::first_hash()?,
+    };
+    let checked = before.check(&named, &session.file("journal"));
     checked.map_err(|why| refused(&why))?;
     let next = before.make_room()?;
     let mut memory = before.kept.memory.clone();

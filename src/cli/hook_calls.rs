@@ -1,7 +1,8 @@
 //! The list of calls of a session, or of a server: which outcomes are awaited, and when the last call was judged.
 //!
-//! The log names the list that goes with its last lines. A new list is complete under another name before the log names it, and
-//! replaces the old one afterwards: whenever the process ends, one of the two is the list that the log names.
+//! The journal and the log name the list that goes with the last inputs. A new list is complete under another name before the
+//! journal names it, and replaces the old one afterwards: whenever the process ends, one of the two is the list that the
+//! journal names.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -9,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use super::clock::Witness;
 use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_ending};
-use super::durable_monitor::DurableMonitor;
 use super::durable_state::{ONLY_ME, Sync};
 use super::failure::{Failure, complain};
 use crate::integrations::hook::{Memory, Sessions};
@@ -39,6 +39,11 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
         serde_json::from_slice(bytes).ok()
+    }
+
+    /// Returns the hash of the list that a session begins with.
+    pub(super) fn first_hash() -> Result<String, String> {
+        Ok(hash(&Kept::default().text()?))
     }
 
     fn text(&self) -> Result<Vec<u8>, String> {
@@ -79,49 +84,41 @@ impl CallList {
         Ok(CallList { path, text, kept })
     }
 
-    /// Returns the list of a server, which continues a log if there is one. It has none before its first hook.
+    /// Returns the list of a server. It has none before its first hook.
     ///
     /// # Errors
-    /// The file cannot be read or used, or the log names another list.
+    /// The file cannot be read or used, or it is not the list that the journal names.
     pub(super) fn of_server(
         path: PathBuf,
-        monitor: &mut DurableMonitor,
-        log: Option<&Path>,
+        named: Option<&str>,
+        journal: &Path,
     ) -> Result<CallList, Failure> {
         check_own_file(&path)?;
-        let named = monitor.calls();
-        let Some(mut list) = CallList::read(path.clone()).map_err(Failure::Files)? else {
-            return match (named, log) {
-                (Some(_), Some(log)) => {
-                    let (path, log) = (path.display(), log.display());
-                    let why = format!("`{path}` is missing, which the end of `{log}` names");
-                    Err(Failure::Files(why))
-                }
-                _ => Ok(CallList {
+        let found = CallList::read(path.clone()).map_err(Failure::Files)?;
+        match (found, named) {
+            (Some(_), None) => {
+                let (path, journal) = (path.display(), journal.display());
+                Err(Failure::Files(format!(
+                    "`{path}` is the list of calls of a history that is missing, since `{journal}` does not name it: restore the journal, or remove the list to begin anew"
+                )))
+            }
+            (found, named) => {
+                let mut list = found.unwrap_or_else(|| CallList {
                     path,
                     text: Vec::new(),
                     kept: Kept::default(),
-                }),
-            };
-        };
-        // A log that was begun later names none yet.
-        if let (Some(_), Some(log)) = (named, log) {
-            list.check(named, log).map_err(Failure::Files)?;
+                });
+                let checked = named.map_or(Ok(()), |named| list.check(named, journal));
+                checked.map_err(Failure::Files).map(|()| list)
+            }
         }
-        monitor.name_calls(&hash(&list.text));
-        Ok(list)
     }
 
-    /// Checks that it is the list that the log names, by its hash, or takes the one that was about to replace it.
+    /// Checks that it is the list that the journal names, by its hash, or takes the one that was about to replace it.
     ///
     /// # Errors
-    /// The log names another one.
-    pub(super) fn check(&mut self, named: Option<&str>, log: &Path) -> Result<(), String> {
-        let named = match named {
-            Some(named) => named.to_owned(),
-            // No line names the list that a session begins with.
-            None => hash(&Kept::default().text()?),
-        };
+    /// The journal names another one.
+    pub(super) fn check(&mut self, named: &str, journal: &Path) -> Result<(), String> {
         if hash(&self.text) == named {
             return Ok(());
         }
@@ -133,11 +130,13 @@ impl CallList {
             (self.text, self.kept) = (list.text, list.kept);
             return Ok(());
         }
-        Err(format!(
-            "`{}` is not the list of calls that the end of `{}` names: one of the two was changed, cut or replaced",
-            self.path.display(),
-            log.display()
-        ))
+        let (path, journal) = (self.path.display(), journal.display());
+        Err(match self.text.is_empty() {
+            true => format!("`{path}` is missing, which the end of `{journal}` names"),
+            false => format!(
+                "`{path}` is not the list of calls that the end of `{journal}` names: one of the two was changed, cut or replaced"
+            ),
+        })
     }
 
     /// Notes that an outcome was lost, since nothing can be recorded any more; the next list removes the note. It takes no room.

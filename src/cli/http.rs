@@ -55,6 +55,11 @@ pub(super) trait Service: Send + Sync + 'static {
     /// Returns the response to an admitted request.
     fn answer(&self, head: &RequestHead, grant: Self::Grant, body: Vec<u8>) -> Response;
 
+    /// Returns the response to a request of which at most the head was read, where `refusal` is the reason.
+    fn answer_unread(&self, _head: Option<&RequestHead>, refusal: Response) -> Response {
+        refusal
+    }
+
     /// Returns the response to an admitted request whose body is longer than the limit or incomplete, and which is therefore
     /// rejected. `body` yields the part that arrives.
     fn answer_cut(
@@ -113,7 +118,7 @@ impl Listener {
                 let mut client = Client::new(connection, limits);
                 match slot {
                     Some(slot) => client.converse(&*service, &slot),
-                    None => client.refuse(&Response::refusal(503, "too many clients")),
+                    None => client.turn_away(&*service),
                 }
             });
         }
@@ -338,7 +343,8 @@ impl Client {
             }
         };
         let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
-        let mut framing = head.framing().map_err(ConnectionEnd::Refused)?;
+        let unread = |refusal| ConnectionEnd::Refused(service.answer_unread(Some(&head), refusal));
+        let mut framing = head.framing().map_err(unread)?;
         if framing.missing() > 0 && matches!(head.method.as_str(), "GET" | "HEAD") {
             // Whoever may ask without a token could keep a place by it.
             let why = "a request with this method has no body";
@@ -417,6 +423,19 @@ impl Client {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Refuses a request for which there is no slot, and whose head is read for as long as a refused client may still send.
+    fn turn_away(&mut self, service: &impl Service) {
+        let deadline = Instant::now() + LINGER;
+        let head = loop {
+            match self.received.head() {
+                Ok(None) if matches!(self.more(deadline), Ok(true)) => {}
+                head => break head.ok().flatten(),
+            }
+        };
+        let refusal = Response::refusal(503, "too many clients");
+        self.refuse(&service.answer_unread(head.as_ref(), refusal));
     }
 
     /// Sends a response and ends the connection in such a way that the client receives the response even if it is still

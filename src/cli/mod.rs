@@ -29,6 +29,7 @@ mod draft_traces;
 mod durable_files;
 mod durable_log;
 mod durable_monitor;
+mod durable_paths;
 mod durable_state;
 pub mod embedded;
 mod events;

@@ -27,6 +27,15 @@ impl ModelArgs {
         !self.given.is_empty()
     }
 
+    /// Returns the files of models: those that are given, and those that the spec loads.
+    pub(super) fn files(&self, spec: &Spec, path: &Path) -> Vec<PathBuf> {
+        let of_spec = spec.models.iter().filter_map(|model| match &model.source {
+            ModelSource::Load(file, _) | ModelSource::Import(file) => Some(beside(path, file)),
+            ModelSource::Learn(_) => None,
+        });
+        self.given.iter().cloned().chain(of_spec).collect()
+    }
+
     /// Returns the models that clauses of a spec use, by name: from a given file, from a compiled spec, or from the file that
     /// the spec loads.
     ///
@@ -113,13 +122,16 @@ fn asked(spec: &Spec) -> Vec<SmolStr> {
     names
 }
 
+/// Returns the path of a file that a spec names.
+fn beside(spec: &Path, file: &str) -> PathBuf {
+    spec.parent().unwrap_or(Path::new("")).join(file)
+}
+
 /// Returns the model that a spec loads from a file beside it.
 fn loaded(spec: &Spec, path: &Path, name: &str) -> Result<Model, Failure> {
     let model = spec.models.iter().find(|model| model.name == name);
     match model.map(|model| &model.source) {
-        Some(ModelSource::Load(file, _)) => {
-            learn::read(&path.parent().unwrap_or(Path::new("")).join(file))
-        }
+        Some(ModelSource::Load(file, _)) => learn::read(&beside(path, file)),
         _ => Err(Failure::Usage(format!(
             "model `{name}` is learned from traces: run `guard learn {} TRACE… -o \
                     {name}.json`, then give `--model {name}.json`",

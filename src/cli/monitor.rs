@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::clock::Clock;
 use super::durable_monitor::{DurableMonitor, ReservationArgs, Setup};
-use super::durable_state::{Files, Sync};
+use super::durable_paths::Files;
+use super::durable_state::Sync;
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
@@ -183,7 +184,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         sync: args.sync,
         redact: args.redact.clone(),
         snapshot_after: None,
-        names_calls: false,
+        calls: None,
+        others: Vec::new(),
     };
     let longest = args.limits.input().record_bytes;
     let desk = DurableMonitor::open(Setup {

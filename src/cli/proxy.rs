@@ -89,6 +89,8 @@ struct Shared {
     monitor: DurableMonitor,
     session: Session,
     verbose: bool,
+    /// Whether contents of events are left out of what is written to standard error, which programs keep as logs.
+    redacts: bool,
 }
 
 /// The lines for the client, in the order in which they were decided.
@@ -116,7 +118,7 @@ impl Drop for SaveAtEnd {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.max_message_bytes;
-    let (models, limits, files) = (&args.models, &args.limits, args.files.files());
+    let (models, limits, files) = (&args.models, &args.limits, args.files.files(Vec::new()));
     let monitor = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
     let limits = Limits {
         entries: args.max_open,
@@ -129,6 +131,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         session: session.continuing(monitor.monitor.taken()),
         monitor,
         verbose: args.verbose,
+        redacts: args.files.redacts(),
     }));
     let cannot = |error| Failure::Usage(format!("cannot catch signals: {error}"));
     signals::hear_children().map_err(cannot)?;
@@ -256,7 +259,7 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue, out: &ToCl
         let on = {
             let mut shared = lock(shared);
             let turn = shared.turn(true, line, longest);
-            report("client", &turn.dropped);
+            shared.report("client", &turn.dropped);
             lock(&out.lines).extend(turn.back);
             turn.on
         };
@@ -284,14 +287,14 @@ fn to_client(
         let back = {
             let mut shared = lock(shared);
             let turn = shared.turn(false, line, longest);
-            report("server", &turn.dropped);
+            shared.report("server", &turn.dropped);
             lock(&out.lines).extend(turn.on);
             turn.back
         };
         for line in back {
             // Never blocks: the server may be waiting for the proxy to read.
             if queue.try_send(Some(line)).is_err() {
-                report("client", &["the server does not read".to_owned()]);
+                report("client", "the server does not read");
             }
         }
         out.write().map_err(Failure::Output)?;
@@ -333,9 +336,19 @@ impl Shared {
         if self.verbose {
             let all = late.iter().chain(&of_turn).chain(&turn.decisions);
             let told = all.filter(|decision| says_something(decision));
-            told.for_each(|decision| say(decision.to_json()));
+            told.for_each(|decision| say(self.monitor.for_log(decision).to_json()));
         }
         turn
+    }
+
+    /// Reports messages of a peer that were not passed on.
+    fn report(&self, peer: &str, reasons: &[String]) {
+        for reason in reasons {
+            match self.redacts {
+                true => report(peer, "why is left out (`--redact`)"),
+                false => report(peer, reason),
+            }
+        }
     }
 
     /// Saves the state at the end of the connection.
@@ -351,18 +364,16 @@ const MOST_REPORTED: usize = 32 * 1024;
 /// The bytes of all reports so far.
 static REPORTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Reports messages of a peer that were not passed on, up to [`MOST_REPORTED`] bytes in all. Reasons may quote the peer, so control
+/// Reports a message of a peer that was not passed on, up to [`MOST_REPORTED`] bytes in all. Reasons may quote the peer, so control
 /// characters are escaped.
-fn report(peer: &str, reasons: &[String]) {
-    for reason in reasons {
-        let reason = reason.escape_debug();
-        let line = format!("dropped a message of the {peer}: {reason}");
-        let before = REPORTED.fetch_add(line.len(), Ordering::Relaxed);
-        if before + line.len() <= MOST_REPORTED {
-            complain(&line);
-        } else if before <= MOST_REPORTED {
-            complain("further messages that are dropped are not reported");
-        }
+fn report(peer: &str, reason: &str) {
+    let reason = reason.escape_debug();
+    let line = format!("dropped a message of the {peer}: {reason}");
+    let before = REPORTED.fetch_add(line.len(), Ordering::Relaxed);
+    if before + line.len() <= MOST_REPORTED {
+        complain(&line);
+    } else if before <= MOST_REPORTED {
+        complain("further messages that are dropped are not reported");
     }
 }
 

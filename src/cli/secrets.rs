@@ -35,6 +35,21 @@ impl SecretArgs {
         }
     }
 
+    /// Reads the token in the first line of a file, and returns its hash.
+    ///
+    /// # Errors
+    /// As [`SecretArgs::read`], and if the token is too short.
+    pub(super) fn read_token(self, path: &Path) -> Result<blake3::Hash, Failure> {
+        let text = self.read(path)?;
+        let token = text.lines().next().unwrap_or_default().trim();
+        if token.len() < 16 {
+            let path = path.display();
+            let why = format!("cannot use `{path}`: the token has fewer than 16 characters");
+            return Err(Failure::Usage(why));
+        }
+        Ok(blake3::hash(token.as_bytes()))
+    }
+
     /// Refuses a secret that others can read, and one that others can write or that belongs to another user in any case: by it they could
     /// choose the secret.
     pub(super) fn check(self, path: &Path, about: &Metadata) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -25,7 +25,6 @@ use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{DAY, LimitArgs};
 use super::lines::{self, Line};
 use super::models::ModelArgs;
-use super::secrets::SecretArgs;
 use super::signals;
 use crate::inert::inert;
 use crate::integrations::Judge as _;
@@ -147,7 +146,7 @@ struct Job {
 #[derive(Clone, Copy, Debug)]
 struct Client {
     role: Speaker,
-    /// Its index among the tokens; approvers come last.
+    /// See [`number_of`].
     client: u32,
 }
 
@@ -161,21 +160,17 @@ enum JobRequest {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     lines::take_small_pages();
-    let secrets = args.files.secrets;
-    let token = |file: &PathBuf| read_token(secrets, file);
+    let token = |file: &PathBuf| args.files.secrets.read_token(file);
     let tokens = args.token_file.iter().map(token);
     let tokens = tokens.collect::<Result<Vec<_>, _>>()?;
-    let repeats = |(at, token)| {
-        tokens
-            .get(..at)
-            .is_some_and(|before| before.contains(token))
-    };
-    if tokens.iter().enumerate().any(repeats) {
+    let mut numbers: Vec<u32> = tokens.iter().copied().map(number_of).collect();
+    numbers.sort_unstable();
+    if !numbers.is_sorted_by(|one, next| one < next) {
         let why = "two clients need different tokens: `--token-file` names the same one twice";
         return Err(Failure::Usage(why.to_owned()));
     }
     let approver_token = args.approver_token_file.as_ref().map(token).transpose()?;
-    if approver_token.is_some_and(|approver| tokens.contains(&approver)) {
+    if approver_token.is_some_and(|approver| numbers.contains(&number_of(approver))) {
         return Err(Failure::Usage(
             "those who report and those who approve need different tokens".to_owned(),
         ));
@@ -189,11 +184,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .collect::<Result<_, _>>()?,
     };
     let listener = listen(&args)?;
-    let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let mut monitor = DurableMonitor::open(Setup {
+    let tokens_and_socket = args.token_file.iter().chain(&args.approver_token_file);
+    let others = tokens_and_socket.chain(&args.socket).cloned().collect();
+    let (models, limits, files) = (&args.models, &args.limits, args.files.files(others));
+    let monitor = DurableMonitor::open(Setup {
         options: &|options| {
             options.approvals.clone_from(&approvals);
-            options.clients = tokens.len() + usize::from(approver_token.is_some());
+            options.clients = tokens.len().max(1) + usize::from(approver_token.is_some());
             args.reservations.set(options);
             args.questions.set(options);
         },
@@ -202,8 +199,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if approver_token.is_some() {
         approvals::warn_of_unread(&monitor.monitor, &args.approval);
     }
-    let calls = args.files.calls();
-    let calls = calls.map(|path| CallList::of_server(path, &mut monitor, args.files.log()));
+    let calls = args.files.calls().zip(args.files.journal());
+    let calls = calls.map(|(path, journal)| CallList::of_server(path, monitor.calls(), journal));
     let calls = calls.transpose()?;
     let place = match (&args.socket, listener.address()) {
         (Some(path), _) => path.display().to_string(),
@@ -276,16 +273,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Reads the token from a file.
-fn read_token(secrets: SecretArgs, path: &Path) -> Result<blake3::Hash, Failure> {
-    let text = secrets.read(path)?;
-    let token = text.lines().next().unwrap_or_default().trim();
-    if token.len() < 16 {
-        let path = path.display();
-        let why = format!("cannot use `{path}`: the token has fewer than 16 characters");
-        return Err(Failure::Usage(why));
-    }
-    Ok(blake3::hash(token.as_bytes()))
+/// Returns the number of the client with a token, which does not depend on the other tokens: proposals outlive the server, and
+/// are ended by whoever made them. Without a token it is 0.
+fn number_of(token: blake3::Hash) -> u32 {
+    let [a, b, c, d, ..] = *token.as_bytes();
+    u32::from_le_bytes([a, b, c, d]).max(1)
 }
 
 /// Opens the address.
@@ -544,7 +536,7 @@ impl Server {
                 let judged = self.judged(speaker, JobRequest::Hook(Box::new(call)));
                 judged.unwrap_or_else(|unjudged| hook::denial(&hook, &unjudged.why).to_string())
             }
-            Err(reason) => hook::denial("PreToolUse", &reason).to_string(),
+            Err(reason) => return denial(&reason),
         };
         Response {
             status: 200,
@@ -581,9 +573,9 @@ impl Service for Server {
 
     fn admit(&self, head: &RequestHead) -> Result<Client, Response> {
         let refused = |status, why| Err(Response::refusal(status, why));
-        let reporter = |place: usize| Client {
+        let reporter = |client| Client {
             role: Speaker::Reporter,
-            client: u32::try_from(place).unwrap_or(u32::MAX),
+            client,
         };
         // A page in a browser could send requests to this machine without the user's intent.
         if head.field("Origin").is_some() || head.field("Sec-Fetch-Site").is_some() {
@@ -612,15 +604,14 @@ impl Service for Server {
         }
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
         let given = given.map(|given| blake3::hash(given.trim().as_bytes()));
-        let place = given.and_then(|given| self.tokens.iter().position(|token| *token == given));
-        let speaker = match place {
-            _ if given.is_some() && given == self.approver_token => Client {
+        let speaker = match given {
+            Some(given) if Some(given) == self.approver_token => Client {
                 role: Speaker::Approver,
-                client: u32::try_from(self.tokens.len()).unwrap_or(u32::MAX),
+                client: number_of(given),
             },
-            Some(place) => reporter(place),
-            None if self.tokens.is_empty() => reporter(0),
-            None => return refused(401, "missing or wrong token"),
+            Some(given) if self.tokens.contains(&given) => reporter(number_of(given)),
+            _ if self.tokens.is_empty() => reporter(0),
+            _ => return refused(401, "missing or wrong token"),
         };
         if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
             return refused(
@@ -648,6 +639,13 @@ impl Service for Server {
         answer.unwrap_or_else(|refusal| refusal)
     }
 
+    fn answer_unread(&self, head: Option<&RequestHead>, refusal: Response) -> Response {
+        match head.map(|head| head.path.as_str()) {
+            Some("/v1/hook") => denial(&refusal.body),
+            _ => refusal,
+        }
+    }
+
     fn answer_cut(
         &self,
         head: &RequestHead,
@@ -662,6 +660,11 @@ impl Service for Server {
         };
         answer.unwrap_or_else(|refusal| refusal)
     }
+}
+
+/// Returns the answer to a hook call of which not even the name of the hook could be read: a denial, for the hooks that can deny.
+fn denial(reason: &str) -> Response {
+    Response::json(&hook::denial("PreToolUse", reason))
 }
 
 /// Returns the readable part of a document that is too long or cut off.

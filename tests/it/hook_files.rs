@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use crate::support::hook::{Session, decision, outcome, tainted};
 use crate::support::skip;
 
-/// Changes the list of calls, and the last line of the log, which names it: what only somebody can do who has the key, if there is
-/// one.
+/// Changes the list of calls, and the last lines of the journal and of the log, which name it: what only somebody can do who has the
+/// key, if there is one.
 fn rebind(session: &Session, calls: &str) {
     let hash = |text: &[&str]| blake3::hash(text.concat().as_bytes()).to_hex().to_string();
     std::fs::write(session.file("calls"), calls).unwrap();
@@ -25,6 +25,21 @@ fn rebind(session: &Session, calls: &str) {
     );
     let line = format!("{body},\"hash\":\"{}\"}}", hash(&[prev, &body]));
     std::fs::write(&path, text.replace(last, &line)).unwrap();
+    let path = session.file("journal");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (kept, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let fields: Vec<&str> = last.splitn(6, ' ').collect();
+    let mut beside: Json = serde_json::from_str(fields[5]).unwrap();
+    beside["calls"] = json!(hash(&[calls]));
+    let line = journal_line(&fields[..3], &beside.to_string());
+    std::fs::write(&path, format!("{kept}\n{line}\n")).unwrap();
+}
+
+/// A line of a journal: number, time and kind, and what it holds, with its checksum.
+fn journal_line(fields: &[&str], text: &str) -> String {
+    let head = format!("{} {} ", fields.join(" "), text.len());
+    let sum = blake3::hash(format!("{head}{text}").as_bytes()).to_hex();
+    format!("{head}{} {text}", &sum[..16])
 }
 
 /// A session with two calls. After a call that took long to judge, as on a busy machine, a state is written and the journal is begun
@@ -35,7 +50,8 @@ fn journalled() -> Session {
         session.before("a", "Read", json!({}));
         session.before("b", "Read", json!({}));
         let journal = std::fs::read_to_string(session.file("journal")).unwrap();
-        if journal.lines().count() > 2 {
+        // Two calls, and the ends of what was written together.
+        if journal.lines().count() > 4 {
             return session;
         }
     }
@@ -164,6 +180,69 @@ fn a_list_of_calls_that_was_not_put_in_place_is_found() {
     assert_eq!((count(), next.exists()), (4, false));
 }
 
+/// Files of different times are refused, but for what a process leaves that ended between journal and log: then the list is the one that
+/// the journal names, and the log is completed.
+#[test]
+fn files_of_different_times_are_refused() {
+    // A state is written after a call that took long, as on a busy machine; it goes with its journal.
+    const FILES: [&str; 4] = ["calls", "journal", "log", "state"];
+    let spec = "use std.agent\nproperty asked = never (kind == \"call\" and tool == \"deploy\" and \
+        not once (kind == \"message\" and role == \"user\" and text contains \"deploy it now please\"))\n\
+        enforce asked { violated => block \"ask first\" }\n";
+    let session = Session::new();
+    std::fs::write(&session.spec, spec).unwrap();
+    let mut times: Vec<[Option<Vec<u8>>; 4]> = vec![[const { None }; 4]];
+    let mut paths = FILES.map(PathBuf::from);
+    for (id, tool) in [("a", "Read"), ("b", "Agent")] {
+        session.before(id, tool, json!({"prompt": "deploy it now please"}));
+        let calls = session.file("calls");
+        paths = FILES.map(|ending| calls.with_extension(ending));
+        times.push(paths.each_ref().map(|path| std::fs::read(path).ok()));
+    }
+    let next = paths[0].with_extension("calls.next");
+    let put = |calls: usize, journal: usize, log: usize| {
+        for (place, of) in [calls, journal, log, journal].into_iter().enumerate() {
+            let _ = std::fs::remove_file(&paths[place]);
+            if let Some(bytes) = &times[of][place] {
+                std::fs::write(&paths[place], bytes).unwrap();
+            }
+        }
+        let _ = std::fs::remove_file(&next);
+    };
+    let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "deploy it now please"});
+    let prompt = prompt.to_string();
+    let deploy = of_session("s1", "PreToolUse", "deploy");
+    // After a state the journal holds no call.
+    let holds_call = String::from_utf8_lossy(times[2][1].as_ref().unwrap()).contains(" - end ");
+    for (calls, journal, log) in (0..27).map(|n| (n / 9, n / 3 % 3, n % 3)) {
+        if calls == journal && journal == log {
+            continue;
+        }
+        put(calls, journal, log);
+        let (code, _, err) = session.raw(prompt.as_bytes());
+        if holds_call && (calls, journal, log) == (2, 2, 1) {
+            assert_eq!(code, 0, "{err}");
+            assert!(session.raw(deploy.as_bytes()).1.contains("ask first"));
+        } else {
+            let at = (calls, journal, log);
+            assert!(code == 2 && err.contains("--reset s1"), "{at:?}: {err}");
+        }
+    }
+    // The process ended after the journal had the call, and before log and list had it.
+    put(1, 2, 1);
+    std::fs::write(&next, times[2][0].as_ref().unwrap()).unwrap();
+    let (code, _, err) = session.raw(prompt.as_bytes());
+    if holds_call {
+        assert_eq!((code, next.exists()), (0, false), "{err}");
+        assert!(session.raw(deploy.as_bytes()).1.contains("ask first"));
+        let log = std::fs::read(&paths[2]).unwrap();
+        assert!(
+            log.starts_with(times[2][2].as_ref().unwrap()),
+            "it would be the same"
+        );
+    }
+}
+
 /// A state is the one that the log names: not that of another session, nor an earlier one, whatever the journal says.
 #[test]
 fn a_state_is_the_one_that_the_log_names() {
@@ -266,7 +345,7 @@ fn log_journal_and_state_are_bound() {
         let text = std::fs::read_to_string(&calls).unwrap();
         std::fs::write(&calls, change(text)).unwrap();
     }
-    let damage: [Damage; 15] = [
+    let damage: [Damage; 16] = [
         ("is not the list of calls", |session| {
             change(session, |text| {
                 let without = text.split_once("{\"key\"").unwrap().0;
@@ -340,6 +419,18 @@ fn log_journal_and_state_are_bound() {
         }),
         (
             "differs from the input of that number in the log",
+            |session| {
+                let journal = session.file("journal");
+                let text = std::fs::read_to_string(&journal).unwrap();
+                let line = text.lines().nth(1).unwrap();
+                let fields: Vec<&str> = line.splitn(6, ' ').collect();
+                assert!(fields[5].contains("Read"), "{line}");
+                let other = journal_line(&fields[..3], &fields[5].replace("Read", "Glob"));
+                std::fs::write(&journal, text.replace(line, &other)).unwrap();
+            },
+        ),
+        (
+            "it does not hold the line that the journal names",
             |session| {
                 // The log of another session of the same spec. The digits of the times vary, and a shorter log is refused as
                 // one that was cut.

@@ -184,27 +184,183 @@ fn files_that_cannot_be_continued_are_refused_by_name() {
     }
 }
 
+/// Whatever a monitor would write to is no other file of the run, by whichever name or link, nor a file of another kind.
 #[test]
-fn a_state_does_not_replace_the_log_or_the_journal() {
-    for file in ["--log", "--journal"] {
-        let folder = Folder::new(&[("a.guard", SPEC)]);
-        let args = [
-            "monitor",
-            "a.guard",
-            "--clock",
-            "none",
-            file,
-            "same",
-            "--snapshot",
-            "./same",
-        ];
+fn what_is_written_is_no_other_file() {
+    const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\n-----END PRIVATE KEY-----\n";
+    let folder = Folder::new(&[
+        ("a.guard", SPEC),
+        (
+            "b.guard",
+            "use lib.more\nevent { kind: string }\nenforce when more.is_pay => block \"no\"\n",
+        ),
+        (
+            "lib/more.guard",
+            "event { kind: string }\npredicate is_pay = kind == \"pay\"\n",
+        ),
+        ("notes", "a text without a line end"),
+    ]);
+    for (name, text) in [("key", KEY), ("token", "a-token-of-enough-letters")] {
+        crate::support::write_private(&folder.path().join(name), text);
+    }
+    std::fs::hard_link(folder.path().join("a.guard"), folder.path().join("hard")).unwrap();
+    std::os::unix::fs::symlink("a.guard", folder.path().join("soft")).unwrap();
+    std::os::unix::fs::symlink(".", folder.path().join("here")).unwrap();
+    let names = [
+        "a.guard",
+        "b.guard",
+        "lib/more.guard",
+        "notes",
+        "key",
+        "token",
+    ];
+    let all = || names.map(|name| folder.read(name));
+    let before = all();
+    let other = "another file of the run";
+    for (args, why) in [
+        ("monitor a.guard --snapshot a.guard", other),
+        ("monitor a.guard --journal ./a.guard", other),
+        ("monitor a.guard --log lib/../a.guard", other),
+        ("monitor a.guard --snapshot hard", other),
+        ("monitor hard --log a.guard", other),
+        ("monitor soft --log a.guard", other),
+        ("monitor a.guard --log soft", other),
+        ("monitor b.guard --snapshot lib/more.guard", other),
+        ("monitor a.guard --snapshot key --log l --key key", other),
+        ("monitor a.guard --snapshot s --resume s.next", other),
+        (
+            "monitor a.guard --snapshot z --log z.next",
+            "as the log: it is the next state",
+        ),
+        (
+            "monitor a.guard --snapshot z --log here/z.next",
+            "as the log: it is the next state",
+        ),
+        (
+            "monitor a.guard --snapshot z --journal z.next",
+            "as the journal: it is the next state",
+        ),
+        (
+            "monitor a.guard --snapshot same --log ./same",
+            "as the log: it is the state",
+        ),
+        (
+            "monitor a.guard --journal same --log here/same",
+            "as the log: it is the journal",
+        ),
+        ("monitor a.guard --snapshot notes", "not a monitor state"),
+        ("monitor a.guard --journal notes", "not a monitor journal"),
+        ("monitor a.guard --log notes", "not a decision log"),
+        (
+            "proxy a.guard --snapshot z --log z.next -- cat",
+            "as the log: it is the next state",
+        ),
+        ("proxy a.guard --journal a.guard -- cat", other),
+        (
+            "serve a.guard --listen 127.0.0.1:0 --token-file token --log token",
+            other,
+        ),
+        (
+            "serve a.guard --listen 127.0.0.1:0 --token-file token --journal j --log j.calls",
+            "as the log: it is the list of calls",
+        ),
+        (
+            "serve a.guard --listen 127.0.0.1:0 --token-file token --journal j --snapshot j.calls",
+            "it is the state",
+        ),
+        (
+            "serve a.guard --listen 127.0.0.1:0 --token-file token --journal j --log j.calls.next",
+            "as the log: it is the next list of calls",
+        ),
+        (
+            "serve a.guard --socket z.next --token-file token --snapshot z",
+            other,
+        ),
+    ] {
+        let args: Vec<&str> = args.split(' ').collect();
         let run = folder.guard_with(&args, &input(3));
-        assert_eq!((run.code, run.out.as_str()), (2, ""), "{file}");
-        assert!(
-            run.err.contains("the log or the journal is the same file"),
-            "{}",
+        assert_eq!(
+            (run.code, run.out.as_str()),
+            (2, ""),
+            "{args:?}: {}",
             run.err
         );
+        assert!(run.err.contains(why), "{args:?}: {}", run.err);
+        assert_eq!(all(), before, "{args:?}");
+    }
+    // The state that is continued may be the one that is written.
+    for state in ["s", "./s", "here/s"] {
+        let run = folder.guard_with(&["monitor", "a.guard", "--snapshot", "s"], "");
+        assert_eq!(run.code, 0, "{}", run.err);
+        let run = folder.guard(&["monitor", "a.guard", "--resume", state, "--snapshot", "s"]);
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
+}
+
+/// Files that another user owns, or that everybody can write, hold no history, nor do folders: only root can try other users.
+#[test]
+fn files_of_others_are_refused() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let files = ["j", "l", "s"];
+    let args = [&LASTING[..], &["--snapshot", "s"]].concat();
+    let refused = |why: &str, change: &dyn Fn(&std::path::Path) -> bool| {
+        let folder = Folder::new(&[("a.guard", SPEC)]);
+        if change(folder.path()) {
+            let run = folder.guard_with(&args, &input(3));
+            assert_eq!((run.code, run.out.as_str()), (2, ""), "{why}");
+            assert!(run.err.contains(why), "{}", run.err);
+        }
+    };
+    let open = |path: &std::path::Path, mode: u32| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(path, mode).unwrap();
+        true
+    };
+    for file in files {
+        refused("everybody can write it", &|folder| {
+            std::fs::write(folder.join(file), "").unwrap();
+            open(&folder.join(file), 0o666)
+        });
+        refused("it belongs to user 12345", &|folder| {
+            std::fs::write(folder.join(file), "").unwrap();
+            chown(folder.join(file), Some(12_345), None).is_ok()
+        });
+    }
+    refused("everybody can write it", &|folder| open(folder, 0o777));
+    refused("it belongs to user 12345", &|folder| {
+        chown(folder, Some(12_345), None).is_ok()
+    });
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    open(folder.path(), 0o1777);
+    assert_eq!(folder.guard_with(&args, &input(1)).code, 0);
+}
+
+/// A log that is gone is named when another one is begun in its place, and the new one is continued.
+#[test]
+fn a_log_that_is_gone_is_named() {
+    for (files, why) in [
+        (
+            &["--journal", "j"][..],
+            "the log `l` that the journal refers to is missing",
+        ),
+        (&["--snapshot", "s"], "the log `l` is missing or empty"),
+        (
+            &["--journal", "j", "--snapshot", "s"],
+            "the log `l` that the journal refers to is missing",
+        ),
+    ] {
+        let folder = Folder::new(&[("a.guard", SPEC)]);
+        let run = || {
+            let proxy = ["proxy", "a.guard", "--log", "l"];
+            let run = folder.guard(&[&proxy[..], files, &["--", "cat"]].concat());
+            assert_eq!(run.code, 0, "{}", run.err);
+            run.err
+        };
+        assert_eq!(run(), "");
+        std::fs::remove_file(folder.path().join("l")).unwrap();
+        let told = run();
+        assert!(told.contains(why), "{files:?}: {told}");
+        assert_eq!(run(), "");
     }
 }
 

@@ -457,6 +457,45 @@ enforce when kind == "result" and (result.content == 5 or seen.content == 5) and
     }
 }
 
+/// A server that ignores case acts on `Tools/Call`, of which a rule on the tool says nothing.
+#[test]
+fn a_method_that_is_taken_for_another_one_is_refused() {
+    let spec = "use std.agent\nenforce when kind == \"call\" and tool == \"rm\" => block \"no\"\n";
+    let mut peers = Peers::new(spec);
+    let mut asked = |method: &str| peers.asks(method, r#"{"name":"rm","arguments":{}}"#);
+    for method in ["Tools/Call", "tools/calL", "Resources/Read", "Ping"] {
+        let refused = asked(method).unwrap_err();
+        assert!(
+            refused.contains("can be taken for another name"),
+            "{refused}"
+        );
+    }
+    for method in ["tool\\u017f/call", "tools/call\\u0000", " tools/call"] {
+        let refused = asked(method).unwrap_err();
+        assert!(refused.contains("that is a plain name"), "{refused}");
+    }
+    assert!(asked("tools/call").unwrap_err().contains("no"));
+    assert!(asked("tools/calls").is_ok() && asked("ping").is_ok());
+}
+
+/// What the client answers within a further attempt is no outcome of the call.
+#[test]
+fn answers_within_a_call_have_no_call() {
+    let spec = "use std.agent\nenforce when kind == \"message\" and call != null => block \"of a call\"\n\
+        enforce when kind == \"message\" and text contains \"secret\" => block \"no\"\n";
+    let mut peers = Peers::new(spec);
+    let mut call = |said: &str| {
+        peers.asks(
+            "tools/call",
+            &format!(
+                r#"{{"name":"book","arguments":{{}},"inputResponses":{{"a":{{"x":"{said}"}}}}}}"#
+            ),
+        )
+    };
+    assert!(call("hello").is_ok());
+    assert!(call("a secret").is_err_and(|answer| answer.contains("no")));
+}
+
 /// A result that was withheld does not come to the client as the reason of a later denial, nor as that of its own.
 #[test]
 fn a_reason_holds_only_what_the_call_itself_says() {

@@ -258,3 +258,29 @@ fn logs_and_journals_hold_no_contents() {
     assert!(files >= 3);
     assert!(kept.is_empty(), "{kept:?}");
 }
+
+/// What a proxy writes to standard error is kept by the programs that run it.
+#[test]
+fn a_proxy_writes_no_contents_to_standard_error() {
+    let spec = "use std.agent\nenforce when kind == \"result\" and text contains \"evil\" => block \"it says {text}\"\n";
+    let folder = Folder::new(&[("s.guard", spec)]);
+    let said = format!("evil {SECRET}");
+    let message = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": said}});
+    // A key that occurs twice is quoted in the reason.
+    let twice = format!(r#"{{"jsonrpc":"2.0","{SECRET}":1,"{SECRET}":2}}"#);
+    folder.write("said", format!("{message}\n{twice}\n"));
+    for (more, holds) in [(&[][..], true), (&["--redact"], false)] {
+        let args = [
+            &["proxy", "s.guard", "--verbose"],
+            more,
+            &["--", "cat", "said"],
+        ]
+        .concat();
+        let run = folder.guard(&args);
+        assert_eq!((run.code, run.out.as_str()), (0, ""), "{}", run.err);
+        let dropped = run.err.matches("dropped a message of the server").count();
+        assert_eq!(dropped, 2, "{}", run.err);
+        assert!(run.err.contains("\"decision\":\"block\""), "{}", run.err);
+        assert_eq!(run.err.contains(SECRET), holds, "{}", run.err);
+    }
+}

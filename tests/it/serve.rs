@@ -522,7 +522,7 @@ fn only_approvers_approve() {
     assert!(!answer.contains("only an approver"), "{answer}");
     // What was refused is refused again when the journal is replayed, whoever replays it.
     let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
-    assert_eq!(journal.matches(" refused ").count(), 7, "{journal}");
+    assert_eq!(journal.matches(" refused:").count(), 7, "{journal}");
 }
 
 /// A hook has the token of those who report. What it says has run is on record, whoever had to answer for it.
@@ -1168,6 +1168,50 @@ enforce p { violated => block \"no\" }
     }
 }
 
+/// If all connections are in use, Claude Code would take the HTTP error for "go on".
+#[test]
+fn a_hook_is_denied_by_an_answer_when_all_connections_are_in_use() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-clients", "1"]);
+    let look = "{\"kind\":\"look\"}";
+    let lines = format!("{look}\n").repeat(20_000);
+    let call =
+        r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"look","tool_input":{}}"#;
+    // A body that has not arrived gives its place.
+    let busy = (0..20).find_map(|_| {
+        let mut busy = TcpStream::connect(&daemon.at).unwrap();
+        let head = "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length:";
+        let sent = busy.write_all(format!("{head} {}\r\n\r\n{lines}", lines.len()).as_bytes());
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let (status, _) = ask(stream, "POST", "/v1/decide", "", look);
+        (sent.is_ok() && status == 503).then_some(busy)
+    });
+    assert!(busy.is_some());
+    let stream = TcpStream::connect(&daemon.at).unwrap();
+    let (status, answer) = ask(stream, "POST", "/v1/hook", "", call);
+    assert_eq!(status, 200, "{answer}");
+    assert!(
+        answer.contains(r#""permissionDecision":"deny""#),
+        "{answer}"
+    );
+    assert!(answer.contains("too many clients"), "{answer}");
+    drop(busy);
+    // So is one whose length nobody can read.
+    let twice = "Content-Length: 1\r\n";
+    let wrong = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let (status, answer) = ask(stream, "POST", "/v1/hook", twice, call);
+        assert_eq!(status, 200, "{answer}");
+        assert!(
+            answer.contains(r#""permissionDecision":"deny""#),
+            "{answer}"
+        );
+        (!answer.contains("too many clients")).then_some(())
+    });
+    assert!(wrong.is_some());
+}
+
 /// Nothing is decided that a state does not hold: what comes after it was saved is not.
 #[test]
 fn what_was_decided_before_a_signal_is_in_the_state() {
@@ -1346,6 +1390,187 @@ fn the_list_of_calls_survives_a_restart_and_is_bound_to_the_log() {
     refused("journal.calls` is missing, which the end of");
     std::fs::write(path("journal.calls"), calls).unwrap();
     end(start().0);
+}
+
+/// Log, journal and list of calls that are of different times, or of which some are gone, are refused or named.
+#[test]
+fn files_of_a_server_that_are_of_different_times_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = "use std.agent\nproperty few = G (count(kind == \"call\" and tool == \"pay\") <= 2)\n\
+        enforce few { violated => block \"two payments\" }\n";
+    std::fs::write(path("t.guard"), text).unwrap();
+    let start = || {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(["serve", "t.guard", "--listen", "127.0.0.1:0", "--no-token"])
+            .args(["--journal", "j", "--log", "l"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut from = BufReader::new(child.stderr.take().unwrap());
+        from.read_line(&mut said).unwrap();
+        if said.contains("refers to is missing") {
+            from.read_line(&mut said).unwrap();
+        }
+        (child, said)
+    };
+    let end = |mut child: Child| {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    };
+    let pay = |said: &str, id: &str| {
+        let at = said.trim().rsplit('/').next().unwrap();
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "pay",
+            "tool_input": {}, "tool_use_id": id});
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &body.to_string()).1
+    };
+    let names = ["j", "j.calls", "l"];
+    let keep = || names.map(|name| std::fs::read(path(name)).ok());
+    let put = |files: [Option<&Option<Vec<u8>>>; 3]| {
+        for (name, bytes) in names.iter().zip(files) {
+            match bytes.and_then(Option::as_ref) {
+                Some(bytes) => std::fs::write(path(name), bytes).unwrap(),
+                None => drop(std::fs::remove_file(path(name))),
+            }
+        }
+    };
+    let (child, said) = start();
+    let begun = keep();
+    assert_eq!(pay(&said, "a"), "{}");
+    let one = keep();
+    assert_eq!(pay(&said, "b"), "{}");
+    assert!(pay(&said, "c").contains("\"deny\""));
+    end(child);
+    let last = keep();
+    let [journal, calls, log] = [0, 1, 2].map(|at| Some(&last[at]));
+    let [_, old_calls, old_log] = [0, 1, 2].map(|at| Some(&one[at]));
+    for (files, why) in [
+        (
+            [journal, old_calls, old_log],
+            "it does not hold the line that the journal names",
+        ),
+        (
+            [journal, calls, old_log],
+            "it does not hold the line that the journal names",
+        ),
+        (
+            [journal, old_calls, log],
+            "`j.calls` is not the list of calls that the end of `j` names",
+        ),
+        (
+            [journal, old_calls, None],
+            "`j.calls` is not the list of calls that the end of `j` names",
+        ),
+        (
+            [journal, None, log],
+            "`j.calls` is missing, which the end of `j` names",
+        ),
+        (
+            [None, calls, None],
+            "`j.calls` is the list of calls of a history that is missing",
+        ),
+        ([None, calls, log], "they were removed, cut or replaced"),
+    ] {
+        put(files);
+        let (mut child, said) = start();
+        assert!(said.contains(why), "{why}: {said}");
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{why}");
+    }
+    // A log that is gone is named, and the new one is continued.
+    put([journal, calls, None]);
+    for is_gone in [true, false] {
+        let (child, said) = start();
+        let why = "the log `l` that the journal refers to is missing";
+        assert_eq!(said.contains(why), is_gone, "{said}");
+        assert!(
+            pay(said.lines().last().unwrap(), "d").contains("\"deny\""),
+            "{said}"
+        );
+        end(child);
+    }
+    // A process that ended before the first list was put in place, and before the log had the call.
+    put([Some(&one[0]), None, Some(&begun[2])]);
+    std::fs::write(path("j.calls.next"), one[1].as_ref().unwrap()).unwrap();
+    let (child, said) = start();
+    assert_eq!(pay(&said, "b"), "{}");
+    assert!(pay(&said, "c").contains("\"deny\""));
+    end(child);
+}
+
+/// Those who approve are no client that reports, also if everybody may report.
+#[test]
+fn an_approver_is_another_client_than_those_without_a_token() {
+    let args = [
+        "--listen",
+        "127.0.0.1:0",
+        "--approver-token-file",
+        "DIR/approver",
+    ];
+    let daemon = daemon(&args);
+    let say = |header: &str, body: &str| {
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/decide", header, body).1
+    };
+    let approver = format!("Authorization: Bearer {APPROVER}\r\n");
+    let pay = r#"{"phase":"before","event":{"trace":"a","kind":"pay"}}"#;
+    let proposed = say(&approver, pay);
+    assert!(proposed.contains("\"proposal\":1"), "{proposed}");
+    for line in [
+        r#"{"phase":"abandon","proposal":1}"#,
+        r#"{"phase":"commit","proposal":1,"event":{"trace":"a","kind":"pay"}}"#,
+    ] {
+        let answer = say("", line);
+        assert!(answer.contains("\"errors\""), "{answer}");
+    }
+    assert!(say("", pay).contains("one payment a run"));
+    let abandoned = say(&approver, r#"{"phase":"abandon","proposal":1}"#);
+    assert!(!abandoned.contains("\"errors\""), "{abandoned}");
+}
+
+/// A client is told from others by its token, also after a restart with other tokens before it.
+#[test]
+fn a_client_is_known_by_its_token_after_a_restart() {
+    let args = ["--listen", "127.0.0.1:0", "--journal", "DIR/journal"];
+    let mut daemon = daemon(&[&args[..], &["--token-file", "DIR/token"]].concat());
+    let say = |at: &str, token: &str, body: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(at).unwrap();
+        ask(stream, "POST", "/v1/decide", &header, body).1
+    };
+    let pay = r#"{"phase":"before","event":{"trace":"a","kind":"pay"}}"#;
+    assert!(say(&daemon.at, TOKEN, pay).contains("\"proposal\":1"));
+    daemon.child.kill().unwrap();
+    daemon.child.wait().unwrap();
+    let path = |name: &str| daemon.folder.path().join(name);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args([
+            "serve",
+            "pay.guard",
+            "--listen",
+            "127.0.0.1:0",
+            "--journal",
+            "journal",
+        ])
+        .args(["--token-file", "approver", "--token-file", "token"])
+        .current_dir(path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let at = said.trim().rsplit('/').next().unwrap();
+    let abandon = r#"{"phase":"abandon","proposal":1}"#;
+    let other = say(at, APPROVER, abandon);
+    assert!(other.contains("\"errors\""), "{other}");
+    let own = say(at, TOKEN, abandon);
+    assert!(!own.contains("\"errors\""), "{own}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// What the spec takes for an approval, only approvers report, in whatever way it reads the field.

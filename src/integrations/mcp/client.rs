@@ -9,7 +9,8 @@ use super::message::{
 use super::request::{About, Asked, Call, comparable, hashed};
 use super::text::Text;
 use super::{
-    CALL_PARAMS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed,
+    CALL_PARAMS, CALLS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed,
+    is_typed,
 };
 use crate::texts::{folded, is_exact_name};
 
@@ -113,6 +114,11 @@ impl Session {
             let reason = "another request of this id is open";
             return Err((INVALID_REQUEST, reason.to_owned()));
         }
+        // A server that ignores case acts on a method that the rules do not see.
+        for known in [&PLAIN[..], &CALLS] {
+            message::named_as(std::iter::once(method), known)
+                .map_err(|reason| (INVALID_REQUEST, reason))?;
+        }
         let invalid = |reason: String| (INVALID_PARAMS, reason);
         let members = Object::of(params);
         message::named_as(members.iter().map(|(key, _)| key), &CALL_PARAMS).map_err(invalid)?;
@@ -198,7 +204,9 @@ impl Session {
             about.args = args;
         }
         if let Some(answers) = Object::of(params).raw("inputResponses") {
-            let event = self.message(judge, "assistant", about, &Text::of(answers), text);
+            // It is no outcome of the call.
+            let part = About { id: None, ..about };
+            let event = self.message(judge, "assistant", part, &Text::of(answers), text);
             self.act(judge, event, turn)?;
         }
         let mut event = self.event(judge, ("call", "assistant"), about, Content::None, text);

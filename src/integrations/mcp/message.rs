@@ -239,17 +239,17 @@ impl<'l> Object<'l> {
     }
 }
 
-/// Rejects members that differ from one of these names only in case, since some readers ignore case.
+/// Rejects names, of members or methods, that differ from one of these names only in case, since some readers ignore case.
 ///
 /// # Errors
-/// A message with the name of such a member.
+/// A message with such a name.
 pub(super) fn named_as<'k>(
     keys: impl Iterator<Item = &'k str>,
     names: &[&str],
 ) -> Result<(), String> {
     for key in keys {
         if !names.contains(&key) && names.iter().any(|name| folded(name) == folded(key)) {
-            return Err(format!("the member `{key}` can be taken for another one"));
+            return Err(format!("`{key}` can be taken for another name"));
         }
     }
     Ok(())

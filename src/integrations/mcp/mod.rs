@@ -75,6 +75,14 @@ const PLAIN: [&str; 15] = [
     "tools/list",
 ];
 
+/// The calls that the protocol defines.
+const CALLS: [&str; 4] = [
+    "completion/complete",
+    "prompts/get",
+    "resources/read",
+    "tools/call",
+];
+
 /// Messages of a server that are not content unless they contain text.
 const QUIET: [&str; 6] = [
     "notifications/prompts/list_changed",

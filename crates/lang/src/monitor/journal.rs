@@ -1,18 +1,22 @@
 //! The inputs of a monitor, line by line, from which another process can reach the same state.
 //!
-//! A journal is text. Its first line identifies the spec and the model, and gives the number of inputs taken before it; every
-//! other line is one input:
+//! A journal is text. Its first line identifies the spec and the model, and gives the number of inputs taken before it. Every
+//! other line is one input, or the end of those that were written together:
 //!
 //! ```text
-//! guard-journal {"version":3,"tool":"0.1.0","spec":"…","model":null,"after":0,"state":null,"log":null} 5f3c60a1b2c3d4e5
+//! guard-journal {"version":4,"tool":"0.1.0",…,"after":0,"state":null,"log":null,"calls":null} 5f3c60a1b2c3d4e5
 //! 1 1763629200000000000000000000 line 28 9f86d081884c7d65 {"trace":"t1","kind":"call"}
 //! 2 1763629203000000000000000000 tick 0 60303ae22b998861
+//! 2 - end 25 0f2a4c98d1e07b36 {"log":null,"calls":null}
 //! ```
 //!
-//! A line contains the number of the input, its time (attoseconds, or `-`), its kind (`line:3` if it came from the third client
-//! besides the first, and `hook` in place of `line` if a [hook](super::Monitor::set_hooked) made it), its number of bytes, and a checksum over all of these and the input. The first line ends in its own
-//! checksum. `state` and `log` are the hashes of the state that the journal continues from and of the last line of the decision
-//! log at that time. A last line without a line end was interrupted while being written: it was never acknowledged and is
+//! A line contains the number of the input, its time (attoseconds, or `-`), its kind (`line:3` if it came from the
+//! [client](super::Monitor::set_client) of number 3, and `hook` in place of `line` if a [hook](super::Monitor::set_hooked) made
+//! it), its number of bytes, and a checksum over all of these and the input. The first line ends in its own checksum. `state`
+//! is the hash of the state that the journal continues from. `log` is the hash of the last line of the decision log before the
+//! decisions on these inputs, and `calls` that of the list of calls after them: so a journal that is ahead of its log by more
+//! than what was written together shows that the log was cut, and says which list belongs to it. Inputs without an end behind
+//! them, and a last line without a line end, were interrupted while being written: they were never acknowledged and are
 //! ignored. Any other invalid line is reported as damage.
 
 use std::fmt::Write as _;
@@ -24,8 +28,11 @@ use crate::value::Instant;
 
 const MAGIC: &str = "guard-journal ";
 
+/// The kind of the line that ends the inputs that were written together.
+const END: &str = "end";
+
 /// The format version that is written and read.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,8 +58,18 @@ pub struct Start {
     pub after: u64,
     /// The hash of the state, if there is one.
     pub state: Option<String>,
+    /// The other files at that time.
+    #[serde(flatten)]
+    pub beside: Beside,
+}
+
+/// The files beside a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
     /// The hash of the last line of the decision log, if there is one.
     pub log: Option<String>,
+    /// The hash of the list of calls, if there is one.
+    pub calls: Option<String>,
 }
 
 /// One input.
@@ -105,12 +122,14 @@ impl<'j> Input<'j> {
 }
 
 /// A parsed journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal<'j> {
     /// The start of the journal.
     pub start: Start,
     /// The inputs, in order.
     pub entries: Vec<Entry<'j>>,
+    /// The files that the end of the last inputs names, or the start if there are none.
+    pub beside: Beside,
     /// The number of complete bytes; the rest was being written when the process ended.
     pub whole: usize,
 }
@@ -164,21 +183,33 @@ impl Entry<'_> {
             Some(now) => drop(write!(text, "{} ", now.0)),
             None => text.push_str("- "),
         }
-        let pieces = self.input.pieces();
-        let len: usize = pieces.iter().map(|piece| piece.len()).sum();
         text.push_str(self.input.word(self.hooked));
         if self.client != 0 {
             let _ = write!(text, ":{}", self.client);
         }
-        let _ = write!(text, " {len} ");
-        let sum = checksum(text.as_bytes(), pieces);
-        out.reserve(text.len() + sum.len() + len + 2);
-        out.extend_from_slice(text.as_bytes());
-        out.extend_from_slice(sum.as_bytes());
-        out.push(b' ');
-        pieces.iter().for_each(|piece| out.extend_from_slice(piece));
-        out.push(b'\n');
+        write_line(text, self.input.pieces(), out);
     }
+}
+
+impl Beside {
+    /// Adds the line that ends the inputs that were written together, up to the one of this number, with its line end.
+    pub fn write(&self, number: u64, out: &mut Vec<u8>) {
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        write_line(format!("{number} - {END}"), [&json, b"", b""], out);
+    }
+}
+
+/// Adds a line: number, time and kind, then the number of bytes, the checksum, and the bytes.
+fn write_line(mut text: String, pieces: Pieces<'_>, out: &mut Vec<u8>) {
+    let len: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let _ = write!(text, " {len} ");
+    let sum = checksum(text.as_bytes(), pieces);
+    out.reserve(text.len() + sum.len() + len + 2);
+    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(sum.as_bytes());
+    out.push(b' ');
+    pieces.iter().for_each(|piece| out.extend_from_slice(piece));
+    out.push(b'\n');
 }
 
 impl<'j> Journal<'j> {
@@ -189,12 +220,10 @@ impl<'j> Journal<'j> {
     pub fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
         let mut lines = Lines { bytes, at: 0 };
         let Some((first, true)) = lines.next() else {
-            // The first line was interrupted while being written.
-            return Ok(Journal {
-                start: Start::default(),
-                entries: Vec::new(),
-                whole: 0,
-            });
+            return match is_begun(bytes) {
+                true => Ok(Journal::default()),
+                false => Err(JournalError::NotAJournal),
+            };
         };
         let first = first
             .strip_prefix(MAGIC.as_bytes())
@@ -216,30 +245,51 @@ impl<'j> Journal<'j> {
         let head: Head = serde_json::from_slice(json).map_err(|_| JournalError::NotAJournal)?;
         identity.same(&head.identity).map_err(JournalError::Other)?;
         let mut journal = Journal {
+            beside: head.start.beside.clone(),
             start: head.start,
             entries: Vec::new(),
             whole: lines.at,
         };
-        let mut number = 1;
+        let (mut number, mut ended, mut end) = (1, 0, None);
         while let Some((line, ends)) = lines.next() {
             number += 1;
             let damaged = JournalError::Damaged { line: number };
+            let header = Header::read(line);
             if !ends {
                 // If a line end was changed to another byte, the line is longer than its header says.
-                return match Header::read(line) {
-                    Some(header) if header.rest.len() > header.len => Err(damaged),
-                    _ => Ok(journal),
-                };
+                match header {
+                    Some(header) if header.rest.len() > header.len => return Err(damaged),
+                    _ => break,
+                }
             }
-            let expected = journal.start.after + journal.entries.len() as u64 + 1;
-            match entry(line).filter(|found| found.number == expected) {
+            let header = header.and_then(Header::checked).ok_or(damaged.clone())?;
+            let last = journal.start.after + journal.entries.len() as u64;
+            if header.kind == END && header.number.parse() == Ok(last) {
+                (ended, end) = (journal.entries.len(), Some(header.rest));
+                journal.whole = lines.at;
+                continue;
+            }
+            match header.entry().filter(|found| found.number == last + 1) {
                 Some(found) => journal.entries.push(found),
                 None => return Err(damaged),
             }
-            journal.whole = lines.at;
+        }
+        journal.entries.truncate(ended);
+        if let Some(end) = end {
+            let beside = serde_json::from_slice(end);
+            journal.beside = beside.map_err(|_| JournalError::Damaged { line: number })?;
         }
         Ok(journal)
     }
+}
+
+/// Whether a file without a complete line is a journal whose first line was interrupted while being written: any other file is not to be
+/// replaced, nor is a journal whose line ends were changed.
+fn is_begun(bytes: &[u8]) -> bool {
+    let begun = &bytes[..bytes.len().min(MAGIC.len())];
+    let ends = memchr::memchr(b'}', bytes);
+    // A checksum of 16 digits follows.
+    MAGIC.as_bytes().starts_with(begun) && ends.is_none_or(|end| bytes.len() - end <= 18)
 }
 
 /// Iterates over lines of bytes, with whether each has its line end.
@@ -266,7 +316,7 @@ impl<'j> Iterator for Lines<'j> {
     }
 }
 
-/// The parsed parts of a line; its checksum is not verified yet.
+/// The parsed parts of a line; [`Header::checked`] verifies its checksum.
 struct Header<'j> {
     number: &'j str,
     now: &'j str,
@@ -289,41 +339,43 @@ impl<'j> Header<'j> {
             rest: parts.next()?,
         })
     }
-}
 
-fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    let Header {
-        number,
-        now,
-        kind,
-        len,
-        sum,
-        rest,
-    } = Header::read(line)?;
-    let head = format!("{number} {now} {kind} {len} ");
-    let expected = checksum(head.as_bytes(), [rest, b"", b""]);
-    if expected != sum || rest.len() != len {
-        return None;
+    /// Verifies the checksum.
+    fn checked(self) -> Option<Header<'j>> {
+        let Header {
+            number,
+            now,
+            kind,
+            len,
+            ..
+        } = self;
+        let head = format!("{number} {now} {kind} {len} ");
+        let is_right = checksum(head.as_bytes(), [self.rest, b"", b""]) == self.sum;
+        (is_right && self.rest.len() == len).then_some(self)
     }
-    let (word, client) = match kind.split_once(':') {
-        Some((word, client)) => (word, client.parse().ok()?),
-        None => (kind, 0),
-    };
-    Some(Entry {
-        number: number.parse().ok()?,
-        client,
-        hooked: word == "hook",
-        now: match now {
-            "-" => None,
-            now => Some(Instant(now.parse().ok()?)),
-        },
-        input: match word {
-            "line" | "hook" => Input::Line([rest, b"", b""]),
-            "refused" => Input::Refused(std::str::from_utf8(rest).ok()?),
-            "tick" => Input::Tick,
-            _ => return None,
-        },
-    })
+
+    /// Returns the input of the line.
+    fn entry(self) -> Option<Entry<'j>> {
+        let (word, client) = match self.kind.split_once(':') {
+            Some((word, client)) => (word, client.parse().ok()?),
+            None => (self.kind, 0),
+        };
+        Some(Entry {
+            number: self.number.parse().ok()?,
+            client,
+            hooked: word == "hook",
+            now: match self.now {
+                "-" => None,
+                now => Some(Instant(now.parse().ok()?)),
+            },
+            input: match word {
+                "line" | "hook" => Input::Line([self.rest, b"", b""]),
+                "refused" => Input::Refused(std::str::from_utf8(self.rest).ok()?),
+                "tick" => Input::Tick,
+                _ => return None,
+            },
+        })
+    }
 }
 
 /// The first quarter of a BLAKE3 hash. It protects against accidental damage only.
@@ -341,6 +393,14 @@ fn checksum(head: &[u8], pieces: Pieces<'_>) -> String {
 mod tests {
     use super::*;
 
+    fn beside(number: u64) -> Beside {
+        Beside {
+            log: Some(number.to_string()),
+            calls: None,
+        }
+    }
+
+    /// Two inputs that were written together, and one more.
     fn written() -> Result<(Identity, Vec<u8>), StateError> {
         let identity = Identity::default();
         let start = Start {
@@ -365,6 +425,9 @@ mod tests {
                 input,
             };
             entry.write(&mut bytes);
+            if number != 8 {
+                beside(number).write(number, &mut bytes);
+            }
         }
         Ok((identity, bytes))
     }
@@ -377,13 +440,25 @@ mod tests {
             (all.start.after, all.entries.len(), all.whole),
             (7, 3, bytes.len())
         );
+        assert_eq!(all.beside, beside(10));
+        let mut seen = Vec::new();
         for cut in 0..bytes.len() {
             let journal = Journal::read(&bytes[..cut], &identity)?;
             assert!(journal.whole <= cut);
+            let n = journal.entries.len();
+            assert_eq!(journal.entries[..], all.entries[..n], "{cut}");
+            let last = [Beside::default(), beside(9)];
+            assert_eq!(journal.beside, last[usize::from(n > 0)]);
+            seen.push(n);
+        }
+        // What was written together counts as a whole or not at all.
+        seen.dedup();
+        assert_eq!(seen, [0, 2]);
+        let without_ends = bytes.iter().filter(|byte| **byte != b'\n').copied();
+        for other in [b"a file".to_vec(), without_ends.collect()] {
             assert_eq!(
-                journal.entries[..],
-                all.entries[..journal.entries.len()],
-                "{cut}"
+                Journal::read(&other, &identity),
+                Err(JournalError::NotAJournal)
             );
         }
         Ok(())

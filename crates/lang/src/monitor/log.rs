@@ -23,6 +23,9 @@ use crate::value::Instant;
 /// The format version that is written and read.
 const VERSION: u32 = 1;
 
+/// The beginning of the first line.
+const BEGIN: &[u8] = b"{\"guard_log\":";
+
 /// The previous hash of the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -94,7 +97,7 @@ impl Inputs {
         first.is_none_or(|(first, _)| *first <= after.saturating_add(1))
     }
 
-    /// Whether one of the last lines has this hash.
+    /// Whether one of the last lines has this hash, or the one of the log before that this one continues.
     pub fn has_line(&self, hash: &str) -> bool {
         self.lines.iter().any(|line| line == hash)
     }
@@ -456,6 +459,7 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
     let mut end: Option<Chain> = None;
     let (mut inputs, mut n_inputs) = (Inputs::default(), 0);
     inputs.lines.push(head_hash);
+    inputs.lines.extend(head.follows);
     for line in tail.lines() {
         let read: Line = serde_json::from_str(line).ok()?;
         let mut chain = end.unwrap_or_else(|| Chain {
@@ -481,6 +485,14 @@ pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
         chain,
         inputs,
     })
+}
+
+/// Whether a file without a complete line is a log whose first line was interrupted while being written: any other file is not to be
+/// replaced, nor is a log whose line ends were changed.
+pub fn is_begun(bytes: &[u8]) -> bool {
+    let begun = &bytes[..bytes.len().min(BEGIN.len())];
+    let ends = memchr::memchr(b'}', bytes);
+    BEGIN.starts_with(begun) && ends.is_none_or(|end| end + 1 == bytes.len())
 }
 
 /// Verifies a log. A last line without a line end was interrupted while being written and is ignored.
@@ -517,6 +529,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
             chain.last = first.after.unwrap_or(0);
             chain.state.clone_from(&first.state);
             inputs.lines.push(chain.hash.clone());
+            inputs.lines.extend(first.follows.clone());
             head = Some((first, key));
             whole = at;
             continue;
@@ -613,6 +626,16 @@ mod tests {
         assert!(same_key(verified.key.as_ref(), Some(&other)).is_err());
         assert!(same_key(None, Some(&other)).is_err());
         same_key(verified.key.as_ref(), Some(&key.verifying_key()))
+    }
+
+    #[test]
+    fn a_first_line_that_was_interrupted_is_no_other_file() {
+        let (_, first) = Chain::begin(&Identity::default(), Start::default());
+        let line = first.trim_end();
+        assert!((0..=line.len()).all(|cut| is_begun(&line.as_bytes()[..cut])));
+        for other in ["a text", "{\"a\":1", &format!("{line} {line}")] {
+            assert!(!is_begun(other.as_bytes()), "{other}");
+        }
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub use envelope::Request;
 pub use envelope::{Envelope, EnvelopeFields};
 pub use live::{Monitor, MonitorError};
 pub use raw_object::{RawObject, unique_keys};
-pub use state::Identity;
+pub use state::{Identity, is_state};
 pub use table::Row;
 pub use table::{Clause, Table, Unreached};
 

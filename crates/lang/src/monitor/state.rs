@@ -119,6 +119,11 @@ impl StateError {
     }
 }
 
+/// Whether a file holds a state, by its beginning.
+pub fn is_state(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 impl Monitor {
     /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///
