@@ -294,6 +294,7 @@ fn what_is_written_is_no_other_file() {
         assert_eq!(run.code, 0, "{}", run.err);
         let run = folder.guard(&["monitor", "a.guard", "--resume", state, "--snapshot", "s"]);
         assert_eq!(run.code, 0, "{}", run.err);
+        std::fs::remove_file(folder.path().join("s")).unwrap();
     }
 }
 
