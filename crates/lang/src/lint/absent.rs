@@ -10,8 +10,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
 
 use super::limits::Budget;
-use super::null_test;
 use super::polarity::{self, Polarity};
+use super::{compared_with_null, null_test};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::domain::{self, Goal};
 use crate::hir::reads::{reads, visit};
@@ -26,6 +26,8 @@ use crate::input_schema::Absent;
 const TEXT: usize = 60;
 
 pub(super) fn lint(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
+    let asked = compared_with_null(spec);
+    let asked: FxHashSet<ExprId> = asked.into_iter().map(|id| recorded(spec, id)).collect();
     for property in &spec.properties {
         let Some(quantified) = &property.quantified else {
             continue;
@@ -54,7 +56,9 @@ pub(super) fn lint(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>
             let mut absent: IndexSet<ExprId> = IndexSet::new();
             for term in binding {
                 let recorded = recorded(spec, term);
-                if may_be_absent(spec, term) && !is_handled(spec, property, recorded, budget) {
+                let is_handled =
+                    asked.contains(&recorded) && is_handled(spec, property, recorded, budget);
+                if may_be_absent(spec, term) && !is_handled {
                     absent.insert(recorded);
                 }
             }

@@ -254,7 +254,10 @@ impl Walk<'_> {
                     for mut emptied in emptied {
                         // a builtin that assigns or moves has one effect, which is that of its words as they stand
                         match is_noted(&program) {
-                            true => self.check_words(&program, &mut emptied, scope)?,
+                            true => {
+                                self.runs_shifted(&program, &emptied, scope, feed)?;
+                                self.check_words(&program, &mut emptied, scope)?;
+                            }
                             false => open.push((Run::Words(emptied), place, dialect)),
                         }
                     }
@@ -402,7 +405,9 @@ impl Walk<'_> {
         scope: &Scope<'_>,
     ) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
-        for field in rest {
+        // an option of these, whatever it is, neither runs nor writes anything
+        let counts = listed("head tail kill", program);
+        for field in rest.iter().filter(|_| !counts) {
             let dashes = field.text.trim_start_matches('-');
             let bare_option = field.text.starts_with('-') && dashes.starts_with(['$', '`']);
             if field.hole == Hole::Within && bare_option {
