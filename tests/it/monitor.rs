@@ -176,6 +176,29 @@ fn a_property_that_may_have_been_violated_prohibits_what_it_did() {
     }
 }
 
+/// An arm that does not prohibit acts once for a violation, certain or not, and none acts on what no trace can owe.
+#[test]
+fn what_is_not_known_does_no_more_than_what_is() {
+    let told_at = |arms: &str, form: &str, first: &str| {
+        let spec = format!(
+            "{EVENT}predicate pays = k == \"pay\"\nproperty asked = {form}\nenforce asked {{ {arms} }}\n"
+        );
+        let mut monitor = monitor(&spec);
+        let idle = r#"{"phase":"act","event":{"k":"idle","id":1}}"#;
+        [first, idle, idle].map(|line| monitor.line(line.as_bytes(), None).ruling != Ruling::Allow)
+    };
+    for first in [r#"{"k":"pay","id":1}"#, r#"{"k":NaN,"id":1}"#] {
+        for form in ["k == \"ok\" precedes pays", "not pays until k == \"ok\""] {
+            let told = told_at("violated => warn", form, first);
+            assert_eq!(told, [true, false, false], "{form}: {first}");
+        }
+        for form in ["never pays", "k == \"ok\" release not pays"] {
+            let told = told_at("presumably_violated => block", form, first);
+            assert_eq!(told, [false; 3], "{form}: {first}");
+        }
+    }
+}
+
 /// An event that cannot be read may have been what is owed: then it is still pending.
 #[test]
 fn an_obligation_that_may_be_pending_is_pending() {

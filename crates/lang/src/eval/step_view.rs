@@ -25,8 +25,8 @@ pub struct ClauseStatus {
     /// For `when`: whether the condition holds. For a property: whether this step violates it; unknown if that depends
     /// on unknown values.
     pub fires: Truth,
-    /// Whether the property was violated before and remains violated.
-    pub lasts: bool,
+    /// Whether the property was violated before and remains violated; unknown if it may have been.
+    pub lasts: Truth,
     /// The verdict for the clause. For `G φ` after a violation it is the verdict on `G φ` from the next step on.
     pub verdict: Verdict,
 }
@@ -97,14 +97,14 @@ impl StepView<'_> {
                 }
                 ClauseStatus {
                     fires,
-                    lasts: false,
+                    lasts: Truth::False,
                     verdict: Verdict::Unknown,
                 }
             }
             WatchedCode::Property(property, again) => self.property_status(clause, property, again),
             WatchedCode::Elsewhere => ClauseStatus {
                 fires: Truth::False,
-                lasts: false,
+                lasts: Truth::False,
                 verdict: Verdict::Unknown,
             },
         }
@@ -135,15 +135,18 @@ impl StepView<'_> {
         let turned = match (before, after) {
             (Truth::True, _) | (_, Truth::False) => Truth::False,
             (_, Truth::True) => Truth::True,
-            // What goes on after violations is asked below. Any other property stays violated once it was, so that what it prohibits is
-            // not allowed where it may have been.
-            (Truth::Unknown, Truth::Unknown) if again.is_some() => Truth::False,
-            (_, Truth::Unknown) => Truth::Unknown,
+            (Truth::Unknown, Truth::Unknown) => Truth::False,
+            (Truth::False, Truth::Unknown) => Truth::Unknown,
         };
         let Some(again) = again else {
             return ClauseStatus {
                 fires: turned,
-                lasts: before == Truth::True,
+                // What it prohibits is not allowed where it may have been violated.
+                lasts: match (before, after) {
+                    (Truth::True, _) => Truth::True,
+                    (Truth::Unknown, Truth::Unknown) => Truth::Unknown,
+                    _ => Truth::False,
+                },
                 verdict: self.verdict(property),
             };
         };
@@ -168,9 +171,24 @@ impl StepView<'_> {
         };
         ClauseStatus {
             fires,
-            lasts: false,
+            lasts: Truth::False,
             verdict,
         }
+    }
+
+    /// Whether an obligation of the property of a clause can be pending: the end of some trace violates it, and a later step may still
+    /// satisfy it.
+    pub fn may_owe(&self, clause: usize) -> bool {
+        let WatchedCode::Property(property, _) = self.program.clauses.watched[clause] else {
+            return false;
+        };
+        let property = &self.program.properties[property.index()];
+        let Automaton::Dfa { statuses, .. } = &*property.automaton else {
+            return true;
+        };
+        let is_universal = property.quantified.as_ref().is_none_or(|of| of.universal);
+        let mut statuses = statuses.iter();
+        !is_universal || statuses.any(|one| one.verdict(false) == Verdict::PresumablyViolated)
     }
 
     /// Returns the reason why it is unknown whether a clause fires. `awaited` are the positions of fields that exist only

@@ -112,11 +112,20 @@ impl One<'_, '_> {
             Truth::False => (false, None),
             Truth::Unknown => self.doubtful(),
         };
+        // Whether it is still violated.
+        let (lasts, why) = match self.sight.lasts {
+            Truth::True => (true, why),
+            Truth::False => (false, why),
+            Truth::Unknown => {
+                let (lasts, of_earlier) = self.doubtful();
+                (lasts, why.or(of_earlier))
+            }
+        };
         let mut active = 0u64;
         for (place, row) in self.clause.arms.iter().enumerate() {
             let bit = bit(place);
             let (is_active, is_entered) = match row.trigger {
-                ArmTrigger::Violated => (happens || self.sight.lasts, happens),
+                ArmTrigger::Violated => (happens || lasts, happens),
                 ArmTrigger::Holds => (happens, happens && memory.active & bit == 0),
                 ArmTrigger::Satisfied => {
                     let satisfied = self.sight.verdict == Verdict::Satisfied;
@@ -183,7 +192,8 @@ impl One<'_, '_> {
     /// on the outcome of the action, which is still to come.
     fn may_owe(&self) -> (bool, Option<String>) {
         let owes = |row: &Row| matches!(row.trigger, ArmTrigger::PresumablyViolated(_));
-        if self.clause.on_error_allow || !self.clause.arms.iter().any(owes) {
+        let is_watched = self.clause.arms.iter().any(owes) && self.view.may_owe(self.number);
+        if self.clause.on_error_allow || !is_watched {
             return (false, None);
         }
         match self.view.doubt(self.number, self.cx.awaited) {
