@@ -448,6 +448,35 @@ fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
     assert_eq!((decision.step, decision.errors.len()), (Some(0), 1));
 }
 
+/// A line that asks for a decision changes nothing if it is no JSON, wherever a character was lost or stands too much.
+#[test]
+fn a_damaged_proposal_changes_nothing() {
+    let spec = "event { kind: string  tool: string? }\n\
+                enforce when kind == \"call\" and tool == \"mail\" => block\n";
+    let event = r#""event":{"kind":"call","trace":"T","x":[{"y":1}],"tool":"mail"}"#;
+    for phase in ["act", "before", "commit", "fork", "end"] {
+        let phase = format!("\"phase\":\"{phase}\"");
+        for whole in [
+            format!("{{{phase},{event}}}"),
+            format!("{{{event},{phase}}}"),
+        ] {
+            let inserted = ["{", "}", "[", "]", ",", ":", "\"", "x"];
+            let places = (0..whole.len()).flat_map(|at| inserted.map(|text| (at, at, text)));
+            let cut = (0..whole.len()).map(|at| (at, at + 1, ""));
+            for (from, to, text) in places.chain(cut) {
+                let line = [&whole[..from], text, &whole[to..]].concat();
+                if serde_json::from_str::<serde_json::Value>(&line).is_ok() {
+                    continue;
+                }
+                let mut monitor = monitor_of(spec, Options::default());
+                let decision = monitor.line(line.as_bytes(), None);
+                assert_eq!(decision.ruling, Ruling::Block, "{line}");
+                assert_eq!(decision.step, None, "{line}");
+            }
+        }
+    }
+}
+
 /// However a spec reads the parts of an event, and whatever in it is no JSON, the event is recorded, and what may have stood in
 /// the damaged part is unknown. Each row: the fields besides the kind, the layout, and a condition on them.
 #[test]

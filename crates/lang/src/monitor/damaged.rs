@@ -294,7 +294,7 @@ pub struct Pieces {
     pub has_all_keys: bool,
 }
 
-/// Returns the members of a damaged object. `None` if no object begins and ends in the text.
+/// Returns the members of a damaged object. `None` if the text is not one object that ends: a member may stand before or behind it.
 pub fn pieces(bytes: &[u8]) -> Option<Pieces> {
     let mut intake = Intake::new(usize::MAX);
     intake.take(bytes);
@@ -302,6 +302,10 @@ pub fn pieces(bytes: &[u8]) -> Option<Pieces> {
         return None;
     }
     let text = intake.lossy().0;
+    let before = text.split('{').next().unwrap_or_default();
+    if !before.trim_start_matches('\u{feff}').chars().all(is_space) {
+        return None;
+    }
     let split = split(&text)?;
     let owned = |(key, value): (String, &str)| (key, value.to_owned());
     split.is_closed.then(|| Pieces {
@@ -316,7 +320,7 @@ struct Split<'t> {
     members: Vec<(String, &'t str)>,
     /// As in [`Pieces`].
     has_all_keys: bool,
-    /// Whether the object is closed and no other one begins behind it.
+    /// Whether the object is closed, and neither a string nor another object begins behind it.
     is_closed: bool,
 }
 
@@ -336,6 +340,10 @@ fn split(text: &str) -> Option<Split<'_>> {
     loop {
         let byte = bytes.get(at).copied();
         let ends = depth == 0 && matches!(byte, Some(b',' | b'}')) || byte.is_none();
+        // a key without its colon
+        let is_alone = depth == 0 && open.is_none() && before.is_some();
+        split.has_all_keys &= !(is_alone && (ends || matches!(byte, Some(b'{' | b'['))));
+        before = before.filter(|_| !ends);
         if ends && let Some((key, start)) = open.take() {
             let value = text.get(start..at).unwrap_or_default();
             split.has_all_keys &= split.members.len() < MOST_MEMBERS && !key.contains('\u{fffd}');
@@ -347,7 +355,7 @@ fn split(text: &str) -> Option<Split<'_>> {
             None => return Some(split),
             Some(b'}') if depth == 0 => {
                 let behind = bytes.get(at + 1..).unwrap_or_default();
-                split.is_closed = memchr::memchr(b'{', behind).is_none();
+                split.is_closed = memchr::memchr2(b'{', b'"', behind).is_none();
                 return Some(split);
             }
             Some(b'"') => {

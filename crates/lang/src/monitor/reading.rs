@@ -66,7 +66,8 @@ impl Monitor {
         } = pieces;
         let has = |name: &str| members.iter().any(|(key, _)| key == name);
         let is_envelope = has("phase") && has("event");
-        if !is_envelope && !has_all_keys {
+        let is_bare = has_all_keys && !has("phase") && !has("event");
+        if !is_envelope && !is_bare && !(has_all_keys && self.own.any()) {
             return None;
         }
         // What else was found beside these may be a part of a damaged event.
