@@ -66,8 +66,9 @@ impl Monitor {
         } = pieces;
         let has = |name: &str| members.iter().any(|(key, _)| key == name);
         let is_envelope = has("phase") && has("event");
-        let is_bare = has_all_keys && !has("phase") && !has("event");
-        if !is_envelope && !is_bare && !(has_all_keys && self.own.any()) {
+        let has_words = has("phase") || has("event");
+        let is_bare = has_all_keys && (self.own.any() || !has_words);
+        if !is_envelope && !is_bare {
             return None;
         }
         // What else was found beside these may be a part of a damaged event.
