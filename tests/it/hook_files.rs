@@ -681,7 +681,7 @@ fn a_log_is_signed_and_verified_by_its_key() {
     assert!(code == 2 && err.contains("signed with the key"), "{err}");
 }
 
-/// What the spec says without effect is told at the first call of a session, and not again.
+/// The first call of a session warns about parts of the spec that have no effect, and later calls do not.
 #[test]
 fn a_spec_that_orders_events_is_told_of_once() {
     let session = Session::new();

@@ -419,7 +419,7 @@ fn a_token_that_guards_no_approval_is_told_of() {
     let asks = "enforce when kind == \"pay\" => ask \"sure?\"";
     assert!(!is_warned(asks, &[]));
     assert!(is_warned(asks, &named));
-    // Nothing is certain where more than equality with constants is asked for.
+    // If a condition does more than compare with constants, the server does not warn.
     for told in [
         "kind == \"approval\"",
         "lower(kind) == \"approval\"",
@@ -1530,7 +1530,7 @@ fn an_approver_is_another_client_than_those_without_a_token() {
     assert!(!abandoned.contains("\"errors\""), "{abandoned}");
 }
 
-/// A client is told from others by its token, also after a restart with other tokens before it.
+/// The server identifies a client by its token, also after a restart with other tokens in front of it.
 #[test]
 fn a_client_is_known_by_its_token_after_a_restart() {
     let args = ["--listen", "127.0.0.1:0", "--journal", "DIR/journal"];

@@ -325,7 +325,7 @@ enforce closed { violated => block \"closed\" }
     let told = session.before("t5", "pay", json!({"account": "12345"}));
     let note = "`args.account` is a string, and is compared with a number: they are never equal";
     assert_eq!(told, json!({"systemMessage": note}));
-    // An outcome has happened, and the user is told of it all the same.
+    // The user also gets the notes about an outcome, which cannot be denied.
     let spec = "use std.agent
 enforce when kind == \"result\" and result.code == \"12345\" => block
 ";

@@ -269,14 +269,11 @@ pub(super) fn may_run(begin: &str) -> bool {
         LOADERS,
         MAKE_OPTIONS,
     ];
-    let is_harmless = HARMLESS_PREFIXES
-        .iter()
-        .any(|prefix| begin.starts_with(prefix));
     let mut names = lists.into_iter().flatten().chain([&STARTUP_VARIABLE]);
     let mut prefixes = LOADER_PREFIXES.iter();
     names.any(|name| name.starts_with(begin))
         || prefixes.any(|prefix| prefix.starts_with(begin))
-        || loads_code(begin) && !is_harmless
+        || loads_code(begin)
 }
 
 /// Whether programs run the value of a variable as a line, such as those that build others. A value that the text does not determine is listed

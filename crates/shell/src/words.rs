@@ -386,12 +386,13 @@ impl Walk<'_> {
                     quoted, written, ..
                 } => {
                     let begins = begins_as_environment(written, None, scope, self);
+                    let filled = text_in(written);
                     atoms.push(Atom::Hole {
                         written: written.clone(),
                         // `${x:-TEXT}` may be the text, which is not told from the rest
                         determined: written.clone(),
                         rest: String::new(),
-                        filled: text_in(written).to_owned(),
+                        filled: filled.to_owned(),
                         quoted: *quoted && !written.contains('@'),
                         environment: false,
                         leading: match begins {
@@ -399,7 +400,7 @@ impl Walk<'_> {
                             _ => Leading::Open,
                         },
                         empty: !begins || !is_never_empty(written),
-                        glued: !text_in(written).is_empty(),
+                        glued: !filled.is_empty(),
                         climb: match begins && has_plain_default(written) {
                             true => Climb::No,
                             false => Climb::Open,

@@ -56,9 +56,9 @@ pub(super) fn lint(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>
             let mut absent: IndexSet<ExprId> = IndexSet::new();
             for term in binding {
                 let recorded = recorded(spec, term);
-                let is_handled =
-                    asked.contains(&recorded) && is_handled(spec, property, recorded, budget);
-                if may_be_absent(spec, term) && !is_handled {
+                if may_be_absent(spec, term)
+                    && !(asked.contains(&recorded) && is_handled(spec, property, recorded, budget))
+                {
                     absent.insert(recorded);
                 }
             }

@@ -82,10 +82,7 @@ impl Walk<'_> {
                 };
                 // `-del${x:-ete}`
                 let is_part = word.hole != Hole::None || word.pattern;
-                if !is_value
-                    && is_part
-                    && (word.text.starts_with('-') || word.determined().starts_with('-'))
-                {
+                if !is_value && is_part && word.determined().starts_with('-') {
                     return refuse("an expression of `find`", word);
                 }
                 let open = word.leading() > limit;

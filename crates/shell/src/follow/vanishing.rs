@@ -33,8 +33,7 @@ impl Walk<'_> {
         let is_filled = glued.any(|word| word.filled() != word.rest());
         let mut readings: Vec<fn(&Field) -> &str> = vec![Field::rest];
         readings.extend(is_filled.then_some(Field::filled as fn(&Field) -> &str));
-        let size: usize = fields.iter().map(|field| ATOM + field.text.len()).sum();
-        self.charge(size.saturating_mul(readings.len()))?;
+        self.charge(size_of(fields).saturating_mul(readings.len()))?;
         let words = |reading: &fn(&Field) -> &str| {
             let words = fields.iter().flat_map(|word| match word.glued {
                 true => word.as_text(reading(word), assigns),
@@ -56,7 +55,7 @@ impl Walk<'_> {
         if is_noted(program) || !fields.iter().any(Field::may_vanish) {
             return Ok(());
         }
-        self.charge(fields.iter().map(|field| ATOM + field.text.len()).sum())?;
+        self.charge(size_of(fields))?;
         let kept = fields.iter().filter(|field| !field.may_vanish());
         let kept: Vec<Field> = kept.cloned().collect();
         self.effects(program, &kept, scope)?;
@@ -73,8 +72,7 @@ impl Walk<'_> {
             return refuse("the number of words", one);
         }
         let choices = 1_usize << places.len();
-        let size: usize = fields.iter().map(|field| ATOM + field.text.len()).sum();
-        self.charge(size.saturating_mul(choices - 1))?;
+        self.charge(size_of(fields).saturating_mul(choices - 1))?;
         let without = |choice: usize| {
             let is_left_out = |at: usize| {
                 let nth = places.iter().position(|place| *place == at);
@@ -154,6 +152,11 @@ impl Walk<'_> {
         let is_plain = !name.contains('/') && !self.assigned.contains("PATH");
         name.starts_with('-') || is_plain && self.writes_file(name) || is_parameters(name)
     }
+}
+
+/// The work of a copy of the words of a command.
+fn size_of(fields: &[Field]) -> usize {
+    fields.iter().map(|field| ATOM + field.text.len()).sum()
 }
 
 /// Whether a text has no letter or digit beside the names of parameters: `$x`, `${x}`, `$x@$y`.
