@@ -90,6 +90,7 @@ mod monitor_examples;
 mod monitor_faults;
 mod monitor_models;
 mod monitor_protocol;
+mod monitor_readings;
 mod narrowing;
 mod never_recovers;
 mod nl_patterns;

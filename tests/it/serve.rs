@@ -176,6 +176,47 @@ fn decisions_over_http() {
     );
 }
 
+/// Of an event in a body that is too long or cut off, what cannot be read is unknown and not absent, in an envelope or bare, and
+/// whatever its values are: a tool chooses the keys of what it returns.
+#[test]
+fn what_is_missing_of_an_event_that_is_cut_off_is_unknown() {
+    let spec = "event { kind: string text: string? args: json? }\n\
+        property p = never (kind == \"mail\" and once (text contains \"SECRET\"))\nenforce p { violated => block }\n";
+    let daemon = daemon_of(spec, &["--listen", "127.0.0.1:0", "--max-body", "1000"]);
+    let x = "x".repeat(2000);
+    let bodies = [
+        r#"{"trace":"T","kind":"result","#.to_owned(),
+        r#"{"trace":"T","kind":"result","te"#.to_owned(),
+        format!(r#"{{"trace":"T","kind":"result","pad":"{x}","#),
+        format!(r#"{{"trace":"T","kind":"result","te\ud800xt":"SECRET","pad":"{x}"}}"#),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","text":"SECRET","args":{{"\ud800":1}},"pad":"{x}"}}}}"#
+        ),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","text":"SECRET","args":01,"pad":"{x}"}}}}"#
+        ),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","te\ud800xt":"SECRET","pad":"{x}"}}}}"#
+        ),
+    ];
+    for (number, body) in bodies.iter().enumerate() {
+        let trace = format!("t{number}");
+        let body = body.replace("\"T\"", &format!("\"{trace}\""));
+        let request = format!(
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n{body}"
+        );
+        let answer = raw(&daemon.at, request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let mail = format!(r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"mail"}}}}"#);
+        let connection = TcpStream::connect(&daemon.at).unwrap();
+        let (_, decision) = ask(connection, "POST", "/v1/decide", "", &mail);
+        assert!(
+            decision.contains("\"decision\":\"block\""),
+            "{body}: {decision}"
+        );
+    }
+}
+
 #[test]
 fn what_happened_is_recorded_whatever_becomes_of_the_request() {
     let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-body", "1000"]);

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::automata::Automata;
+use super::code::{Code, NodeId, Reads};
 use super::compile::{message, place_in, property_code};
 use super::compiled::{ArmTexts, ClauseCode, Depends, PropertyCode, WatchedCode};
 use super::limits::LimitError;
@@ -59,7 +60,18 @@ impl ClauseCode {
                 });
             }
             code.arm_texts.push(arm_texts);
-            code.depends.push(depends(spec, &clause.watched));
+            let conditions: Vec<NodeId> = match code.watched.last() {
+                Some(WatchedCode::When(condition)) => vec![*condition],
+                Some(WatchedCode::Property(property, _)) => {
+                    let letters = properties[property.index()].letters.iter();
+                    letters.map(|letter| letter.node).collect()
+                }
+                Some(WatchedCode::Elsewhere) | None => Vec::new(),
+            };
+            code.depends.push(Depends {
+                beside_outcomes: beside_outcomes(spec, &lower.code, conditions),
+                ..depends(spec, &clause.watched)
+            });
         }
         Ok(code)
     }
@@ -162,5 +174,28 @@ fn depends(spec: &Spec, watched: &Watched) -> Depends {
         tracks: read.tracks.into_iter().map(|track| track.index()).collect(),
         exprs,
         history: read.history,
+        todo: read.todo,
+        beside_outcomes: Box::default(),
     }
+}
+
+/// Returns the largest parts of conditions that read no `@outcome` field and no bound name.
+fn beside_outcomes(spec: &Spec, code: &Code, conditions: Vec<NodeId>) -> Box<[NodeId]> {
+    let bound = Reads::VAR.with(Reads::PARAM).with(Reads::LOCAL);
+    let mut seen = FxHashSet::default();
+    let mut beside = Vec::new();
+    let mut todo = conditions;
+    while let Some(part) = todo.pop() {
+        let info = code.info(part);
+        if !seen.insert(part) {
+            continue;
+        }
+        let fields = reads(spec, [info.expr]).fields;
+        if info.reads.has(bound) || spec.outcomes.iter().any(|field| fields.contains(field)) {
+            todo.extend(code.operands(part));
+        } else {
+            beside.push(part);
+        }
+    }
+    beside.into()
 }

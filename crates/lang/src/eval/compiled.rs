@@ -299,4 +299,8 @@ pub(super) struct Depends {
     pub(super) exprs: FxHashSet<ExprId>,
     /// Whether an expression reads registers.
     pub(super) history: bool,
+    /// Whether an expression is a `todo`.
+    pub(super) todo: bool,
+    /// The largest parts of its conditions that read no `@outcome` field and no bound name.
+    pub(super) beside_outcomes: Box<[NodeId]>,
 }

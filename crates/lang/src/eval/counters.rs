@@ -233,6 +233,15 @@ impl CounterStates {
         self.each(state_set).map(CounterState::violated)
     }
 
+    /// Returns a state set without the states in which the formula is violated; the same if there are no others.
+    pub(super) fn unviolated(&mut self, state_set: StateSetId) -> StateSetId {
+        let rest = self.each(state_set).filter(|state| !state.violated());
+        match rest.cloned().collect::<Vec<_>>() {
+            none if none.is_empty() => state_set,
+            some => self.insert(some),
+        }
+    }
+
     /// Whether a state set contains more than one state.
     pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         self.each(state_set).count() != 1

@@ -8,7 +8,7 @@ use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
 use super::overlay_map::ForkLife;
 use super::program::Program;
-use super::run::{Before, Run, StepView};
+use super::run::{Before, BeforeState, Run, StepView};
 use super::watch::Watch;
 use super::world::Cache;
 use crate::ids::PropertyId;
@@ -116,25 +116,12 @@ impl StepCache {
         step: &Step,
         look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        self.intern(live);
-        let mut violated = std::mem::take(&mut self.violated);
-        violated.clear();
-        violated.extend(
-            program
-                .compiled
-                .clauses
-                .watched
-                .iter()
-                .map(|watched| match watched {
-                    WatchedCode::Property(property, _) => live.run.violated(
-                        &program.compiled,
-                        &self.cache.state_sets,
-                        property.index(),
-                    ),
-                    WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
-                }),
-        );
-        let before = Before::Violated(&violated);
+        let violated = self.violated(program, live);
+        let newly_violated = self.newly_violated(program, live, step, &violated);
+        let before = Before {
+            state: BeforeState::Violated(&violated),
+            newly_violated: &newly_violated,
+        };
         let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);
         self.violated = violated;
         self.externalize(live);
@@ -149,13 +136,76 @@ impl StepCache {
         step: &Step,
         look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        self.intern(live);
+        let violated = self.violated(program, live);
+        let newly_violated = self.newly_violated(program, live, step, &violated);
+        self.violated = violated;
         for world in &mut live.run.worlds {
             world.share(&program.compiled, ForkLife::Short);
         }
         let mut fork = live.run.clone();
-        let before = Before::Run(&live.run);
+        let before = Before {
+            state: BeforeState::Run(&live.run),
+            newly_violated: &newly_violated,
+        };
         self.step(program, &mut fork, &live.meta, step, before, look)
+    }
+
+    /// Returns whether the property of each clause is violated. The list is to be given back.
+    fn violated(&mut self, program: &Program, live: &mut Live) -> Vec<Truth> {
+        self.intern(live);
+        let program = &program.compiled;
+        let of_clause = |watched: &WatchedCode| match watched {
+            WatchedCode::Property(property, _) => {
+                live.run
+                    .violated(program, &self.cache.state_sets, property.index())
+            }
+            WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
+        };
+        let mut violated = std::mem::take(&mut self.violated);
+        violated.clear();
+        violated.extend(program.clauses.watched.iter().map(of_clause));
+        violated
+    }
+
+    /// Returns, for each clause, whether a step violates its property on the supposition that no property that may have been
+    /// violated was. Empty if none may have been: nothing is stepped then.
+    ///
+    /// Otherwise a step that surely breaks a rule would be taken for nothing new, because what could not be read may have broken it before.
+    fn newly_violated(
+        &mut self,
+        program: &Program,
+        live: &mut Live,
+        step: &Step,
+        violated: &[Truth],
+    ) -> Vec<Truth> {
+        let compiled = &program.compiled;
+        let clauses = || compiled.clauses.watched.iter().zip(violated);
+        if clauses().all(|(_, violated)| *violated != Truth::Unknown) {
+            return Vec::new();
+        }
+        for world in &mut live.run.worlds {
+            world.share(compiled, ForkLife::Short);
+        }
+        let mut supposed = live.run.clone();
+        for (watched, violated) in clauses() {
+            if let (WatchedCode::Property(property, _), Truth::Unknown) = (watched, violated) {
+                let id = property.index();
+                for world in &mut supposed.worlds {
+                    world.suppose_unviolated(compiled, &mut self.cache.state_sets[id], id);
+                }
+            }
+        }
+        supposed.advance(compiled, &live.meta, &mut self.cache, step, None, |_| {});
+        let of_clause = |watched: &WatchedCode| match watched {
+            WatchedCode::Property(property, _) => {
+                supposed.violated(compiled, &self.cache.state_sets, property.index())
+            }
+            WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
+        };
+        let newly_violated = compiled.clauses.watched.iter().map(of_clause).collect();
+        // Stepping may have given the state sets of the trace other numbers.
+        self.intern(live);
+        newly_violated
     }
 
     fn step(
@@ -206,7 +256,10 @@ impl StepCache {
             cells: &cells,
             meta: &live.meta,
             elsewhere: Vec::new(),
-            before: Some(Before::Run(&live.run)),
+            before: Some(Before {
+                state: BeforeState::Run(&live.run),
+                newly_violated: &[],
+            }),
             complete: moment == Peek::End,
         });
     }

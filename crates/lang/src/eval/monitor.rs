@@ -392,6 +392,27 @@ impl StateSetInterner {
         }
     }
 
+    /// Returns a state set without the states in which the formula is violated; the same if there are no others.
+    pub(super) fn unviolated(
+        &mut self,
+        automaton: &Automaton,
+        state_set: StateSetId,
+    ) -> StateSetId {
+        match (automaton, &mut self.counted) {
+            (Automaton::Dfa { violated, .. }, _) => {
+                let set = self.set(state_set).unwrap_or_default().iter();
+                let rest = set.filter(|state| !violated[**state as usize]).copied();
+                match &*rest.collect::<Box<[u32]>>() {
+                    [] => state_set,
+                    [only] => *only,
+                    several => self.number(&Content::Set(several.into())),
+                }
+            }
+            (Automaton::CounterStates(..), Some(counted)) => counted.unviolated(state_set),
+            (Automaton::CounterStates(..), None) => state_set,
+        }
+    }
+
     /// Returns the states of a state set that is not one state.
     fn set(&self, state_set: StateSetId) -> Option<&[u32]> {
         let place = state_set

@@ -51,7 +51,16 @@ pub struct StepView<'a> {
 
 /// The state of a trace before a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Before<'a> {
+pub(super) struct Before<'a> {
+    pub(super) state: BeforeState<'a>,
+    /// Whether the step violates the property of each `enforce` clause on the supposition that it was not violated; empty if
+    /// no property may have been violated.
+    pub(super) newly_violated: &'a [Truth],
+}
+
+/// The part of the state before a step that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BeforeState<'a> {
     /// The whole state.
     Run(&'a Run),
     /// Whether the property of each `enforce` clause was violated: this suffices for events that happened. A copy of the

@@ -5,12 +5,13 @@ use smol_str::{SmolStr, format_smolstr};
 use super::code::NodeId;
 use super::compiled::{Depends, WatchedCode};
 use super::explain::values::deciding;
-use super::expr::Frame;
+use super::expr::{Eval, Frame};
 use super::monitor::{Automaton, StateSetId};
 use super::report::describe;
-use super::run::{Before, Run, StepView};
+use super::run::{BeforeState, Run, StepView};
 use super::text;
 use super::watch::Watch;
+use crate::hir::print;
 use crate::ids::PropertyId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::{Reason, Verdict};
@@ -18,6 +19,9 @@ use guard_automata::{Atom, Path, Traces, eval_partial, why_false, why_pending};
 
 /// The reason why a clause cannot be decided if nothing of the step itself is unknown.
 const EARLIER: &str = "data of an earlier step is unknown";
+
+/// The length of the text of a condition in a message, in bytes.
+const MOST_TEXT: usize = 80;
 
 /// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,10 +121,10 @@ impl StepView<'_> {
         again: Option<usize>,
     ) -> ClauseStatus {
         let state_sets = &self.cache.state_sets;
-        let before = match self.before {
+        let before = match self.before.map(|before| before.state) {
             None => Truth::False,
-            Some(Before::Run(run)) => run.violated(self.program, state_sets, property.index()),
-            Some(Before::Violated(violated)) => violated[clause],
+            Some(BeforeState::Run(run)) => run.violated(self.program, state_sets, property.index()),
+            Some(BeforeState::Violated(violated)) => violated[clause],
         };
         let after = if self.complete {
             match self.verdict(property) {
@@ -135,7 +139,16 @@ impl StepView<'_> {
         let turned = match (before, after) {
             (Truth::True, _) | (_, Truth::False) => Truth::False,
             (_, Truth::True) => Truth::True,
-            (Truth::Unknown, Truth::Unknown) => Truth::False,
+            // It may have been violated before. The step counts if it may violate what was not violated.
+            (Truth::Unknown, Truth::Unknown) => {
+                let newly = self
+                    .before
+                    .and_then(|before| before.newly_violated.get(clause));
+                match newly {
+                    None | Some(Truth::False) => Truth::False,
+                    Some(_) => Truth::Unknown,
+                }
+            }
             (Truth::False, Truth::Unknown) => Truth::Unknown,
         };
         let Some(again) = again else {
@@ -193,7 +206,7 @@ impl StepView<'_> {
 
     /// Returns the reason why it is unknown whether a clause fires. `awaited` are the positions of fields that exist only
     /// after the action has happened; empty for events that happened.
-    pub fn doubt(&self, clause: usize, awaited: &[usize]) -> Doubt {
+    pub fn doubt(&mut self, clause: usize, awaited: &[usize]) -> Doubt {
         let depends = &self.program.clauses.depends[clause];
         let why = self.fault(depends).or_else(|| {
             let is_earlier = self.is_doubtful_before(clause, depends);
@@ -203,11 +216,34 @@ impl StepView<'_> {
                 (field, false) => field,
             }
         });
+        let is_awaited = |field: &usize| {
+            awaited.contains(field) && self.cells.get(*field) == Some(&Cell::Unknown)
+        };
+        let reads_outcome = depends.fields.iter().any(is_awaited);
         match why {
             Some(why) => Doubt::Error(why),
-            None if awaited.is_empty() => Doubt::Error(EARLIER.to_owned()),
-            None => Doubt::Outcome,
+            None if reads_outcome => match self.unknown_beside(clause) {
+                Some(why) => Doubt::Error(why),
+                None => Doubt::Outcome,
+            },
+            None if depends.todo => Doubt::Error("a `todo` is unknown".to_owned()),
+            None => Doubt::Error(EARLIER.to_owned()),
         }
+    }
+
+    /// Returns the description of a part of a clause that does not read the outcome of the action and is unknown at this step: a
+    /// `todo`, a value that is `unknown`, or a count of steps whose time is not known.
+    fn unknown_beside(&mut self, clause: usize) -> Option<String> {
+        let (spec, code) = (self.program.spec(), &self.program.code);
+        let mut parts = self.program.clauses.depends[clause].beside_outcomes.iter();
+        let is_unknown = |eval: &mut Eval<'_>| {
+            parts
+                .find(|part| eval.cell(**part) == Cell::Unknown)
+                .copied()
+        };
+        let part = self.with_eval(&[], is_unknown).flatten()?;
+        let text = print::expr(spec, code.info(part).expr, &[], MOST_TEXT);
+        Some(format!("`{text}` is unknown"))
     }
 
     /// Returns an error met by an expression of the clause at this step.
@@ -234,11 +270,19 @@ impl StepView<'_> {
         let is_event = self.cache.eval_cache.step.is_some();
         let fields = depends.fields.iter().chain(&clock);
         let mut fields = fields.filter(|_| is_event);
-        let field = fields.find(|field| {
-            self.cells.get(**field) == Some(&Cell::Unknown) && !awaited.contains(field)
+        let field = fields.find_map(|field| match self.cells.get(*field)? {
+            Cell::Unknown => (!awaited.contains(field)).then_some((*field, false)),
+            Cell::Known(Value::Null) => (clock == Some(*field)).then_some((*field, true)),
+            Cell::Known(_) => None,
         });
-        if let Some(field) = field.and_then(|field| schema.fields.get(*field)) {
-            return Some(format!("field `{}` is unknown", field.name));
+        if let Some((field, is_null)) = field
+            && let Some(field) = schema.fields.get(field)
+        {
+            let name = &field.name;
+            return Some(match is_null {
+                true => format!("field `{name}` is null, so bounds in time cannot be judged"),
+                false => format!("field `{name}` is unknown"),
+            });
         }
         let mut meta = depends.meta.iter();
         let field = meta.find(|field| self.meta.get(**field) == Some(&Cell::Unknown))?;
@@ -248,7 +292,7 @@ impl StepView<'_> {
 
     /// Whether the state of the trace was already uncertain before this step.
     fn is_doubtful_before(&self, clause: usize, depends: &Depends) -> bool {
-        let Some(Before::Run(run)) = self.before else {
+        let Some(BeforeState::Run(run)) = self.before.map(|before| before.state) else {
             return false;
         };
         let state_sets = &self.cache.state_sets;
@@ -538,7 +582,7 @@ impl StepView<'_> {
     pub(super) fn with_eval<T>(
         &mut self,
         values: &[Option<Value>],
-        look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
+        look: impl FnOnce(&mut Eval<'_>) -> T,
     ) -> Option<T> {
         let world = self.run.worlds.first()?;
         let eval_cache = &mut self.cache.eval_cache;

@@ -532,6 +532,22 @@ impl World {
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
+    /// Supposes that a property is not violated, where it may be or not.
+    pub(super) fn suppose_unviolated(
+        &mut self,
+        program: &Compiled,
+        state_sets: &mut StateSetInterner,
+        id: usize,
+    ) {
+        for state_set in self.state_sets(id) {
+            *state_set = state_sets.unviolated(&program.properties[id].automaton, *state_set);
+        }
+        if let Watch::Parametric(instances) = &mut self.watches[id] {
+            Arc::make_mut(instances).forget_no_ops();
+        }
+        self.product_state = ProductState::NONE;
+    }
+
     /// Whether two readings of a trace have reached the same state. `counted`: some property counts events, so
     /// positions are compared too.
     pub(super) fn same(&self, other: &World, counted: bool) -> bool {

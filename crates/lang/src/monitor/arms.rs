@@ -190,7 +190,7 @@ impl One<'_, '_> {
 
     /// Returns whether an obligation that may be pending counts as pending, with the reason: as of [`Self::doubtful`], unless it depends
     /// on the outcome of the action, which is still to come.
-    fn may_owe(&self) -> (bool, Option<String>) {
+    fn may_owe(&mut self) -> (bool, Option<String>) {
         let owes = |row: &Row| matches!(row.trigger, ArmTrigger::PresumablyViolated(_));
         let is_watched = self.clause.arms.iter().any(owes) && self.view.may_owe(self.number);
         if self.clause.on_error_allow || !is_watched {

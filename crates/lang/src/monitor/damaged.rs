@@ -14,7 +14,8 @@ pub(super) const LOST: &str = "\0";
 /// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
 /// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
 /// one field of an event within an envelope is lost. Of an object in a document that is cut off, members may be missing, so it is
-/// unknown as a whole, unless it is such an event: [`LOST`] stands there for what is missing. Memory is bounded by the limit.
+/// unknown as a whole, unless it is the document or such an event: [`LOST`] stands there for what is missing. Memory is bounded by
+/// the limit.
 #[derive(Debug)]
 pub struct Intake {
     out: Vec<u8>,
@@ -25,6 +26,8 @@ pub struct Intake {
     levels: [Followed; 2],
     /// The level whose current value is being skipped.
     skips: Option<usize>,
+    /// Whether the outermost object has a member `event`: what else it may have is no part of an event.
+    has_event: bool,
     changed: bool,
 }
 
@@ -59,6 +62,7 @@ impl Intake {
             string: None,
             levels: [Followed::default(); 2],
             skips: None,
+            has_event: false,
             changed: false,
         }
     }
@@ -107,15 +111,23 @@ impl Intake {
                 self.out.push(b'{');
             }
             if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
-                let is_empty = self.out.ends_with(b"{");
-                let comma = if is_empty { "" } else { "," };
-                let lost = format!("{comma}{}:{UNREAD}}}", serde_json::Value::from(LOST));
-                self.out.extend_from_slice(lost.as_bytes());
+                self.close_cut();
             }
-            self.out.push(b'}');
+            match self.has_event {
+                true => self.out.push(b'}'),
+                false => self.close_cut(),
+            }
             self.changed = true;
         }
         self.lossy()
+    }
+
+    /// Closes an object whose further members are missing.
+    fn close_cut(&mut self) {
+        let is_empty = self.out.ends_with(b"{");
+        let comma = if is_empty { "" } else { "," };
+        let lost = format!("{comma}{}:{UNREAD}}}", serde_json::Value::from(LOST));
+        self.out.extend_from_slice(lost.as_bytes());
     }
 
     /// Returns whether the value that is being read is the event of an envelope.
@@ -235,6 +247,7 @@ impl Intake {
             b':' => {
                 self.put(byte);
                 let here = self.out.len();
+                self.has_event |= self.depth == 1 && self.out.ends_with(b"\"event\":");
                 if let Some(level) = self.level().filter(|level| level.is_open) {
                     level.value = Some(here);
                 }
@@ -265,17 +278,31 @@ impl Intake {
 
 /// Returns the members that can be distinguished in a text that is not JSON, as an object: values that are not JSON are
 /// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
-/// members is left out. `None` if no object begins in the text.
+/// members is left out, for which there is [`LOST`]; in an envelope in its `event`, of which the members are kept as well. `None`
+/// if no object begins in the text.
 fn salvaged(text: &str) -> Option<String> {
-    let read = |value| {
-        if is_value(value, DEEPEST) {
-            value
-        } else {
-            UNREAD
-        }
+    let members = split(text)?.members;
+    let is_envelope = members.iter().any(|(key, _)| key == "event");
+    let read = |(key, value): (String, &str)| {
+        let event = || split(value).filter(|_| key == "event" && value.starts_with('{'));
+        let text = match is_value(value, DEEPEST) {
+            true => value.to_owned(),
+            false => event().map_or_else(|| UNREAD.to_owned(), |event| cut_event(event.members)),
+        };
+        (key, text)
     };
-    let members = split(text)?.members.into_iter();
-    Some(object(members.map(|(key, value)| (key, read(value)))))
+    let lost = (!is_envelope).then(|| (LOST.to_owned(), UNREAD.to_owned()));
+    Some(object(members.into_iter().map(read).chain(lost)))
+}
+
+/// Returns the text of an event with the members that could be distinguished in it.
+fn cut_event(members: Vec<(String, &str)>) -> String {
+    let read = |(key, value)| match is_value(value, DEEPEST) {
+        true => (key, value),
+        false => (key, UNREAD),
+    };
+    let lost = (LOST.to_owned(), UNREAD);
+    object(members.into_iter().map(read).chain([lost]))
 }
 
 /// Returns the text of an object with these members, whose values are JSON.
@@ -417,14 +444,21 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_cut_off_leaves_the_rest() {
-        let cases: [(&[u8], &str); 14] = [
+        let cases: [(&[u8], &str); 15] = [
             (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\\u12\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
-            (b"{\"a\":1,\"b\":[1,2", "{\"a\":1,\"b\":\"\\ud800\"}"),
-            (b"{\"a\":1,\"b", "{\"a\":1}"),
-            (b"{\"a\":1,\"b\":\"x", "{\"a\":1,\"b\":\"\\ud800\"}"),
+            (
+                b"{\"a\":1,\"b\":[1,2",
+                r#"{"a":1,"b":"\ud800","\u0000":"\ud800"}"#,
+            ),
+            (b"{\"a\":1,\"b", r#"{"a":1,"\u0000":"\ud800"}"#),
+            (b"{\"a\":1,", r#"{"a":1,"\u0000":"\ud800"}"#),
+            (
+                b"{\"a\":1,\"b\":\"x",
+                r#"{"a":1,"b":"\ud800","\u0000":"\ud800"}"#,
+            ),
             (
                 b"{\"event\":{\"b\":1,\"c\":[2",
                 r#"{"event":{"b":1,"c":"\ud800","\u0000":"\ud800"}}"#,
@@ -434,10 +468,13 @@ mod tests {
                 r#"{"event":{"b":1,"\u0000":"\ud800"}}"#,
             ),
             (b"{\"event\":{", r#"{"event":{"\u0000":"\ud800"}}"#),
-            (b"{\"a\":{\"b\":1,\"c\":[2", "{\"a\":\"\\ud800\"}"),
-            (b"{\"a\":{\"b\":1,\"c", "{\"a\":\"\\ud800\"}"),
-            (b"{\"a\":{", "{\"a\":\"\\ud800\"}"),
-            (b"{\"a\":{\"b\":1}", "{\"a\":\"\\ud800\"}"),
+            (b"{\"event\":{},", r#"{"event":{}}"#),
+            (
+                b"{\"a\":{\"b\":1,\"c\":[2",
+                r#"{"a":"\ud800","\u0000":"\ud800"}"#,
+            ),
+            (b"{\"a\":{", r#"{"a":"\ud800","\u0000":"\ud800"}"#),
+            (b"{\"a\":{\"b\":1}", r#"{"a":"\ud800","\u0000":"\ud800"}"#),
         ];
         for (text, kept) in cases {
             assert_eq!(taken(text, 1000), (kept.to_owned(), true), "{kept}");
@@ -464,29 +501,63 @@ mod tests {
     /// Other readers find members in texts that are not JSON, so what can be distinguished is kept.
     #[test]
     fn members_are_told_apart_in_damaged_objects() {
-        let cases: [(&[u8], &str); 16] = [
-            (br#"{"a":{"k\ud800":1},"b":2}"#, r#"{"a":"\ud800","b":2}"#),
-            (br#"{"a":1,"k\ud800":2}"#, "{\"a\":1,\"k\u{fffd}\":2}"),
-            (b"{\"a\":{\"k\xff\":1},\"b\":2}", r#"{"a":"\ud800","b":2}"#),
-            (b"{\"a\":{\"k\t\":1},\"b\":2}", r#"{"a":"\ud800","b":2}"#),
-            (br#"{"a":{"k\x":1},"b":2}"#, r#"{"a":"\ud800","b":2}"#),
-            (br#"{"a":[1,],"b":2,}"#, r#"{"a":"\ud800","b":2}"#),
+        let cases: [(&[u8], &str); 17] = [
+            (
+                br#"{"a":{"k\ud800":1},"b":2}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"a":1,"k\ud800":2}"#,
+                "{\"a\":1,\"k\u{fffd}\":2,\"\\u0000\":\"\\ud800\"}",
+            ),
+            (
+                b"{\"a\":{\"k\xff\":1},\"b\":2}",
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                b"{\"a\":{\"k\t\":1},\"b\":2}",
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"a":{"k\x":1},"b":2}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"a":[1,],"b":2,}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
             (
                 br#"{"a":b,"c":'d',"e":/*f*/1}"#,
-                r#"{"a":"\ud800","c":"\ud800","e":"\ud800"}"#,
+                r#"{"a":"\ud800","c":"\ud800","e":"\ud800","\u0000":"\ud800"}"#,
             ),
-            (br#"{"a":,"b":2}"#, r#"{"a":"\ud800","b":2}"#),
-            (br#"{"a":"x"],"b":2}"#, r#"{"a":"\ud800","b":2}"#),
-            (br#"{"a":{"x":[1},"b":2}"#, r#"{"a":"\ud800"}"#),
-            (br#"{"a":{"x":1} "b":2}"#, r#"{"a":"\ud800"}"#),
-            (br#"{"a":1,"b" 2}"#, r#"{"a":1}"#),
-            (br#"{"a":1}x"#, r#"{"a":1}"#),
-            (br#"{"a":1}{"a":2}"#, r#"{"a":1}"#),
+            (
+                br#"{"a":,"b":2}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"phase":"after","event":{"a":1,"b":{"\ud800":2}}}"#,
+                r#"{"phase":"after","event":{"a":1,"b":"\ud800","\u0000":"\ud800"}}"#,
+            ),
+            (
+                br#"{"a":"x"],"b":2}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"a":{"x":[1},"b":2}"#,
+                r#"{"a":"\ud800","\u0000":"\ud800"}"#,
+            ),
+            (
+                br#"{"a":{"x":1} "b":2}"#,
+                r#"{"a":"\ud800","\u0000":"\ud800"}"#,
+            ),
+            (br#"{"a":1,"b" 2}"#, r#"{"a":1,"\u0000":"\ud800"}"#),
+            (br#"{"a":1}x"#, r#"{"a":1,"\u0000":"\ud800"}"#),
+            (br#"{"a":1}{"a":2}"#, r#"{"a":1,"\u0000":"\ud800"}"#),
             (
                 b"\0{\"a\":\x0b1,\xc2\xa0\"b\":2}",
-                r#"{"a":"\ud800","b":2}"#,
+                r#"{"a":"\ud800","b":2,"\u0000":"\ud800"}"#,
             ),
-            (b"\xef\xbb\xbf{\"a\":1}", r#"{"a":1}"#),
+            (b"\xef\xbb\xbf{\"a\":1}", r#"{"a":1,"\u0000":"\ud800"}"#),
         ];
         for (text, kept) in cases {
             let outline = Outline::read(text.to_vec()).unwrap();

@@ -230,18 +230,6 @@ impl Monitor {
         }
     }
 
-    /// Returns whether an event has a field that exists only after an action.
-    pub(super) fn has_outcome(&self, event: &Event) -> bool {
-        let mut steps = event.steps.iter();
-        let given =
-            |cell: Option<&Cell>| matches!(cell, Some(Cell::Known(value)) if *value != Value::Null);
-        steps.any(|step| {
-            self.awaited
-                .iter()
-                .any(|field| given(step.cells.get(*field)))
-        })
-    }
-
     /// Sets the fields that exist only after an action to unknown.
     pub(super) fn await_outcomes(&self, event: &mut Event) {
         if self.awaited.is_empty() {

@@ -165,13 +165,15 @@ impl Monitor {
         let Some((number, proposal)) = released else {
             return proposed;
         };
-        // An outcome that the line gives although the action is still to come is judged before anything is recorded.
-        if self.has_outcome(&event) {
-            let mut fork = self.fork_reserved(&proposal.trace, &[]);
-            let judged = self.happen(&mut fork, &proposal.trace, &event, &[], false);
-            if judged.ruling >= Ruling::Ask {
-                return judged;
-            }
+        // The outcome that the line gives, or lacks, is judged before anything is recorded.
+        let mut fork = self.fork_reserved(&proposal.trace, &[]);
+        let judged = self.happen(&mut fork, &proposal.trace, &event, &[], false);
+        if judged.ruling >= Ruling::Ask {
+            return Decision {
+                trace: Some(proposal.trace),
+                step: proposed.step,
+                ..judged
+            };
         }
         let done = self.event(event, now, Some((number, &proposal)));
         if done.ruling > proposed.ruling {

@@ -537,6 +537,11 @@ impl Instances {
             .map(|class| &mut class.state.state_set)
     }
 
+    /// Forgets which events change nothing, because states were changed from outside.
+    pub(in crate::eval) fn forget_no_ops(&mut self) {
+        self.no_op_classes = 0;
+    }
+
     /// Returns the state sets of the root and of all instances.
     pub(in crate::eval) fn met(&self) -> impl Iterator<Item = StateSetId> {
         let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);

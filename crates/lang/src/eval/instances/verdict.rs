@@ -112,10 +112,19 @@ impl Instances {
         }
         if !quantified.universal {
             let status = self.status(property, quantified, state_sets, false);
+            // Whether each value, seen or not, may be violated for good.
+            let may_be_violated = |id: &u32| {
+                let class = self.class(*id);
+                (*id != ROOT && class.members == 0)
+                    || state_sets.violated(&property.automaton, class.state.state_set)
+                        != Truth::False
+            };
+            let mut classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
             return match status.now {
-                Truth::False => Truth::from(status.fixed),
+                Truth::False if status.fixed => Truth::True,
+                Truth::False if classes.all(may_be_violated) => Truth::Unknown,
+                Truth::False | Truth::True => Truth::False,
                 Truth::Unknown => Truth::Unknown,
-                Truth::True => Truth::False,
             };
         }
         let of = |id: u32| {
@@ -190,7 +199,7 @@ impl Instances {
 
     /// Whether something is unknown: the states of instances, or the set of instances.
     pub(in crate::eval) fn is_doubtful(&self, state_sets: &StateSetInterner) -> bool {
-        let classes = [ROOT].iter().chain(&self.live);
+        let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
         self.overflow
             || self.wild != 0
             || classes.into_iter().any(|id| {

@@ -1,0 +1,176 @@
+//! What cannot be read is judged by all that it may have been: an action is denied if the property forbids it after some reading of
+//! the events before it, each read as a known event.
+
+use guard_lang::monitor::{Decision, Monitor, Options, Ruling};
+use guard_lang::{check, front, modules::NoFiles};
+use proptest::prelude::*;
+
+fn monitor(text: &str) -> Monitor {
+    let checked = front("m.guard", text, &NoFiles, check::Limits::default());
+    let messages: Vec<_> = checked.diagnostics.iter().map(|d| &d.message).collect();
+    let spec = checked
+        .spec
+        .unwrap_or_else(|| panic!("{messages:?}\n{text}"));
+    Monitor::new(&spec, Options::default()).unwrap()
+}
+
+fn act(monitor: &mut Monitor, event: &str) -> Decision {
+    let line = format!(r#"{{"phase":"act","event":{event}}}"#);
+    monitor.line(line.as_bytes(), None)
+}
+
+/// The values of an event, and `None` for one that cannot be read.
+const VALUES: [&str; 4] = ["a", "b", "c", "d"];
+
+fn event(value: Option<usize>, key: usize) -> String {
+    let value = value.map_or(r"\ud800", |value| VALUES[value]);
+    format!(r#"{{"t":"{value}","k":"{key}"}}"#)
+}
+
+/// A formula over the first three values, as text.
+fn formula(atom: &'static str) -> impl Strategy<Value = String> {
+    let atom = (0..3usize).prop_map(move |value| format!("(t == \"{}\"{atom})", VALUES[value]));
+    atom.prop_recursive(3, 8, 2, |inner| {
+        let unary = [
+            "not ", "X ", "N ", "F ", "G ", "Y ", "O ", "H ", "F[0,2] ", "G[1,2] ",
+        ];
+        let binary = [" and ", " or ", " -> ", " U ", " W ", " R ", " S "];
+        prop_oneof![
+            (proptest::sample::select(unary.to_vec()), inner.clone())
+                .prop_map(|(word, of)| format!("{word}({of})")),
+            (
+                inner.clone(),
+                proptest::sample::select(binary.to_vec()),
+                inner
+            )
+                .prop_map(|(lhs, word, rhs)| format!("({lhs}){word}({rhs})")),
+        ]
+    })
+}
+
+/// A property: over everything, of each key, or of some key.
+fn property() -> impl Strategy<Value = String> {
+    let of_key = " and k == q";
+    let plain = prop_oneof![
+        formula("").prop_map(|of| format!("G ({of})")),
+        (formula(""), formula("")).prop_map(|(when, of)| format!("G (({when}) -> ({of}))")),
+        formula("").prop_map(|of| format!("({of}) and N true")),
+    ];
+    prop_oneof![
+        3 => plain,
+        1 => formula(of_key).prop_map(|of| format!("forall q: G ({of})")),
+        1 => formula(of_key).prop_map(|of| format!("exists q: ({of}) and N true")),
+    ]
+}
+
+/// Whether an action is denied after these events, all of which happened.
+fn denies(text: &str, events: &[(Option<usize>, usize)], action: (Option<usize>, usize)) -> bool {
+    let mut monitor = monitor(text);
+    for (value, key) in events {
+        monitor.observe(event(*value, *key).as_bytes(), None);
+    }
+    let proposed = monitor.propose(event(action.0, action.1).as_bytes(), None);
+    proposed.ruling.denies()
+}
+
+/// All that events may have been.
+fn readings(events: &[(Option<usize>, usize)]) -> Vec<Vec<(Option<usize>, usize)>> {
+    events.iter().fold(vec![Vec::new()], |begun, (value, key)| {
+        let values = match value {
+            Some(value) => vec![*value],
+            None => (0..VALUES.len()).collect(),
+        };
+        let extend = |of: &Vec<_>, value| [&of[..], &[(Some(value), *key)]].concat();
+        let more = begun
+            .iter()
+            .flat_map(|of| values.iter().map(move |value| extend(of, *value)));
+        more.collect()
+    })
+}
+
+crate::random::tests! {
+    1500 cases;
+
+    #[test]
+    fn what_some_reading_denies_is_denied(
+        property in property(),
+        events in proptest::collection::vec((proptest::option::weighted(0.6, 0..4usize), 0..2usize), 0..4),
+        action in (proptest::option::weighted(0.8, 0..4usize), 0..2usize),
+        outcome in any::<bool>(),
+    ) {
+        // A field of the outcome that the property does not read changes nothing.
+        let more = if outcome { " @outcome ok: bool?" } else { "" };
+        let text = format!("event {{ t: string? k: string{more} }}\nproperty p = {property}\nenforce p {{ violated => block }}\n");
+        let all = readings(&[&events[..], &[action]].concat());
+        let denied = all.iter().find(|reading| {
+            let (action, events) = reading.split_last().unwrap();
+            denies(&text, events, *action)
+        });
+        if let Some(reading) = denied {
+            prop_assert!(denies(&text, &events, action), "{text}{events:?} then {action:?}: denied as {reading:?}");
+        }
+    }
+}
+
+/// A denied action is not recorded, also where only its missing outcome denies it.
+#[test]
+fn an_action_without_its_outcome_is_recorded_only_if_it_is_allowed() {
+    let spec = "event { tool: string @outcome ok: bool }\n\
+        property saved = always (tool == \"deploy\" -> once tool == \"backup\")\n\
+        enforce saved { violated => block }\n\
+        enforce when tool == \"backup\" and ok == false => block\n";
+    let mut monitor = monitor(spec);
+    for tool in ["deploy", "backup", "deploy"] {
+        let decision = act(&mut monitor, &format!(r#"{{"tool":"{tool}"}}"#));
+        assert_eq!(decision.ruling, Ruling::Block, "{tool}");
+        assert_eq!(decision.step, Some(0), "{tool}");
+    }
+    let saved = act(&mut monitor, r#"{"tool":"backup","ok":true}"#);
+    assert_eq!(saved.ruling, Ruling::Warn, "the outcome is still to come");
+    let deployed = act(&mut monitor, r#"{"tool":"deploy","ok":true}"#);
+    assert_eq!((deployed.ruling, deployed.step), (Ruling::Allow, Some(1)));
+}
+
+/// A condition that no outcome decides denies, in a spec with outcomes as in one without.
+#[test]
+fn what_no_outcome_decides_is_not_left_to_the_outcome() {
+    let conditions = [
+        ("tool == \"rm\" and todo(\"where\")", "a `todo` is unknown"),
+        (
+            "tool == \"rm\" and count[0,60s](tool == \"rm\") > 2",
+            "field `at` is null",
+        ),
+        (
+            "tool == \"rm\" and (ok == false or todo(\"where\"))",
+            "`todo(\"where\")` is unknown",
+        ),
+    ];
+    for outcome in ["", "@outcome "] {
+        for (condition, why) in conditions {
+            let spec = format!(
+                "event {{ tool: string path: string? at: time? {outcome}ok: bool? }}\n\
+                 enforce when {condition} => block\n"
+            );
+            let mut monitor = monitor(&spec);
+            let mut last = None;
+            for _ in 0..3 {
+                last = Some(monitor.propose(br#"{"tool":"rm","ok":null}"#, None));
+            }
+            let last = last.unwrap();
+            assert_eq!(last.ruling, Ruling::Block, "{outcome}{condition}");
+            let found = last.clauses[0].why.clone().unwrap_or_default();
+            assert!(
+                found.contains(why) || outcome.is_empty(),
+                "{condition}: {found}"
+            );
+        }
+    }
+    // What the outcome decides is left to it.
+    let spec = "event { tool: string path: string? @outcome ok: bool? }\n\
+        enforce when tool == \"rm\" and path == \"a\" and ok == false => block\n";
+    let mut monitor = monitor(spec);
+    let proposed = monitor.propose(br#"{"tool":"rm","path":"a"}"#, None);
+    assert_eq!(proposed.ruling, Ruling::Warn);
+    let proposed = monitor.propose(br#"{"tool":"ls"}"#, None);
+    assert_eq!(proposed.ruling, Ruling::Allow);
+}
