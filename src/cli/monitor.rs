@@ -443,7 +443,8 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
             return broken(&differs);
         }
     }
-    if found.whole < bytes.len() {
+    let is_cut = found.whole < bytes.len();
+    if is_cut {
         let rest = bytes.len() - found.whole;
         complain(&format!(
             "`{}`: the last {rest} bytes are an incomplete line",
@@ -463,5 +464,8 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
     if let Some(key) = &found.key {
         writeln!(out, "signed with the key {}", log::hex(key.as_bytes()))?;
     }
-    Ok(Outcome::Holds)
+    Ok(match is_cut {
+        true => Outcome::Unreadable,
+        false => Outcome::Holds,
+    })
 }

@@ -89,7 +89,9 @@ impl Received {
             .iter()
             .map(|field| (field.name.to_owned(), text(field.value)))
             .collect();
-        let path = parsed.path.unwrap_or_default();
+        let target = parsed.path.unwrap_or_default();
+        let (host, path) =
+            absolute(target).map_or((None, target), |(host, path)| (Some(host), path));
         let mut head = RequestHead {
             method: parsed.method.unwrap_or_default().to_owned(),
             path: path.split('?').next().unwrap_or_default().to_owned(),
@@ -99,9 +101,22 @@ impl Received {
         };
         let closes = |value: &str| value.to_ascii_lowercase().contains("close");
         head.keeps &= !head.field("Connection").is_some_and(closes);
+        if host.is_some_and(|host| head.field("Host") != Some(host)) {
+            let why = "the target of the request names another host than `Host`";
+            return Err(Response::refusal(400, why));
+        }
         self.0.drain(..size);
         Ok(Some(head))
     }
+}
+
+/// Returns the host and the path of a target in absolute form (`http://host/path`), which every server has to take (RFC 9112, 3.2.2).
+fn absolute(target: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = target.split_at_checked(7)?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    scheme
+        .eq_ignore_ascii_case("http://")
+        .then(|| rest.split_at(end))
 }
 
 /// The head of a request.

@@ -317,6 +317,43 @@ fn killed(times: usize, sync: &str) {
     assert_eq!(decisions("l"), decisions("whole.log"));
 }
 
+/// What a crash and a cut leave look alike: the rest is verified, and the exit code says that not all was.
+#[test]
+fn a_log_with_an_incomplete_line_is_verified_in_part() {
+    let folder = Folder::new(&[(
+        "a.guard",
+        "event { k: string }\nproperty p = never k == \"x\"\nenforce p { violated => block }\n",
+    )]);
+    let run = folder.guard_with(
+        &["monitor", "a.guard", "--log", "l"],
+        "{\"k\":\"a\"}\n{\"k\":\"b\"}\n",
+    );
+    assert_eq!(run.code, 0, "{}", run.err);
+    let whole = folder.read("l");
+    folder.write("cut", &whole[..whole.len() - 20]);
+    let verified = folder.guard(&["monitor", "--verify-log", "cut"]);
+    assert_eq!(verified.code, 3, "{}", verified.err);
+    assert!(verified.out.starts_with("1 decisions"), "{}", verified.out);
+    assert!(verified.err.contains("incomplete line"), "{}", verified.err);
+}
+
+/// A file of somebody else is not taken for a journal that a crash interrupted.
+#[test]
+fn a_file_that_begins_like_a_journal_is_not_replaced() {
+    let folder = Folder::new(&[("a.guard", "event { k: string }\n")]);
+    for text in [
+        "guard-journal notes",
+        "guard-journal {\"ver\":4,",
+        "guard-journal",
+    ] {
+        folder.write("j", text);
+        let run = folder.guard_with(&["monitor", "a.guard", "--journal", "j"], "{\"k\":\"a\"}\n");
+        let is_begun = text == "guard-journal";
+        assert_eq!(run.code == 0, is_begun, "{text}: {}", run.err);
+        assert_eq!(folder.read("j") == text, !is_begun, "{text}");
+    }
+}
+
 #[test]
 fn killed_some_times() {
     killed(8, "system");

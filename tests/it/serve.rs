@@ -1209,6 +1209,44 @@ enforce p { violated => block \"no\" }
     }
 }
 
+/// A connection that another one replaced before its request was read would get no answer, which Claude Code takes for "go on".
+#[test]
+fn every_hook_of_many_at_once_is_answered() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-clients", "4"]);
+    let ask_once = |number: usize| {
+        let call = format!(
+            r#"{{"session_id":"s{number}","hook_event_name":"PreToolUse","tool_name":"look","tool_input":{{}}}}"#
+        );
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/hook", "", &call).0
+    };
+    let ask_once = &ask_once;
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..80)
+            .map(|number| scope.spawn(move || ask_once(number)))
+            .collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
+}
+
+/// A proxy may name the whole address in the request line. The host in it is the one that counts.
+#[test]
+fn a_target_may_name_its_host() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let status = |target: &str| {
+        let request =
+            format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let answer = raw(&daemon.at, request.as_bytes());
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(status("/v1/health"), "200");
+    assert_eq!(status("http://localhost/v1/health"), "200");
+    assert_eq!(status("HTTP://localhost/v1/health?x"), "200");
+    assert_eq!(status("http://elsewhere/v1/health"), "400");
+    assert_eq!(status("http://localhost"), "404");
+}
+
 /// If all connections are in use, Claude Code would take the HTTP error for "go on".
 #[test]
 fn a_hook_is_denied_by_an_answer_when_all_connections_are_in_use() {

@@ -286,10 +286,11 @@ impl<'j> Journal<'j> {
 /// Whether a file without a complete line is a journal whose first line was interrupted while being written: any other file is not to be
 /// replaced, nor is a journal whose line ends were changed.
 fn is_begun(bytes: &[u8]) -> bool {
-    let begun = &bytes[..bytes.len().min(MAGIC.len())];
+    let begin = [MAGIC, "{\"version\":"].concat();
+    let begun = &bytes[..bytes.len().min(begin.len())];
     let ends = memchr::memchr(b'}', bytes);
     // A checksum of 16 digits follows.
-    MAGIC.as_bytes().starts_with(begun) && ends.is_none_or(|end| bytes.len() - end <= 18)
+    begin.as_bytes().starts_with(begun) && ends.is_none_or(|end| bytes.len() - end <= 18)
 }
 
 /// Iterates over lines of bytes, with whether each has its line end.
