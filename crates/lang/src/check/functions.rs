@@ -92,10 +92,7 @@ impl<'a> Checker<'a> {
             return self.wrong();
         };
         let with = self.value(scope, args[2], Some(&Type::String));
-        let is_text = |ty: &Type| *ty == Type::String;
-        if !self.asked(&text, args[0], "a text", is_text)
-            || !self.asked(&with, args[2], "a text", is_text)
-        {
+        if !self.asked_text(&text, args[0]) || !self.asked_text(&with, args[2]) {
             return self.wrong();
         }
         let ty = if text.ty.may_be_null() || with.ty.may_be_null() {
@@ -159,7 +156,7 @@ impl<'a> Checker<'a> {
         Some((format!("write `{form}`"), Some(form)))
     }
 
-    /// Returns a predefined function.
+    /// Elaborates the call of a predefined function.
     pub(super) fn function(
         &mut self,
         scope: &Scope<'a>,
@@ -173,68 +170,12 @@ impl<'a> Checker<'a> {
             "replace" => return self.replace(scope, args, span),
             _ => {}
         }
-        let Some((_, builtin)) = Builtin::NAMES
-            .iter()
-            .find(|(known, _)| *known == name.as_str())
-        else {
-            let mut diagnostic =
-                Diagnostic::new(Code::G0201, name.span, format!("unknown function `{name}`"))
-                    .label("not declared");
-            let subject = args.first();
-            let subject = subject.map(|subject| self.value(scope, subject, None).ty);
-            let of = subject.as_ref().and_then(|ty| functions_of(ty.non_null()));
-            if let (Some(of), Some(ty)) = (&of, &subject) {
-                diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
-            }
-            // A function with a similar name helps only if the type fits.
-            let is_builtin = |near: &str| Builtin::NAMES.iter().any(|(name, _)| *name == near);
-            let fits = |near: &&str| {
-                of.as_ref()
-                    .is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
-            };
-            let mut candidates: Vec<&str> = functions().filter(fits).collect();
-            candidates.push("count");
-            candidates.extend(self.names.all(scope.module, super::names::Space::Value));
-            candidates.extend(TEMPORAL);
-            if ["sum", "total", "average", "avg", "mean"].contains(&name.as_str()) {
-                diagnostic = diagnostic.note(
-                    "a track adds up values over steps: `track total: int = 0 when … then total + n`; with a parameter, for each key",
-                );
-            }
-            let near = alias(name).filter(fits);
-            if let Some(module) = stdlib::module_of(&name.text) {
-                diagnostic = diagnostic.note(format!(
-                    "the standard library declares it: `use std.{module}.{{{name}}}`"
-                ));
-            } else if let Some(cast) = self.cast_of(name, args, subject.as_ref()) {
-                diagnostic = diagnostic.fix(format!("write `{cast}`"), span, cast);
-            } else if let Some((message, text)) = self.other_form(name, args) {
-                diagnostic = match text {
-                    Some(text) => diagnostic.fix(message, span, self.as_operand(span, text)),
-                    None => diagnostic.note(message),
-                };
-            } else if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
-                diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-            }
-            self.report(diagnostic);
-            return self.wrong();
+        let mut named = Builtin::NAMES.iter();
+        let Some((_, builtin)) = named.find(|(known, _)| *known == name.as_str()) else {
+            return self.unknown_function(scope, name, args, span);
         };
         let builtin = *builtin;
-        let (least, most) = match builtin {
-            Builtin::Min | Builtin::Max => (1, usize::MAX),
-            Builtin::Split
-            | Builtin::Mod
-            | Builtin::Add
-            | Builtin::Last
-            | Builtin::Join
-            | Builtin::Remove
-            | Builtin::Drop
-            | Builtin::IndexOf
-            | Builtin::Below => (2, 2),
-            Builtin::Slice => (3, 3),
-            Builtin::Commands => (1, 2),
-            _ => (1, 1),
-        };
+        let (least, most) = n_arguments(builtin);
         if !self.arity(&name.text, least, most, args.len(), span) {
             return self.wrong();
         }
@@ -255,173 +196,238 @@ impl<'a> Checker<'a> {
         if given.iter().any(|typed| typed.ty == Type::Error) {
             return self.wrong();
         }
-        let operands = if builtin.takes_elements() {
+        let Some(ty) = self.result_type(builtin, name, args, &given, span) else {
+            return self.wrong();
+        };
+        // An element may be null without the result being so.
+        let n_operands = if builtin.takes_elements() {
             1
         } else {
             given.len()
         };
-        let nullable = given[..operands].iter().any(|typed| typed.ty.may_be_null());
-        let is_text = |ty: &Type| *ty == Type::String;
+        let mut operands = given[..n_operands].iter();
+        let has_null = operands.any(|typed| typed.ty.may_be_null());
         let ty = match builtin {
-            Builtin::Len => self
-                .asked(&given[0], args[0], "a string, list, set or object", |ty| {
-                    matches!(
-                        ty,
-                        Type::String
-                            | Type::List(_)
-                            | Type::Set(_)
-                            | Type::Map(_)
-                            | Type::Record(_)
-                    )
-                })
-                .then_some(Type::Int),
+            Builtin::Min | Builtin::Max | Builtin::Below | Builtin::Text => ty,
+            _ if has_null => ty.nullable(),
+            _ => ty,
+        };
+        let ids: Vec<_> = given.iter().map(|typed| typed.id).collect();
+        self.add(Expr::Call(builtin, ids.into()), ty, span)
+    }
+
+    /// Reports the call of a function that does not exist, with what the author may have meant.
+    fn unknown_function(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &'a ast::Name,
+        args: &[&'a ast::Expr],
+        span: Span,
+    ) -> Typed {
+        let mut diagnostic =
+            Diagnostic::new(Code::G0201, name.span, format!("unknown function `{name}`"))
+                .label("not declared");
+        let subject = args.first();
+        let subject = subject.map(|subject| self.value(scope, subject, None).ty);
+        let of = subject.as_ref().and_then(|ty| functions_of(ty.non_null()));
+        if let (Some(of), Some(ty)) = (&of, &subject) {
+            diagnostic = diagnostic.note(format!("for `{}` there is {of}", ty.non_null()));
+        }
+        // A function with a similar name helps only if the type fits.
+        let is_builtin = |near: &str| Builtin::NAMES.iter().any(|(name, _)| *name == near);
+        let fits = |near: &&str| {
+            of.as_ref()
+                .is_none_or(|of| !is_builtin(near) || of.contains(&format!("`{near}`")))
+        };
+        let mut candidates: Vec<&str> = functions().filter(fits).collect();
+        candidates.push("count");
+        candidates.extend(self.names.all(scope.module, super::names::Space::Value));
+        candidates.extend(TEMPORAL);
+        if ["sum", "total", "average", "avg", "mean"].contains(&name.as_str()) {
+            diagnostic = diagnostic.note(
+                "a track adds up values over steps: `track total: int = 0 when … then total + n`; with a parameter, for each key",
+            );
+        }
+        let near = alias(name).filter(fits);
+        if let Some(module) = stdlib::module_of(&name.text) {
+            diagnostic = diagnostic.note(format!(
+                "the standard library declares it: `use std.{module}.{{{name}}}`"
+            ));
+        } else if let Some(cast) = self.cast_of(name, args, subject.as_ref()) {
+            diagnostic = diagnostic.fix(format!("write `{cast}`"), span, cast);
+        } else if let Some((message, text)) = self.other_form(name, args) {
+            diagnostic = match text {
+                Some(text) => diagnostic.fix(message, span, self.as_operand(span, text)),
+                None => diagnostic.note(message),
+            };
+        } else if let Some(near) = near.or_else(|| did_you_mean(&name.text, candidates)) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        }
+        self.report(diagnostic);
+        self.wrong()
+    }
+
+    /// Returns the type of a function's result for operands that are not null; `None` after reporting an argument that does not fit.
+    fn result_type(
+        &mut self,
+        builtin: Builtin,
+        name: &ast::Name,
+        args: &[&'a ast::Expr],
+        given: &[Typed],
+        span: Span,
+    ) -> Option<Type> {
+        let strings = || Type::List(Arc::new(Type::String));
+        let first = given[0].ty.non_null();
+        let ty = match builtin {
             Builtin::Lower
             | Builtin::Upper
             | Builtin::Trim
             | Builtin::UrlDecode
             | Builtin::Path
-            | Builtin::Normalize => self
-                .asked(&given[0], args[0], "a text", is_text)
-                .then_some(Type::String),
-            Builtin::Base64 | Builtin::Hex | Builtin::Host => self
-                .asked(&given[0], args[0], "a text", is_text)
-                .then_some(Type::String.nullable()),
-            Builtin::Below => (self.asked(&given[0], args[0], "a text", is_text)
-                && self.asked(&given[1], args[1], "a text", is_text))
-            .then_some(Type::Bool),
-            Builtin::Join => (self.asked(&given[0], args[0], "a list of texts", |ty| match ty {
-                Type::List(item) | Type::Set(item) => {
-                    matches!(**item, Type::String | Type::Json | Type::Error)
-                }
-                _ => false,
-            }) && self.asked(&given[1], args[1], "a text", is_text))
-            .then_some(Type::String),
-            Builtin::Slice => {
-                let fits = self.asked(&given[0], args[0], "a list or a text", |ty| {
-                    matches!(ty, Type::List(_) | Type::String)
-                }) && self.asked_int(&given[1], args[1])
-                    && self.asked_int(&given[2], args[2]);
-                fits.then(|| given[0].ty.non_null().clone())
+            | Builtin::Normalize
+            | Builtin::Join
+            | Builtin::Text => Type::String,
+            Builtin::Base64 | Builtin::Hex | Builtin::Host => Type::String.nullable(),
+            Builtin::Words | Builtin::Split => strings(),
+            Builtin::Commands => Type::List(Arc::new(strings())),
+            Builtin::Json => Type::Json,
+            Builtin::Below => Type::Bool,
+            Builtin::Len | Builtin::Floor => Type::Int,
+            Builtin::IndexOf => Type::Int.nullable(),
+            Builtin::Range => Type::List(Arc::new(Type::Int)),
+            Builtin::Slice | Builtin::Last | Builtin::Drop | Builtin::Abs => first.clone(),
+            Builtin::Mod => {
+                let fits = self.definite(&given[0], args[0], "mod")
+                    && self.definite(&given[1], args[1], "mod");
+                return fits
+                    .then(|| Self::join(&given[0].ty, &given[1].ty))
+                    .flatten();
             }
-            Builtin::Range => self
-                .asked_int(&given[0], args[0])
-                .then(|| Type::List(Arc::new(Type::Int))),
+            Builtin::Min | Builtin::Max => return self.common_ordered_type(name, args, given),
+            Builtin::Add | Builtin::Remove => return self.set_type(name, args, given),
+        };
+        let fits = match builtin {
+            Builtin::Text => true,
+            Builtin::Len => self.asked(&given[0], args[0], "a string, list, set or object", |ty| {
+                matches!(
+                    ty,
+                    Type::String | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Record(_)
+                )
+            }),
+            Builtin::Below | Builtin::Split => {
+                self.asked_text(&given[0], args[0]) && self.asked_text(&given[1], args[1])
+            }
+            Builtin::Join => {
+                let is_texts = |ty: &Type| match ty {
+                    Type::List(item) | Type::Set(item) => {
+                        matches!(**item, Type::String | Type::Json | Type::Error)
+                    }
+                    _ => false,
+                };
+                self.asked(&given[0], args[0], "a list of texts", is_texts)
+                    && self.asked_text(&given[1], args[1])
+            }
+            Builtin::Commands => {
+                self.asked_text(&given[0], args[0])
+                    && given
+                        .get(1)
+                        .is_none_or(|bytes| self.asked_int(bytes, args[1]))
+            }
+            Builtin::Slice => {
+                self.asked_sequence(&given[0], args[0])
+                    && self.asked_int(&given[1], args[1])
+                    && self.asked_int(&given[2], args[2])
+            }
+            Builtin::Range => self.asked_int(&given[0], args[0]),
             Builtin::IndexOf => {
-                let fits = self.asked(&given[0], args[0], "a list or a text", |ty| {
-                    matches!(ty, Type::List(_) | Type::String)
-                });
-                let item = match given[0].ty.non_null() {
+                let item = match first {
                     Type::List(item) => item.as_ref().clone(),
                     Type::String => Type::String,
                     _ => Type::Json,
                 };
-                if fits && !Self::comparable(&given[1].ty, &item) {
+                let fits = self.asked_sequence(&given[0], args[0]);
+                let is_comparable = Self::comparable(&given[1].ty, &item);
+                if fits && !is_comparable {
                     self.mismatch(*args[1].span, &given[1].ty, &item);
-                    return self.wrong();
                 }
-                fits.then(|| Type::Int.nullable())
+                fits && is_comparable
             }
-            Builtin::Words => self
-                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
-                .then_some(Type::List(Arc::new(Type::String))),
-            Builtin::Split => (self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
-                && self.asked(&given[1], args[1], "a text", |ty| *ty == Type::String))
-            .then_some(Type::List(Arc::new(Type::String))),
-            Builtin::Json => self
-                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
-                .then_some(Type::Json),
-            Builtin::Commands => (self
-                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
-                && given
-                    .get(1)
-                    .is_none_or(|bytes| self.asked_int(bytes, args[1])))
-            .then_some(Type::List(Arc::new(Type::List(Arc::new(Type::String))))),
-            Builtin::Text => {
-                let ids = vec![given[0].id];
-                return self.add(Expr::Call(builtin, ids.into()), Type::String, span);
-            }
-            Builtin::Abs | Builtin::Floor => {
-                if !self.definite(&given[0], args[0], &name.text) {
-                    return self.wrong();
-                }
-                Some(if builtin == Builtin::Floor {
-                    Type::Int
-                } else {
-                    given[0].ty.non_null().clone()
-                })
-            }
-            Builtin::Mod => {
-                if !self.definite(&given[0], args[0], "mod")
-                    || !self.definite(&given[1], args[1], "mod")
-                {
-                    return self.wrong();
-                }
-                Self::join(&given[0].ty, &given[1].ty)
-            }
-            Builtin::Min | Builtin::Max => {
-                let mut joined = given[0].ty.clone();
-                for (typed, arg) in given.iter().zip(args) {
-                    let ty = typed.ty.non_null();
-                    let ordered = Self::is_ordered(ty) && *ty != Type::Json;
-                    match Self::join(&joined, &typed.ty) {
-                        Some(ty) if ordered => joined = ty,
-                        _ => {
-                            self.report(
-                                Diagnostic::new(
-                                    Code::G0303,
-                                    *arg.span,
-                                    format!(
-                                        "`{name}` expects values of one ordered type, found `{}`",
-                                        typed.ty
-                                    ),
-                                )
-                                .label(format!("`{}`", typed.ty)),
-                            );
-                            return self.wrong();
-                        }
-                    }
-                }
-                Some(joined)
-            }
-            Builtin::Add | Builtin::Remove => match given[0].ty.non_null() {
-                Type::Set(item) if Self::fits(&given[1].ty, item) || **item == Type::Error => {
-                    Some(Type::Set(if **item == Type::Error {
-                        Arc::new(given[1].ty.clone())
-                    } else {
-                        item.clone()
-                    }))
-                }
-                Type::Set(item) => {
-                    let item = item.as_ref().clone();
-                    self.mismatch(*args[1].span, &given[1].ty, &item);
-                    return self.wrong();
-                }
-                ty => {
-                    let message = format!("`{name}` is a function of sets, and this is `{ty}`");
-                    self.error(Code::G0303, *args[0].span, message);
-                    return self.wrong();
-                }
-            },
-            Builtin::Last | Builtin::Drop => match given[0].ty.non_null() {
-                ty @ (Type::List(_) | Type::Json) if given[1].ty == Type::Int => Some(ty.clone()),
-                ty => {
+            Builtin::Abs | Builtin::Floor => self.definite(&given[0], args[0], &name.text),
+            Builtin::Last | Builtin::Drop => {
+                let fits = matches!(first, Type::List(_) | Type::Json) && given[1].ty == Type::Int;
+                if !fits {
+                    let second = &given[1].ty;
                     let message = format!(
-                        "`{name}` takes a list and an int, and this is `{ty}` and `{}`",
-                        given[1].ty
+                        "`{name}` takes a list and an int, and this is `{first}` and `{second}`"
                     );
                     self.error(Code::G0303, span, message);
-                    return self.wrong();
                 }
-            },
+                fits
+            }
+            _ => self.asked_text(&given[0], args[0]),
         };
-        let Some(ty) = ty else { return self.wrong() };
-        let ty = if nullable && !matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Below) {
-            ty.nullable()
-        } else {
-            ty
-        };
-        let ids: Vec<_> = given.iter().map(|typed| typed.id).collect();
-        self.add(Expr::Call(builtin, ids.into()), ty, span)
+        fits.then_some(ty)
+    }
+
+    /// Returns the common type of the arguments of `min` and `max`; `None` after reporting one that has none.
+    fn common_ordered_type(
+        &mut self,
+        name: &ast::Name,
+        args: &[&'a ast::Expr],
+        given: &[Typed],
+    ) -> Option<Type> {
+        let mut joined = given[0].ty.clone();
+        for (typed, arg) in given.iter().zip(args) {
+            let ty = typed.ty.non_null();
+            let ordered = Self::is_ordered(ty) && *ty != Type::Json;
+            match Self::join(&joined, &typed.ty) {
+                Some(ty) if ordered => joined = ty,
+                _ => {
+                    let found = &typed.ty;
+                    let message =
+                        format!("`{name}` expects values of one ordered type, found `{found}`");
+                    let diagnostic = Diagnostic::new(Code::G0303, *arg.span, message);
+                    self.report(diagnostic.label(format!("`{found}`")));
+                    return None;
+                }
+            }
+        }
+        Some(joined)
+    }
+
+    /// Returns the type of the set that `add` and `remove` make; `None` after reporting an argument that does not fit.
+    fn set_type(
+        &mut self,
+        name: &ast::Name,
+        args: &[&'a ast::Expr],
+        given: &[Typed],
+    ) -> Option<Type> {
+        let element = &given[1].ty;
+        match given[0].ty.non_null() {
+            Type::Set(item) if **item == Type::Error => Some(Type::Set(Arc::new(element.clone()))),
+            ty @ Type::Set(item) if Self::fits(element, item) => Some(ty.clone()),
+            Type::Set(item) => {
+                self.mismatch(*args[1].span, element, item);
+                None
+            }
+            ty => {
+                let message = format!("`{name}` is a function of sets, and this is `{ty}`");
+                self.error(Code::G0303, *args[0].span, message);
+                None
+            }
+        }
+    }
+
+    /// Reports an argument that is no text.
+    fn asked_text(&mut self, typed: &Typed, expr: &ast::Expr) -> bool {
+        self.asked(typed, expr, "a text", |ty| *ty == Type::String)
+    }
+
+    /// Reports an argument that is neither a list nor a text.
+    fn asked_sequence(&mut self, typed: &Typed, expr: &ast::Expr) -> bool {
+        self.asked(typed, expr, "a list or a text", |ty| {
+            matches!(ty, Type::List(_) | Type::String)
+        })
     }
 
     /// Reports an argument of the wrong type; the type of JSON is checked when the data is read.
@@ -528,6 +534,25 @@ const BY_TYPE: &[(&str, &[&str], &str)] = &[
         "`x.name`, `x[0]`, `x as T?`, `any`, `all`, `count … in`, `contains`",
     ),
 ];
+
+/// Returns the least and the greatest number of arguments of a function.
+fn n_arguments(builtin: Builtin) -> (usize, usize) {
+    match builtin {
+        Builtin::Min | Builtin::Max => (1, usize::MAX),
+        Builtin::Split
+        | Builtin::Mod
+        | Builtin::Add
+        | Builtin::Last
+        | Builtin::Join
+        | Builtin::Remove
+        | Builtin::Drop
+        | Builtin::IndexOf
+        | Builtin::Below => (2, 2),
+        Builtin::Slice => (3, 3),
+        Builtin::Commands => (1, 2),
+        _ => (1, 1),
+    }
+}
 
 /// Returns the functions for values of a type by its first word (`list` for `list<int>`); empty if there are none.
 pub fn functions_for(word: &str) -> &'static [&'static str] {
