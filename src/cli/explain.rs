@@ -202,12 +202,12 @@ fn write_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
 }
 
 /// Adds the clauses to a JSON object as one more member, if there are any.
-fn with_clauses(told: &str, clauses: &[Clause]) -> String {
-    match told.strip_suffix('}') {
+fn with_clauses(json: &str, clauses: &[Clause]) -> String {
+    match json.strip_suffix('}') {
         Some(open) if !clauses.is_empty() => {
             format!("{open},\"enforce\":{}}}", serde_json::json!(clauses))
         }
-        _ => told.to_owned(),
+        _ => json.to_owned(),
     }
 }
 

@@ -170,13 +170,13 @@ pub(super) fn internal_fault() {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .take();
-    let told = first.unwrap_or_else(|| "no message".to_owned());
+    let message = first.unwrap_or_else(|| "no message".to_owned());
     let _ = writeln!(
         io::stderr(),
         "internal error: {}\nThis is a bug in guard {}, not in your spec or data. Please \
          report it with this message, the command line,\nand, if possible, the spec and the \
          smallest trace that reproduces it.",
-        inert(&told),
+        inert(&message),
         env!("CARGO_PKG_VERSION")
     );
 }
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn errors_are_heard_instead_of_written() {
-        let (done, told) = hear_errors(|| {
+        let (done, message) = hear_errors(|| {
             complain("a file is \u{1b} full");
             7
         });
         assert_eq!(done, 7);
-        assert_eq!(told, ["error: a file is \\u{1b} full"]);
+        assert_eq!(message, ["error: a file is \\u{1b} full"]);
     }
 }

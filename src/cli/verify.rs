@@ -70,7 +70,7 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Holds;
     let mut first = true;
     // Deadlocks are reported once for each system, after its results.
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     let mut deadlocked: Vec<Verdict> = Vec::new();
     progress.parts.store(wanted.len() as u64, Ordering::Relaxed);
     for (place, question) in wanted.iter().enumerate() {
@@ -108,8 +108,8 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
                     writeln!(output, "{}", report::json(&verdict, args.all_states, ms))?
                 }
             }
-            if verdict.deadlocks > 0 && !told.contains(&verdict.system) {
-                told.push(verdict.system.clone());
+            if verdict.deadlocks > 0 && !reported.contains(&verdict.system) {
+                reported.push(verdict.system.clone());
                 deadlocked.push(verdict);
             }
         }

@@ -66,7 +66,9 @@ pub(super) fn language(
         };
         all = Some(match all {
             None => one,
-            Some(all) => all.or(&one, &limits.automata).map_err(lint::told)?,
+            Some(all) => all
+                .or(&one, &limits.automata)
+                .map_err(lint::limit_message)?,
         });
     }
     all.ok_or_else(|| "it has no such arm".to_owned())
@@ -82,7 +84,7 @@ fn holds_last(spec: &Spec, condition: ExprId, limits: &Limits) -> Result<Dfa, St
     let (letter, last) = (formulas.atom(atom(AtomId::new(place))), formulas.last());
     let both = formulas.and(letter, last);
     let formula = formulas.eventually(Interval::ALL, both);
-    compile(&formulas, formula, &limits.automata).map_err(lint::told)
+    compile(&formulas, formula, &limits.automata).map_err(lint::limit_message)
 }
 
 /// Returns the prefixes after which a trigger on a property is active.
@@ -92,7 +94,8 @@ fn acting(
     trigger: &ArmTrigger,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = || automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told);
+    let plain =
+        || automaton(&spec.formulas, formula, &limits.automata).map_err(lint::limit_message);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Violated))
@@ -111,7 +114,9 @@ fn acting(
                 .accepting_where(|verdict| verdict == Verdict::Violated)
                 .first_accepting();
             let again = watched.dfa.accepting_at(violated);
-            again.or(&first, &limits.automata).map_err(lint::told)
+            again
+                .or(&first, &limits.automata)
+                .map_err(lint::limit_message)
         }
         (ArmTrigger::Satisfied, None) => {
             Ok(plain()?.accepting_where(|verdict| verdict == Verdict::Satisfied))
@@ -129,8 +134,9 @@ fn watched_on(spec: &Spec, inner: FormulaId, limits: &Limits) -> Result<Recurrin
     let inner = translate(&spec.formulas, inner, atom, &mut formulas);
     let start = Atom(u32::try_from(spec.formulas.atoms().len()).unwrap_or(u32::MAX));
     let always = formulas.watched_on(inner, start);
-    let dfa = compile(&formulas, always, &limits.automata).map_err(lint::told)?;
-    dfa.recurring(start, &limits.automata).map_err(lint::told)
+    let dfa = compile(&formulas, always, &limits.automata).map_err(lint::limit_message)?;
+    dfa.recurring(start, &limits.automata)
+        .map_err(lint::limit_message)
 }
 
 /// Returns the traces at whose end a trigger on a property is active, or only begins to be.
@@ -141,7 +147,8 @@ fn acting_at_end(
     begins: bool,
     limits: &Limits,
 ) -> Result<Dfa, String> {
-    let plain = automaton(&spec.formulas, formula, &limits.automata).map_err(lint::told)?;
+    let plain =
+        automaton(&spec.formulas, formula, &limits.automata).map_err(lint::limit_message)?;
     let satisfied = |verdict| matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
     match (trigger, recurring(spec, formula)) {
         (ArmTrigger::Violated, None) => Ok(plain.accepting_where(|verdict| match verdict {
@@ -157,7 +164,9 @@ fn acting_at_end(
             };
             let pending = watched.dfa.accepting_at(is_pending);
             let first = plain.accepting_where(|verdict| verdict == Verdict::PresumablyViolated);
-            pending.or(&first, &limits.automata).map_err(lint::told)
+            pending
+                .or(&first, &limits.automata)
+                .map_err(lint::limit_message)
         }
         (ArmTrigger::Satisfied, None) => Ok(plain.accepting_where(|verdict| match verdict {
             Verdict::Satisfied => !begins,

@@ -262,7 +262,9 @@ impl Comparison<'_> {
             };
             over = Some(match over {
                 None => more,
-                Some(over) => over.or(&more, &limits.automata).map_err(lint::told)?,
+                Some(over) => over
+                    .or(&more, &limits.automata)
+                    .map_err(lint::limit_message)?,
             });
         }
     }

@@ -58,7 +58,7 @@ impl Graph {
         };
         let states = self.states.iter().enumerate().map(|(index, state)| {
             let (verdict, accepting) = *state;
-            let (class, told) = match verdict {
+            let (class, suffix) = match verdict {
                 Verdict::Satisfied => ("satisfied", ", satisfied"),
                 Verdict::Violated => ("violated", ", violated"),
                 _ => ("", ""),
@@ -72,7 +72,7 @@ impl Graph {
                 },
                 lines: vec![index.to_string()],
                 class: class.to_owned(),
-                title: format!("state {index}{told}; a trace may{end} end here"),
+                title: format!("state {index}{suffix}; a trace may{end} end here"),
             }
         });
         let nodes: Vec<Node> = std::iter::once(start).chain(states).collect();

@@ -33,12 +33,12 @@ fn write_entry(out: &mut String, entry: &Entry) {
     };
     let _ = writeln!(out, "{}\n", inert(&facts.words));
     let states = facts.states.map(|n| format!("{n} states"));
-    let told: Vec<&str> = [facts.enforce.as_deref(), states.as_deref()]
+    let notes: Vec<&str> = [facts.enforce.as_deref(), states.as_deref()]
         .into_iter()
         .flatten()
         .collect();
-    if !told.is_empty() {
-        let _ = writeln!(out, "*{}*\n", told.join(", "));
+    if !notes.is_empty() {
+        let _ = writeln!(out, "*{}*\n", notes.join(", "));
     }
     if let Some(graph) = &facts.graph {
         let _ = writeln!(out, "{}", fenced("mermaid", graph.mermaid().trim_end()));

@@ -105,12 +105,13 @@ pub(crate) fn page(
 /// Returns the facts about the formula of a property of this name; `None` if there is no such property.
 pub(crate) fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
     let id = spec.find_property(name)?;
-    let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;
+    let explanation: Json =
+        serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let dfa = automaton::build(spec, spec.property(id).formula).ok();
     Some(Facts {
-        words: text(&told["words"])?,
-        enforce: text(&told["class"]["enforce"]),
+        words: text(&explanation["words"])?,
+        enforce: text(&explanation["class"]["enforce"]),
         states: dfa.as_ref().map(|dfa| dfa.len()),
         graph: dfa
             .filter(|dfa| dfa.len() <= DRAWN_STATES)

@@ -221,7 +221,8 @@ impl<'r> Renaming<'r> {
             return sound(&before);
         };
         let Some(is) = &after.spec else {
-            let reason = error(&after).map_or(String::new(), |error| told(&after.sources, error));
+            let reason =
+                error(&after).map_or(String::new(), |error| message_of(&after.sources, error));
             return Err(RenameError::Clash(self.to.to_owned(), reason));
         };
         self.same_links(&before, &after)?;
@@ -287,13 +288,13 @@ fn error(checked: &Checked) -> Option<&Diagnostic> {
 
 fn sound(checked: &Checked) -> Result<(), RenameError> {
     match error(checked) {
-        Some(error) => Err(RenameError::Broken(told(&checked.sources, error))),
+        Some(error) => Err(RenameError::Broken(message_of(&checked.sources, error))),
         None => Ok(()),
     }
 }
 
 /// Returns an error in one line, with its location.
-fn told(sources: &SourceMap, error: &Diagnostic) -> String {
+fn message_of(sources: &SourceMap, error: &Diagnostic) -> String {
     let at = error.span();
     let file = sources.get(at.file);
     let line = file.location(at.start).line;

@@ -217,12 +217,12 @@ impl<W: Write> Session<W> {
     fn launch(&mut self, asked: &LaunchArguments) -> Result<Reply, String> {
         let recording = Recording::open(asked, &self.limits)?;
         let timeline = &recording.timeline;
-        let mut told = match &recording.origin {
+        let mut text = match &recording.origin {
             Some((file, line)) => format!("{}, {}:{line}", timeline.name(), file.display()),
             None => format!("test {:?}", timeline.name().as_str()),
         };
-        told.push_str(&format!(": {} steps", timeline.end()));
-        let mut events = vec![output("console", &told)];
+        text.push_str(&format!(": {} steps", timeline.end()));
+        let mut events = vec![output("console", &text)];
         events.extend(timeline.cut().map(|cut| output("important", cut)));
         let problems = timeline.report().problems.iter();
         events.extend(problems.map(|problem| output("stderr", &problem.to_string())));

@@ -361,7 +361,7 @@ fn verify(spec: &Spec, name: String) -> Result<Done, String> {
         return Err(format!("the spec has no system property `{name}`"));
     }
     let wanted = [name];
-    let (mut lines, mut told) = (Vec::new(), Vec::new());
+    let (mut lines, mut summaries) = (Vec::new(), Vec::new());
     let mut all_hold = true;
     for question in asked {
         let start = Instant::now();
@@ -371,7 +371,7 @@ fn verify(spec: &Spec, name: String) -> Result<Done, String> {
         let ms = start.elapsed().as_millis();
         for verdict in verdicts.iter().filter(|one| is_wanted(one, &wanted)) {
             all_hold &= holds(verdict);
-            told.push(summary_of(verdict));
+            summaries.push(summary_of(verdict));
             let mut line = report::verify::json(verdict, false, ms);
             line["text"] = json!(verdict.text);
             line["variables"] = json!(verdict.variables);
@@ -388,7 +388,7 @@ fn verify(spec: &Spec, name: String) -> Result<Done, String> {
     };
     Ok(Done {
         result: Json::Array(lines),
-        message: Some((kind, told.join("; "))),
+        message: Some((kind, summaries.join("; "))),
         refreshes: false,
     })
 }

@@ -41,11 +41,11 @@ impl Published {
             .cloned();
         let path = match closed {
             Some(path) => path,
-            None => documents.untold()?,
+            None => documents.unpublished()?,
         };
         let before = self.found.remove(&path).unwrap_or_default();
         if documents.analyse(&path).is_some() {
-            documents.mark_told(&path);
+            documents.mark_published(&path);
             if let Some((_, Some(analysis))) = documents.get(&path) {
                 self.found
                     .insert(path.clone(), by_file(analysis, &path, documents));

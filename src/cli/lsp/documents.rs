@@ -51,7 +51,7 @@ pub(super) struct Document {
     /// The spec whose event the conditions of this module are about, once it was searched.
     importer: Option<Option<PathBuf>>,
     /// Whether its findings were published since it changed.
-    pub(super) told: bool,
+    pub(super) published: bool,
 }
 
 impl Documents {
@@ -103,7 +103,7 @@ impl Documents {
                 imports: Vec::new(),
                 asked: BTreeSet::new(),
                 importer: None,
-                told: false,
+                published: false,
             },
         );
         self.came_or_went(&path);
@@ -194,17 +194,23 @@ impl Documents {
         self.open.contains_key(path)
     }
 
-    pub(super) fn mark_told(&mut self, path: &Path) {
+    pub(super) fn mark_published(&mut self, path: &Path) {
         if let Some(document) = self.open.get_mut(path) {
-            document.told = true;
+            document.published = true;
         }
     }
 
     /// Returns the next open text whose findings are to be published: the one that changed last first.
-    pub(super) fn untold(&self) -> Option<PathBuf> {
-        let untold = |path: &&PathBuf| self.open.get(*path).is_some_and(|document| !document.told);
-        let latest = Some(&self.latest).filter(untold);
-        latest.or_else(|| self.open.keys().find(untold)).cloned()
+    pub(super) fn unpublished(&self) -> Option<PathBuf> {
+        let unpublished = |path: &&PathBuf| {
+            self.open
+                .get(*path)
+                .is_some_and(|document| !document.published)
+        };
+        let latest = Some(&self.latest).filter(unpublished);
+        latest
+            .or_else(|| self.open.keys().find(unpublished))
+            .cloned()
     }
 
     /// Analyses an open text if it was not analysed since it changed.
@@ -345,7 +351,7 @@ impl Document {
 
     fn discard(&mut self) {
         self.analysis = None;
-        self.told = false;
+        self.published = false;
     }
 }
 

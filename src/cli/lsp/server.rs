@@ -150,14 +150,14 @@ impl Server {
                     let response = self.answer(request);
                     self.send(response);
                 }
-                Message::Notification(told) if told.method == notification::Exit::METHOD => {
+                Message::Notification(sent) if sent.method == notification::Exit::METHOD => {
                     return if shut_down {
                         End::Orderly
                     } else {
                         End::WithoutShutdown
                     };
                 }
-                Message::Notification(told) => self.take(told),
+                Message::Notification(sent) => self.take(sent),
                 Message::Response(_) => {}
             }
         }
@@ -234,19 +234,19 @@ impl Server {
     }
 
     /// Handles a notification. Unknown and invalid ones are ignored, as the protocol requires.
-    fn take(&mut self, told: Notification) {
-        let method = told.method.clone();
-        if let Err(error) = self.take_known(told) {
+    fn take(&mut self, sent: Notification) {
+        let method = sent.method.clone();
+        if let Err(error) = self.take_known(sent) {
             warn(&format!("ignored `{method}`: {error}"));
         }
     }
 
-    fn take_known(&mut self, told: Notification) -> Result<(), serde_json::Error> {
-        match told.method.as_str() {
+    fn take_known(&mut self, sent: Notification) -> Result<(), serde_json::Error> {
+        match sent.method.as_str() {
             notification::Initialized::METHOD => self.watch_files(),
             notification::DidOpenTextDocument::METHOD => {
                 let params: lsp_types::DidOpenTextDocumentParams =
-                    serde_json::from_value(told.params)?;
+                    serde_json::from_value(sent.params)?;
                 let document = params.text_document;
                 self.documents
                     .open(document.uri, document.version, document.text);
@@ -254,7 +254,7 @@ impl Server {
             }
             notification::DidChangeTextDocument::METHOD => {
                 let params: lsp_types::DidChangeTextDocumentParams =
-                    serde_json::from_value(told.params)?;
+                    serde_json::from_value(sent.params)?;
                 let document = params.text_document;
                 let others =
                     self.documents
@@ -265,20 +265,20 @@ impl Server {
             }
             notification::DidCloseTextDocument::METHOD => {
                 let params: lsp_types::DidCloseTextDocumentParams =
-                    serde_json::from_value(told.params)?;
+                    serde_json::from_value(sent.params)?;
                 self.tokens.forget(&params.text_document.uri);
                 self.documents.close(&params.text_document.uri);
                 self.refresh();
             }
             notification::DidChangeWorkspaceFolders::METHOD => {
                 let params: lsp_types::DidChangeWorkspaceFoldersParams =
-                    serde_json::from_value(told.params)?;
+                    serde_json::from_value(sent.params)?;
                 self.documents.folders_changed(&params.event);
                 self.refresh();
             }
             notification::DidChangeWatchedFiles::METHOD => {
                 let params: lsp_types::DidChangeWatchedFilesParams =
-                    serde_json::from_value(told.params)?;
+                    serde_json::from_value(sent.params)?;
                 for change in params.changes {
                     let Some(path) = convert::path(&change.uri) else {
                         continue;
@@ -423,7 +423,7 @@ fn request_to_client<R: request::Request>(asked: &AtomicI32, params: R::Params) 
 fn initialize(connection: &Connection) -> Option<InitializeParams> {
     loop {
         let response = match connection.receiver.recv().ok()? {
-            Message::Notification(told) if told.method == notification::Exit::METHOD => {
+            Message::Notification(sent) if sent.method == notification::Exit::METHOD => {
                 return None;
             }
             Message::Request(request) if request.method == request::Initialize::METHOD => {

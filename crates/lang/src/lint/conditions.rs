@@ -59,9 +59,9 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
     let mut known: FxHashSet<ExprId> = FxHashSet::default();
     for (span, value, exprs) in constant.into_iter().rev() {
         // A constant condition inside a definition is reported at the definition, not at its calls.
-        let told = exprs.iter().all(|expr| known.contains(expr));
+        let all_known = exprs.iter().all(|expr| known.contains(expr));
         known.extend(exprs);
-        if told {
+        if all_known {
             continue;
         }
         let (never, always) = if value {

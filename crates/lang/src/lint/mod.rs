@@ -51,7 +51,7 @@ pub use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
 pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, excesses};
-pub use relation::{Relation, Semantics, compare, told};
+pub use relation::{Relation, Semantics, compare, limit_message};
 use subject::Subjects;
 
 /// The findings of the linter.
@@ -65,7 +65,7 @@ pub struct Findings {
 }
 
 /// Returns all findings of the linter. Findings that `@allow` turns off are left out, as are conditions whose constant
-/// value the checker has already reported (`told`).
+/// value the checker has already reported (`reported`).
 ///
 /// ```
 /// use guard_lang::{check, front, lint, modules::NoFiles};
@@ -77,7 +77,7 @@ pub struct Findings {
 /// assert_eq!(found[0].code.name(), "strong-next");
 /// # Ok::<(), &str>(())
 /// ```
-pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
+pub fn lint(spec: &Spec, reported: &[Diagnostic], limits: &Limits) -> Findings {
     let mut budget = limits::Budget::new(limits);
     let mut found = Vec::new();
     let constant = conditions::lint(spec, &mut budget, &mut found);
@@ -92,7 +92,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
     enforcement::lint(&subjects, &mut found);
     never_recovers::lint(&mut subjects, &mut found);
     fails_open::lint(spec, &mut found);
-    let comparisons: Vec<Span> = told
+    let comparisons: Vec<Span> = reported
         .iter()
         .filter(|diagnostic| diagnostic.code == Code::G0308)
         .map(Diagnostic::span)
@@ -102,7 +102,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Findings {
         let repeats = code == Code::G0919
             && comparisons
                 .iter()
-                .any(|told| within(*told, span) || within(span, *told));
+                .any(|other| within(*other, span) || within(span, *other));
         !repeats && !is_allowed(spec, code, span)
     });
     crate::diagnostic::sort(&mut found);

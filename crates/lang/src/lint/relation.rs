@@ -215,7 +215,7 @@ impl Trace {
 }
 
 /// Returns the reason why there is no automaton, with the name of the limit that it exceeds.
-pub fn told(error: impl Into<CompileError>) -> String {
+pub fn limit_message(error: impl Into<CompileError>) -> String {
     let error = error.into();
     match error {
         CompileError::Limit(LimitError { resource, .. }) => {
@@ -364,7 +364,7 @@ impl<'a> Asking<'a> {
     ) -> Result<Option<Trace>, String> {
         if self.timed {
             let lazy = LazyDfa::new(&self.formulas, formula, self.limits);
-            let mut lazy = lazy.map_err(told)?;
+            let mut lazy = lazy.map_err(limit_message)?;
             return match lazy.satisfying() {
                 Found::Nothing => Ok(None),
                 Found::Unknown => {
@@ -401,9 +401,11 @@ impl<'a> Asking<'a> {
             }
             Semantics::Infinite => {
                 let buchi = omega::translate(&self.formulas, formula, self.limits);
-                let buchi = buchi.map_err(told)?;
+                let buchi = buchi.map_err(limit_message)?;
                 let word = match with {
-                    Some(other) => buchi.common_word(other, self.limits).map_err(told)?,
+                    Some(other) => buchi
+                        .common_word(other, self.limits)
+                        .map_err(limit_message)?,
                     None => buchi.accepted_word(),
                 };
                 match word {
@@ -439,13 +441,13 @@ impl<'a> Asking<'a> {
         match error {
             // Earlier rounds may have left less.
             CompileError::Limit(LimitError { resource, .. }) if resource == Resource::Work => {
-                told(CompileError::Limit(LimitError {
+                limit_message(CompileError::Limit(LimitError {
                     resource,
                     limit: self.limits.work,
                     demand: self.limits.work.saturating_add(1),
                 }))
             }
-            _ => told(error),
+            _ => limit_message(error),
         }
     }
 

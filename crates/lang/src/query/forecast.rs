@@ -422,9 +422,9 @@ impl Forecast {
     }
 
     /// Returns the possible states of the monitors after a step to a state.
-    fn monitors_after(&self, before: &[u32], key: Key, told: &mut dyn FnMut(Box<[u32]>)) {
+    fn monitors_after(&self, before: &[u32], key: Key, each: &mut dyn FnMut(Box<[u32]>)) {
         if self.monitors.is_empty() {
-            told([].into());
+            each([].into());
             return;
         }
         let asked;
@@ -456,7 +456,7 @@ impl Forecast {
                 .collect();
         }
         for states in after {
-            told(states.into());
+            each(states.into());
         }
     }
 
@@ -492,7 +492,7 @@ impl Forecast {
         &self,
         query: usize,
         position: &Position,
-        told: &mut dyn FnMut(&[Key], &[u32]),
+        each: &mut dyn FnMut(&[Key], &[u32]),
     ) {
         let Some(of) = self.queries.get(query) else {
             return;
@@ -500,13 +500,13 @@ impl Forecast {
         let all = of.iter().copied().eq(0..self.monitors.len());
         for possible_state in &position.possible {
             if all {
-                told(&possible_state.keys, &possible_state.monitors);
+                each(&possible_state.keys, &possible_state.monitors);
             } else {
                 let own: Vec<u32> = of
                     .iter()
                     .map(|place| possible_state.monitors[*place])
                     .collect();
-                told(&possible_state.keys, &own);
+                each(&possible_state.keys, &own);
             }
         }
     }

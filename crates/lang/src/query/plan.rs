@@ -152,8 +152,8 @@ impl Plans {
     /// Returns the plan of a claim as lines of text, the root first.
     pub fn lines(&self, name: &str) -> Option<Vec<String>> {
         let mut lines = Vec::new();
-        let mut told = vec![false; self.nodes.len()];
-        self.write(self.root(name)?, name, ("", ""), &mut told, &mut lines);
+        let mut written = vec![false; self.nodes.len()];
+        self.write(self.root(name)?, name, ("", ""), &mut written, &mut lines);
         Some(lines)
     }
 
@@ -162,12 +162,12 @@ impl Plans {
         at: usize,
         name: &str,
         (first, rest): (&str, &str),
-        told: &mut [bool],
+        written: &mut [bool],
         lines: &mut Vec<String>,
     ) {
         let node = &self.nodes[at];
         let mut line = format!("{first}{:<8} {}", node.operator, node.about);
-        if std::mem::replace(&mut told[at], true) {
+        if std::mem::replace(&mut written[at], true) {
             lines.push(format!("{line}  (as above)"));
             return;
         }
@@ -199,7 +199,7 @@ impl Plans {
                 ("├─ ", "│  ")
             };
             let (first, rest) = (format!("{rest}{branch}"), format!("{rest}{below}"));
-            self.write(*input, name, (&first, &rest), told, lines);
+            self.write(*input, name, (&first, &rest), written, lines);
         }
     }
 }

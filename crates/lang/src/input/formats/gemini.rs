@@ -47,7 +47,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         trace.meta(found.facts(record.value));
         messages(&mut trace, &Items::of(contents, record.line, record.n));
         trace.list(found.pointer.clone());
-        read = found.told;
+        read = found.reported;
         read.push(found.pointer);
     } else {
         trace.meta(without(record.value, &["candidates"]));

@@ -38,7 +38,7 @@ pub(super) struct Found<'a> {
     below: Option<&'a str>,
     pub(super) items: &'a [Value],
     /// JSON pointers to the lists that were reported as losses.
-    pub(super) told: Vec<String>,
+    pub(super) reported: Vec<String>,
 }
 
 impl Found<'_> {
@@ -97,7 +97,7 @@ pub(super) fn find_list<'a>(
                 member: name,
                 below: None,
                 items,
-                told: Vec::new(),
+                reported: Vec::new(),
             });
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn find_list<'a>(
                         member: name,
                         below: Some(below),
                         items,
-                        told: Vec::new(),
+                        reported: Vec::new(),
                     });
                 }
             }
@@ -130,7 +130,7 @@ pub(super) fn find_list<'a>(
                 member,
                 below: None,
                 items,
-                told: Vec::new(),
+                reported: Vec::new(),
             })
         });
     }
@@ -157,7 +157,7 @@ pub(super) fn find_list<'a>(
             index: None,
         };
         out.lose_parts(what, other.items.len() as u64, place);
-        chosen.told.push(other.pointer);
+        chosen.reported.push(other.pointer);
     }
     Some(chosen)
 }

@@ -45,7 +45,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         trace.meta(found.facts(record.value));
         let items = Items::of(found.items, record.line, record.n);
         messages(&mut trace, &items.items, one, out);
-        let mut read = found.told;
+        let mut read = found.reported;
         // A log of requests has the answer beside the messages; some repeat it there.
         if let Some(answer) = answer(record.value) {
             if !repeats(found.items, &answer.message) {

@@ -218,7 +218,7 @@ impl<W: Write> Reporter for Html<'_, W> {
 
 /// Returns the page around its data. `blocks` are the elements with steps, `pictures` those of models.
 pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture]) -> Markup {
-    let (class, told) = outcome(summary);
+    let (class, result) = outcome(summary);
     let input = &summary.input;
     let connect = if data["live"].is_null() {
         ""
@@ -228,7 +228,7 @@ pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture])
     let directives = format!("script-src {}; {connect}", source(SCRIPT));
     let body = html! {
         header #controls {
-            h1 class=(class) { (told) }
+            h1 class=(class) { (result) }
             p.quiet {
                 (plural(summary.events, "step", "steps")) " in "
                 (plural(input.files, "file", "files")) ", "
@@ -254,7 +254,7 @@ pub fn page(summary: &Summary, data: &Value, blocks: &str, pictures: &[Picture])
         }
         (PreEscaped(blocks))
     };
-    document(&format!("guard: {told}"), STYLE, &directives, &body)
+    document(&format!("guard: {result}"), STYLE, &directives, &body)
 }
 
 /// Returns JSON in which nothing ends the element that contains it.
@@ -325,12 +325,12 @@ pub fn found(
             break;
         }
         let reasons = explained(verdict.property, violated);
-        found.push(told(report, heading, headings, verdict, reasons));
+        found.push(verdict_json(report, heading, headings, verdict, reasons));
     }
     found
 }
 
-fn told(
+fn verdict_json(
     report: &TraceReport,
     heading: &Heading,
     headings: &Headings,
