@@ -119,6 +119,11 @@ impl Field {
         }
     }
 
+    /// The work of a copy of the word, in bytes of text.
+    pub(super) fn size(&self) -> usize {
+        self.text.len() + self.rest.len() + self.filled.len() + 1
+    }
+
     /// Returns the text without its undetermined parts. A variable counts as what the line determines of its value.
     pub(super) fn determined(&self) -> &str {
         match self.hole {

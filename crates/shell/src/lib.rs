@@ -13,6 +13,7 @@
 //! guess. Work is bounded by [`Limits`]: time and memory are linear in them, and recursion is at most
 //! [`syntax::NESTING`] deep. The crate does not depend on the language of specs.
 
+mod alternatives;
 mod braces;
 mod components;
 mod feed;
@@ -21,6 +22,7 @@ mod files;
 mod folder;
 mod follow;
 mod foreign;
+mod gather;
 mod option_table;
 mod output;
 mod quoting;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::alternatives::{begins_as_environment, has_plain_default};
 use super::components::Climb;
 use super::feed::{Feed, is_exec, script_is_read};
 pub(super) use super::folder::Folder;
@@ -11,9 +12,7 @@ use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, loads_code, runs_values_of};
-use super::words::{
-    Leading, Partial, begins_as_environment, has_plain_default, shown, with_substitutions,
-};
+use super::words::{Leading, Partial, shown, with_substitutions};
 use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -406,18 +405,22 @@ impl<'l> Walk<'l> {
         let before = scope.folder.clone();
         match &node.kind {
             Kind::Simple { assigns, words } => {
-                let mut fields = Vec::new();
-                for word in words {
-                    fields.extend(self.fields(word, scope)?);
+                let name = syntax::behind_prefixes(words, syntax::literal).first();
+                let noted = name.and_then(syntax::literal);
+                let all = match noted.as_deref().is_some_and(syntax::is_noted) {
+                    true => vec![self.words(words, scope)?],
+                    false => self.chosen(words, scope)?,
+                };
+                for fields in &all {
+                    self.exec_input(node, words, fields, scope, &feed, always)?;
                 }
-                self.exec_input(node, words, &fields, scope, &feed, always)?;
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
                 }
-                if !words.is_empty() {
-                    let name = syntax::behind_prefixes(words, syntax::literal).first();
-                    let noted = name.and_then(syntax::literal);
-                    self.run(fields, noted.as_deref(), scope, &feed)?;
+                for fields in all {
+                    if !words.is_empty() {
+                        self.run(fields, noted.as_deref(), scope, &feed)?;
+                    }
                 }
                 let after = std::mem::replace(&mut scope.folder, before.clone());
                 for word in assigns.iter().map(|assign| &assign.value).chain(words) {

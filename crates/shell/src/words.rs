@@ -1,8 +1,10 @@
 //! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
 
 use super::ShellError;
-use super::components::{Climb, Components};
+use super::alternatives::{Choices, expanded};
+use super::components::Climb;
 pub(super) use super::field::{Field, Hole, Leading, Partial};
+use super::gather::{Expansion, joined, split};
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
 use super::syntax::{Part, Word, is_plain_value, plants};
 use super::variables::SET_BY_SHELL;
@@ -18,18 +20,7 @@ pub(super) enum Atom {
     Empty,
     /// The boundary between the words of `"$@"`.
     Break,
-    Hole {
-        written: String,
-        determined: String,
-        rest: String,
-        filled: String,
-        quoted: bool,
-        environment: bool,
-        leading: Leading,
-        empty: bool,
-        glued: bool,
-        climb: Climb,
-    },
+    Hole(Expansion),
     Process {
         written: String,
         content: Option<String>,
@@ -45,7 +36,7 @@ pub(super) enum Class {
 }
 
 /// The value of a parameter.
-enum Value {
+pub(super) enum Value {
     Known(String),
     /// The text does not assign the parameter.
     Environment,
@@ -54,39 +45,25 @@ enum Value {
 
 type Result<T> = std::result::Result<T, ShellError>;
 
-/// Finds parts that may be empty beside letters and digits, in the order of a word.
-#[derive(Default)]
-struct Glue {
-    after_empty: bool,
-    after_letter: bool,
-}
-
-impl Glue {
-    /// Whether a character stands behind a part that may be empty, as a part of the same name.
-    fn char(&mut self, c: char) -> bool {
-        let is_letter = c == '_' || c == '@' || c.is_ascii_alphanumeric();
-        let glued = self.after_empty && is_letter;
-        (self.after_empty, self.after_letter) = (false, is_letter);
-        glued
-    }
-
-    /// Whether a part that may be empty stands behind a character of a name.
-    fn part(&mut self, may_be_empty: bool) -> bool {
-        let glued = may_be_empty && self.after_letter;
-        (self.after_empty, self.after_letter) = (may_be_empty, false);
-        glued
-    }
-}
-
 impl Walk<'_> {
     pub(super) fn fields(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Field>> {
-        let atoms = self.atoms(word, scope)?;
+        self.fields_of(word, scope, &mut Choices::none())
+    }
+
+    /// Returns the words of a word of the line, with these choices of texts in it.
+    pub(super) fn fields_of(
+        &mut self,
+        word: &Word,
+        scope: &Scope<'_>,
+        choices: &mut Choices,
+    ) -> Result<Vec<Field>> {
+        let atoms = self.atoms(word, scope, choices)?;
         let mut fields = Vec::new();
         for atoms in self.braces(atoms, scope)? {
             split(&atoms, &mut fields);
         }
         for field in &mut fields {
-            self.charge(field.text.len() + field.rest.len() + field.filled.len() + 1)?;
+            self.charge(field.size())?;
             if field.tilde && self.is_assigned_tilde(&field.text) {
                 field.leading = Leading::Open;
             }
@@ -109,86 +86,25 @@ impl Walk<'_> {
         word: &Word,
         scope: &Scope<'_>,
     ) -> Result<std::result::Result<String, Partial>> {
-        let atoms = self.atoms(word, scope)?;
-        let mut text = String::new();
-        // with the known parts of variables
-        let mut determined = String::new();
-        let mut rest = String::new();
-        let mut filled = String::new();
-        // with what is not determined, as it stands there
-        let mut written = String::new();
-        let mut known = true;
-        let mut leading = Leading::Determined;
-        let mut empty = true;
-        let (mut glue, mut glued) = (Glue::default(), false);
-        let mut components = Components::default();
-        for atom in atoms {
-            let part = match atom {
-                Atom::Char(c, _) => {
-                    if empty && !known && begins_option(c) {
-                        leading = Leading::Hidden;
-                        glued = true;
-                    }
-                    glued |= glue.char(c);
-                    empty = false;
-                    components.push(c, true);
-                    text.push(c);
-                    determined.push(c);
-                    rest.push(c);
-                    filled.push(c);
-                    written.push(c);
-                    continue;
-                }
-                Atom::Empty => continue,
-                Atom::Break => " ".to_owned(),
-                Atom::Hole {
-                    written,
-                    determined: of_hole,
-                    rest: rest_of_hole,
-                    filled: filled_of_hole,
-                    leading: begins,
-                    empty: is_empty,
-                    glued: in_hole,
-                    climb,
-                    ..
-                } => {
-                    glued |= glue.part(is_empty || !filled_of_hole.is_empty()) || in_hole;
-                    components.push_value(climb);
-                    if empty {
-                        leading = leading.max(begins);
-                    }
-                    empty &= is_empty;
-                    determined.push_str(&of_hole);
-                    rest.push_str(&rest_of_hole);
-                    filled.push_str(&filled_of_hole);
-                    known = false;
-                    written
-                }
-                Atom::Process { written, .. } => {
-                    components.push_value(Climb::Open);
-                    (known, empty) = (false, false);
-                    written
-                }
-            };
-            text.push_str(if known { &part } else { "" });
-            written.push_str(&part);
+        let atoms = self.atoms(word, scope, &mut Choices::none())?;
+        let value = joined(&atoms);
+        let is_known = value.hole == Hole::None && value.process.is_none();
+        self.charge(value.size() + value.determined.len())?;
+        self.texts.planted |= plants(value.rest(), false);
+        if is_known {
+            return Ok(Ok(value.text));
         }
-        self.charge(written.len() + determined.len() + rest.len() + filled.len() + 1)?;
-        self.texts.planted |= plants(&text, false);
-        Ok(match known {
-            true => Ok(text),
-            false => Err(Partial {
-                written,
-                determined,
-                rest,
-                filled,
-                leading,
-                empty,
-                glued,
-                climb: components.end(),
-                always: false,
-            }),
-        })
+        Ok(Err(Partial {
+            written: value.text,
+            determined: value.determined,
+            rest: value.rest,
+            filled: value.filled,
+            leading: value.leading,
+            empty: value.empty,
+            glued: value.glued,
+            climb: value.climb,
+            always: false,
+        }))
     }
 
     /// Whether a tilde word stands for what a variable of the line holds, which may be an option.
@@ -231,7 +147,12 @@ impl Walk<'_> {
             && self.prints_no_option(&partial.written, false)
     }
 
-    fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
+    fn atoms(
+        &mut self,
+        word: &Word,
+        scope: &Scope<'_>,
+        choices: &mut Choices,
+    ) -> Result<Vec<Atom>> {
         let mut atoms = Vec::new();
         let mut counted = 0;
         for part in word {
@@ -291,41 +212,40 @@ impl Walk<'_> {
                                 None => Climb::Open,
                             };
                             let is_never_empty = matches!(name.as_str(), "?" | "#" | "$");
-                            atoms.push(Atom::Hole {
+                            let leading = match partial {
+                                Some(partial)
+                                    if *quoted
+                                        || self.prints_no_option(&partial.written, false)
+                                        || is_one_word(&partial.written, scope) =>
+                                {
+                                    partial.leading
+                                }
+                                _ if environment || is_word => Leading::Determined,
+                                _ if *quoted
+                                    && is_folder(name)
+                                    && !self.assigned.contains(name) =>
+                                {
+                                    Leading::Determined
+                                }
+                                _ => Leading::Open,
+                            };
+                            let text = |of: fn(&Partial) -> &String| {
+                                partial
+                                    .map(|partial| of(partial).clone())
+                                    .unwrap_or_default()
+                            };
+                            atoms.push(Atom::Hole(Expansion {
                                 climb,
                                 empty: partial.map_or(!is_never_empty, |partial| partial.empty),
                                 glued: partial.is_some_and(|partial| partial.glued),
-                                written: written.clone(),
-                                determined: partial
-                                    .map(|partial| partial.determined.clone())
-                                    .unwrap_or_default(),
-                                rest: partial
-                                    .map(|partial| partial.rest.clone())
-                                    .unwrap_or_default(),
-                                filled: partial
-                                    .map(|partial| partial.filled.clone())
-                                    .unwrap_or_default(),
-                                // `"$@"` is any number of words
-                                quoted: *quoted && name != "@",
+                                determined: text(|partial| &partial.determined),
+                                rest: text(|partial| &partial.rest),
+                                filled: text(|partial| &partial.filled),
                                 environment,
-                                leading: match partial {
-                                    Some(partial)
-                                        if *quoted
-                                            || self.prints_no_option(&partial.written, false)
-                                            || is_one_word(&partial.written, scope) =>
-                                    {
-                                        partial.leading
-                                    }
-                                    _ if environment || is_word => Leading::Determined,
-                                    _ if *quoted
-                                        && is_folder(name)
-                                        && !self.assigned.contains(name) =>
-                                    {
-                                        Leading::Determined
-                                    }
-                                    _ => Leading::Open,
-                                },
-                            });
+                                leading,
+                                // `"$@"` is any number of words
+                                ..Expansion::open(written, *quoted && name != "@")
+                            }));
                         }
                     }
                 }
@@ -347,18 +267,12 @@ impl Walk<'_> {
                         };
                         // `which` and `git` print nothing if they find nothing
                         let may_fail = ["which ", "git "].iter().any(|one| written.contains(one));
-                        atoms.push(Atom::Hole {
-                            written: written.clone(),
-                            determined: String::new(),
-                            rest: String::new(),
-                            filled: String::new(),
-                            quoted: *quoted,
-                            environment: false,
+                        atoms.push(Atom::Hole(Expansion {
                             leading,
                             empty: leading > Leading::Determined || may_fail,
-                            glued: false,
                             climb,
-                        });
+                            ..Expansion::open(written, *quoted)
+                        }));
                     }
                 },
                 Part::Process { script, written } => atoms.push(Atom::Process {
@@ -369,43 +283,32 @@ impl Walk<'_> {
                 Part::Opaque {
                     quoted, written, ..
                 } if written.starts_with("$((") && !scope.splits_oddly => {
-                    atoms.push(Atom::Hole {
-                        written: written.clone(),
-                        determined: String::new(),
-                        rest: String::new(),
-                        filled: String::new(),
-                        quoted: *quoted,
+                    atoms.push(Atom::Hole(Expansion {
                         environment: true,
-                        leading: Leading::Open,
                         empty: false,
-                        glued: false,
                         climb: Climb::No,
-                    });
+                        ..Expansion::open(written, *quoted)
+                    }));
                 }
                 Part::Opaque {
-                    quoted, written, ..
+                    quoted,
+                    written,
+                    text,
+                    ..
                 } => {
-                    let begins = begins_as_environment(written, None, scope, self);
-                    let filled = text_in(written);
-                    atoms.push(Atom::Hole {
-                        written: written.clone(),
-                        // `${x:-TEXT}` may be the text, which is not told from the rest
-                        determined: written.clone(),
-                        rest: String::new(),
-                        filled: filled.to_owned(),
-                        quoted: *quoted && !written.contains('@'),
-                        environment: false,
-                        leading: match begins {
-                            true if *quoted || is_one_word(written, scope) => Leading::Determined,
-                            _ => Leading::Open,
-                        },
-                        empty: !begins || !is_never_empty(written),
-                        glued: !filled.is_empty(),
-                        climb: match begins && has_plain_default(written) {
-                            true => Climb::No,
-                            false => Climb::Open,
-                        },
-                    });
+                    if let Some(alternative) = text
+                        && let Some(is_taken) = choices.next(alternative, scope)
+                    {
+                        if is_taken {
+                            let inner =
+                                self.atoms(&alternative.word, scope, &mut Choices::none())?;
+                            atoms.extend(inner.into_iter().map(expanded));
+                        }
+                        atoms.extend(quoted.then_some(Atom::Empty));
+                        continue;
+                    }
+                    let expansion = self.opaque(written, *quoted, text.as_ref(), scope)?;
+                    atoms.push(Atom::Hole(expansion));
                 }
             }
         }
@@ -479,18 +382,12 @@ fn value(text: &str, written: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &
     if is_quoted {
         quoted(text, atoms);
     } else if scope.splits_oddly {
-        atoms.push(Atom::Hole {
-            written: written.to_owned(),
+        atoms.push(Atom::Hole(Expansion {
             determined: text.to_owned(),
             rest: text.to_owned(),
             filled: text.to_owned(),
-            quoted: false,
-            environment: false,
-            leading: Leading::Open,
-            empty: true,
-            glued: false,
-            climb: Climb::Open,
-        });
+            ..Expansion::open(written, false)
+        }));
     } else {
         atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Expanded)));
     }
@@ -501,7 +398,7 @@ fn is_folder(name: &str) -> bool {
     matches!(name, "PWD" | "OLDPWD")
 }
 
-fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
+pub(super) fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
     if let Ok(nth) = name.parse::<usize>() {
         let found = scope.positional.as_ref().map(|all| all.get(nth));
         return match found {
@@ -525,162 +422,6 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
 }
 
 /// Whether an expansion without quotes stays one word, apart from the values of the environment.
-fn is_one_word(written: &str, scope: &Scope<'_>) -> bool {
+pub(super) fn is_one_word(written: &str, scope: &Scope<'_>) -> bool {
     !scope.splits_oddly && !written.contains([' ', '\t', '\n', '`']) && !written.contains("$(")
-}
-
-/// Returns the parts of an expansion such as `${x:-y}`: the variable, the operator and the text behind it.
-fn parts_of(written: &str) -> Option<(&str, &str, &str)> {
-    let inner = written.strip_prefix("${")?.strip_suffix('}')?;
-    let is_operator = |c: char| c != '_' && !c.is_ascii_alphanumeric();
-    let (name, rest) = inner.split_at_checked(inner.find(is_operator)?)?;
-    let length = if rest.starts_with(':') { 2 } else { 1 };
-    let (operator, other) = rest.split_at_checked(length)?;
-    (!name.is_empty()).then_some((name, operator, other))
-}
-
-/// Whether an expansion has a value in place of an empty one, or an error: `${x:-y}`, `${x:?}`.
-fn is_never_empty(written: &str) -> bool {
-    parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
-}
-
-/// Returns the plain text of the line that an expansion may stand for: `y` of `${x:-y}`, `${x:+y}` and `${x/z/y}`.
-fn text_in(written: &str) -> &str {
-    let text = match parts_of(written) {
-        Some((_, "-" | ":-" | "=" | ":=" | "+" | ":+", other)) => other,
-        Some((_, "/", other)) => other.rsplit('/').next().unwrap_or_default(),
-        _ => "",
-    };
-    match text.contains(['$', '`', '\\', '"', '\'']) {
-        true => "",
-        false => text,
-    }
-}
-
-/// Whether programs take a word that begins so as an option.
-fn begins_option(first: char) -> bool {
-    matches!(first, '-' | '+')
-}
-
-/// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
-/// with the text after the operator.
-pub(super) fn begins_as_environment(
-    written: &str,
-    itself: Option<&str>,
-    scope: &Scope<'_>,
-    walk: &Walk<'_>,
-) -> bool {
-    let Some((name, operator, other)) = parts_of(written) else {
-        return false;
-    };
-    // in its own and only assignment it has the value of the environment
-    let is_own = itself == Some(name);
-    (is_own || matches!(parameter(name, scope, walk), Value::Environment))
-        && match operator {
-            "%" | "?" | ":?" => true,
-            "-" | ":-" => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
-            _ => false,
-        }
-}
-
-/// Whether the text after the operator of `${x:-y}` is no part of the value, or a plain path.
-pub(super) fn has_plain_default(written: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-    parts_of(written).is_some_and(|(_, operator, other)| {
-        !operator.ends_with('-')
-            || other.chars().all(is_plain) && !other.starts_with('.') && !other.contains("..")
-    })
-}
-
-/// Splits a word at the blanks of its expansions.
-fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
-    let mut field: Option<Field> = None;
-    let mut glue = Glue::default();
-    let mut components = Components::default();
-    let mut end = |components: &mut Components, field: Option<Field>| {
-        let climb = components.end();
-        fields.extend(field.map(|field| Field { climb, ..field }));
-    };
-    for atom in atoms {
-        match atom {
-            Atom::Char(' ' | '\t' | '\n', Class::Expanded) | Atom::Break => {
-                glue = Glue::default();
-                end(&mut components, field.take());
-            }
-            Atom::Char(c, class) => {
-                components.push(*c, *class != Class::Quoted);
-                let field = field.get_or_insert_with(|| Field::known(""));
-                if field.empty && field.hole != Hole::None && begins_option(*c) {
-                    field.leading = Leading::Hidden;
-                    field.glued = true;
-                }
-                field.glued |= glue.char(*c);
-                field.empty = false;
-                if *class != Class::Quoted {
-                    field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
-                    // an unquoted parenthesis belongs to a pattern such as `@(…)`
-                    field.pattern |=
-                        matches!(c, '*' | '?' | '(') || (*c == ']' && field.text.contains('['));
-                }
-                if *c == '/' {
-                    field.tail = true;
-                }
-                field.text.push(*c);
-                if field.hole != Hole::None {
-                    field.determined.push(*c);
-                    field.rest.push(*c);
-                    field.filled.push(*c);
-                }
-            }
-            Atom::Empty => {
-                field.get_or_insert_with(|| Field::known(""));
-            }
-            Atom::Hole {
-                written,
-                determined,
-                rest,
-                filled,
-                quoted,
-                environment,
-                leading,
-                empty,
-                glued,
-                climb,
-            } => {
-                components.push_value(*climb);
-                let field = field.get_or_insert_with(|| Field::known(""));
-                if field.hole == Hole::None {
-                    field.determined.clone_from(&field.text);
-                    field.rest.clone_from(&field.text);
-                    field.filled.clone_from(&field.text);
-                    field.hole = if field.text.is_empty() {
-                        Hole::Start
-                    } else {
-                        Hole::Within
-                    };
-                }
-                // what may be empty is no beginning, and blanks in an expansion begin a word
-                if field.hole == Hole::Start || !quoted {
-                    field.leading = field.leading.max(*leading);
-                }
-                field.empty &= empty;
-                field.glued |= glue.part(*empty || !filled.is_empty()) || *glued;
-                field.filled.push_str(filled);
-                field.rest.push_str(rest);
-                field.splits |= !quoted;
-                field.environment &= environment;
-                field.tail = false;
-                field.text.push_str(written);
-                field.determined.push_str(determined);
-            }
-            Atom::Process { written, content } => {
-                components.push_value(Climb::Open);
-                let field = field.get_or_insert_with(|| Field::known(""));
-                field.process = Some(content.clone());
-                (field.tail, field.empty) = (false, false);
-                field.text.push_str(written);
-            }
-        }
-    }
-    end(&mut components, field);
 }

@@ -1,7 +1,8 @@
 //! Compound commands: groups, loops, conditions, functions.
 
+use super::alternative::scripts_of;
 use super::cursor::{Parser, Result, is_reserved};
-use super::parts::{End, arithmetic_end, scripts_of};
+use super::parts::{End, arithmetic_end};
 use super::simple::beginning;
 use super::{Kind, Part, Script, Statement, Word, literal};
 use crate::ShellError;
@@ -64,6 +65,7 @@ impl Parser<'_> {
             scripts: scripts_of(parts),
             quoted: false,
             written: format!("(({text}))"),
+            text: None,
         })
     }
 

@@ -3,6 +3,7 @@
 //! The tree keeps only what decides which commands run: words with their quoting, substitutions, redirections, the
 //! bodies of compound commands. If the parser cannot read a text as Bash does, it returns an error; it never guesses.
 
+mod alternative;
 mod compound;
 mod cursor;
 mod lists;
@@ -121,7 +122,17 @@ pub(crate) enum Part {
         scripts: Vec<Script>,
         quoted: bool,
         written: String,
+        text: Option<Alternative>,
     },
+}
+
+/// The text in place of a parameter: `${x:-TEXT}`, `${x:=TEXT}`, `${x:+TEXT}`.
+#[derive(Debug)]
+pub(crate) struct Alternative {
+    /// Whether it is the text or nothing, and not the value or the text.
+    pub(crate) or_nothing: bool,
+    /// The text, in which commands are expansions that are not evaluated.
+    pub(crate) word: Word,
 }
 
 /// The language of a text.

@@ -1,5 +1,6 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
+use super::alternative::{alternative, scripts_of, without_scripts};
 use super::cursor::{Parser, Result};
 use super::literal;
 use super::{Assign, Dialect, Part, Script, Word};
@@ -51,6 +52,7 @@ impl Parser<'_> {
                 scripts: scripts_of(index),
                 quoted: true,
                 written: String::new(),
+                text: None,
             });
         }
         if self.eat("+=") {
@@ -130,6 +132,7 @@ impl Parser<'_> {
             scripts,
             quoted: false,
             written,
+            text: None,
         })
     }
 
@@ -306,6 +309,7 @@ impl Parser<'_> {
                         scripts,
                         quoted,
                         written: self.since(start),
+                        text: None,
                     });
                     return Ok(());
                 }
@@ -335,6 +339,7 @@ impl Parser<'_> {
                     scripts: scripts_of(parts),
                     quoted,
                     written,
+                    text: None,
                 });
             }
             Some('\'') if !quoted => {
@@ -494,10 +499,12 @@ impl Parser<'_> {
         }
         self.names.may_fail += usize::from(written.contains(['!', '?', '@']));
         self.names.texts.cuts |= written.contains(['/', '%', '#', '^', ',']) || offset.is_some();
+        let (scripts, inner) = without_scripts(inner);
         out.push(Part::Opaque {
-            scripts: scripts_of(inner),
+            scripts,
             quoted,
             written,
+            text: alternative(inner),
         });
         Ok(())
     }
@@ -630,19 +637,6 @@ fn is_assignment_head(text: &str) -> bool {
     name.is_some_and(|name| {
         !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
     })
-}
-
-/// Returns the scripts in the parts of a word.
-pub(super) fn scripts_of(word: Word) -> Vec<Script> {
-    let mut all = Vec::new();
-    for part in word {
-        match part {
-            Part::Substitution { script, .. } | Part::Process { script, .. } => all.push(script),
-            Part::Opaque { scripts, .. } => all.extend(scripts),
-            Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } => {}
-        }
-    }
-    all
 }
 
 /// Returns the position at which the inner of two parentheses closes, if the outer one closes directly after it: Bash reads

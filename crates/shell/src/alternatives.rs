@@ -1,0 +1,203 @@
+//! Parameters with a text in their place: `${x:-TEXT}` and `${x:+TEXT}`.
+
+use super::ShellError;
+use super::components::Climb;
+use super::field::Leading;
+use super::gather::Expansion;
+use super::syntax::{Alternative, Dialect, Part, Word};
+use super::walk::{Scope, Walk};
+use super::words::{Atom, Class, Field, Value, is_one_word, parameter};
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+/// The most texts of a command of which each may be there or not.
+const MOST_CHOICES: usize = 3;
+
+/// The choices of the texts in the words of a command that stand there or not: `${x:+TEXT}`.
+pub(super) struct Choices {
+    /// Whether the texts stand there, a bit for each; `None` if the expansions stay as they are.
+    taken: Option<usize>,
+    nth: usize,
+}
+
+impl Choices {
+    /// Returns no choices: expansions stay as they are.
+    pub(super) fn none() -> Choices {
+        Choices {
+            taken: None,
+            nth: 0,
+        }
+    }
+
+    /// Returns whether the next text stands there, if it is one of those that are chosen.
+    pub(super) fn next(&mut self, alternative: &Alternative, scope: &Scope<'_>) -> Option<bool> {
+        let taken = self.taken.filter(|_| is_chosen(alternative, scope))?;
+        let is_taken = taken >> self.nth & 1 == 1;
+        self.nth += 1;
+        Some(is_taken)
+    }
+}
+
+/// Whether an expansion is a text or nothing, and both can be put in its place. Some shells do not split the text.
+fn is_chosen(alternative: &Alternative, scope: &Scope<'_>) -> bool {
+    let has_blank =
+        |part: &Part| matches!(part, Part::Bare(text) if text.contains([' ', '\t', '\n']));
+    let is_split = alternative.word.iter().any(has_blank);
+    // `"${x+"$@"}"` may be any number of words
+    let is_several = |part: &Part| {
+        matches!(part, Part::Param { name, .. } if name == "@")
+            || matches!(part, Part::Opaque { written, .. } if written.contains('@'))
+    };
+    alternative.or_nothing
+        && !alternative.word.iter().any(is_several)
+        && !scope.splits_oddly
+        && (!is_split || scope.parsed.dialect != Dialect::Extended)
+}
+
+/// Returns a part of a text in an expansion without quotes, which is split at blanks.
+pub(super) fn expanded(atom: Atom) -> Atom {
+    match atom {
+        Atom::Char(c, Class::Bare) if c != '~' => Atom::Char(c, Class::Expanded),
+        atom => atom,
+    }
+}
+
+impl Walk<'_> {
+    /// Returns the words of a command, for each choice of texts in them that stand there or not.
+    pub(super) fn chosen(&mut self, words: &[Word], scope: &Scope<'_>) -> Result<Vec<Vec<Field>>> {
+        let alternatives = words.iter().flatten().filter_map(|part| match part {
+            Part::Opaque { text, .. } => text.as_ref(),
+            _ => None,
+        });
+        let n_chosen = alternatives.filter(|one| is_chosen(one, scope)).count();
+        if n_chosen == 0 || n_chosen > MOST_CHOICES {
+            return Ok(vec![self.words(words, scope)?]);
+        }
+        let choices = 0..1 << n_chosen;
+        choices
+            .map(|taken| self.fields_chosen(words, scope, Some(taken)))
+            .collect()
+    }
+
+    /// Returns the words of a command, in which expansions stay as they are.
+    pub(super) fn words(&mut self, words: &[Word], scope: &Scope<'_>) -> Result<Vec<Field>> {
+        self.fields_chosen(words, scope, None)
+    }
+
+    fn fields_chosen(
+        &mut self,
+        words: &[Word],
+        scope: &Scope<'_>,
+        taken: Option<usize>,
+    ) -> Result<Vec<Field>> {
+        let mut choices = Choices { taken, nth: 0 };
+        let mut fields = Vec::new();
+        for word in words {
+            fields.extend(self.fields_of(word, scope, &mut choices)?);
+        }
+        Ok(fields)
+    }
+
+    /// Returns an expansion that is not evaluated, such as `${x%y}`, with the text that may stand in its place.
+    pub(super) fn opaque(
+        &mut self,
+        written: &str,
+        quoted: bool,
+        text: Option<&Alternative>,
+        scope: &Scope<'_>,
+    ) -> Result<Expansion> {
+        let begins = begins_as_environment(written, None, scope, self);
+        let value = match text {
+            Some(alternative) => Some(self.value_of(&alternative.word, scope)?),
+            None => None,
+        };
+        let filled = match &value {
+            Some(Ok(text)) => text.as_str(),
+            Some(Err(partial)) => &partial.filled,
+            None => replacement_in(written),
+        };
+        // the value of the environment, or a word that is read in its place as well
+        let is_default = text.is_some_and(|one| !one.or_nothing) && !written.contains('=');
+        let is_plain = matches!(&value, Some(Ok(text)) if is_plain_word(text));
+        Ok(Expansion {
+            // `${x:-TEXT}` may be the text, which is not told from the rest
+            determined: written.to_owned(),
+            filled: filled.to_owned(),
+            environment: begins && is_default && is_plain && !scope.splits_oddly,
+            leading: match begins {
+                true if quoted || is_one_word(written, scope) => Leading::Determined,
+                _ => Leading::Open,
+            },
+            empty: !begins || !is_never_empty(written),
+            glued: !filled.is_empty(),
+            climb: match begins && has_plain_default(written) {
+                true => Climb::No,
+                false => Climb::Open,
+            },
+            ..Expansion::open(written, quoted && !written.contains('@'))
+        })
+    }
+}
+
+/// Whether a text is one word that is no option, no pattern and no path in the folder of a user.
+fn is_plain_word(text: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%,".contains(c);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(part)
+}
+
+/// Returns the parts of an expansion such as `${x:-y}`: the variable, the operator and the text behind it.
+fn parts_of(written: &str) -> Option<(&str, &str, &str)> {
+    let inner = written.strip_prefix("${")?.strip_suffix('}')?;
+    let is_operator = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+    let (name, rest) = inner.split_at_checked(inner.find(is_operator)?)?;
+    let length = if rest.starts_with(':') { 2 } else { 1 };
+    let (operator, other) = rest.split_at_checked(length)?;
+    (!name.is_empty()).then_some((name, operator, other))
+}
+
+/// Whether an expansion has a value in place of an empty one, or an error: `${x:-y}`, `${x:?}`.
+fn is_never_empty(written: &str) -> bool {
+    parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
+}
+
+/// Returns the plain text of the line that an expansion may stand for: `y` of `${x/z/y}`.
+fn replacement_in(written: &str) -> &str {
+    let text = match parts_of(written) {
+        Some((_, "/", other)) => other.rsplit('/').next().unwrap_or_default(),
+        _ => "",
+    };
+    match text.contains(['$', '`', '\\', '"', '\'']) {
+        true => "",
+        false => text,
+    }
+}
+
+/// Whether the value of an expansion such as `${x%y}` and `${x:-y}` begins as that of a variable which the text does not assign, or
+/// with the text after the operator.
+pub(super) fn begins_as_environment(
+    written: &str,
+    itself: Option<&str>,
+    scope: &Scope<'_>,
+    walk: &Walk<'_>,
+) -> bool {
+    let Some((name, operator, other)) = parts_of(written) else {
+        return false;
+    };
+    // in its own and only assignment it has the value of the environment
+    let is_own = itself == Some(name);
+    (is_own || matches!(parameter(name, scope, walk), Value::Environment))
+        && match operator {
+            "%" | "?" | ":?" => true,
+            "-" | ":-" => other.starts_with(|c: char| c.is_alphanumeric() || "/._".contains(c)),
+            _ => false,
+        }
+}
+
+/// Whether the text after the operator of `${x:-y}` is no part of the value, or a plain path.
+pub(super) fn has_plain_default(written: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    parts_of(written).is_some_and(|(_, operator, other)| {
+        !operator.ends_with('-')
+            || other.chars().all(is_plain) && !other.starts_with('.') && !other.contains("..")
+    })
+}
