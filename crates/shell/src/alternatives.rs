@@ -4,7 +4,7 @@ use super::ShellError;
 use super::components::Climb;
 use super::field::Leading;
 use super::gather::Expansion;
-use super::syntax::{Alternative, Dialect, Part, Word};
+use super::syntax::{Alternative, Dialect, Part, Word, literal};
 use super::walk::{Scope, Walk};
 use super::words::{Atom, Class, Field, Value, is_one_word, parameter};
 
@@ -117,9 +117,11 @@ impl Walk<'_> {
             None => replacement_in(written),
         };
         // the value of the environment, or a word that is read in its place as well
-        let is_default = text.is_some_and(|one| !one.or_nothing) && !written.contains('=');
+        let is_default = text.is_some_and(|one| !one.or_nothing && !one.assigns);
         let is_plain = matches!(&value, Some(Ok(text)) if is_plain_word(text));
+        let empty = !begins || !is_never_empty(written);
         Ok(Expansion {
+            rest: if empty { "" } else { filled }.to_owned(),
             // `${x:-TEXT}` may be the text, which is not told from the rest
             determined: written.to_owned(),
             filled: filled.to_owned(),
@@ -128,7 +130,7 @@ impl Walk<'_> {
                 true if quoted || is_one_word(written, scope) => Leading::Determined,
                 _ => Leading::Open,
             },
-            empty: !begins || !is_never_empty(written),
+            empty,
             glued: !filled.is_empty(),
             climb: match begins && has_plain_default(written) {
                 true => Climb::No,
@@ -136,6 +138,21 @@ impl Walk<'_> {
             },
             ..Expansion::open(written, quoted && !written.contains('@'))
         })
+    }
+}
+
+/// Whether a word is a parameter with a plain word as its default.
+pub(super) fn holds_plain_default(word: &Word) -> bool {
+    match word.as_slice() {
+        [
+            Part::Opaque {
+                text: Some(text), ..
+            },
+        ] => {
+            let plain = literal(&text.word).is_some_and(|text| is_plain_word(&text));
+            plain && !text.or_nothing && !text.assigns
+        }
+        _ => false,
     }
 }
 
@@ -156,7 +173,7 @@ fn parts_of(written: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Whether an expansion has a value in place of an empty one, or an error: `${x:-y}`, `${x:?}`.
-fn is_never_empty(written: &str) -> bool {
+pub(super) fn is_never_empty(written: &str) -> bool {
     parts_of(written).is_some_and(|(_, operator, _)| operator.starts_with(':'))
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Partial {
     pub(super) glued: bool,
     /// Whether it may lead out of the folder before it, as a part of a path.
     pub(super) climb: Climb,
+    /// Whether it is the value of one parameter that the text never assigns, or a plain word in its place.
+    pub(super) environment: bool,
     /// Whether the statement that assigns it always runs.
     pub(super) always: bool,
 }
@@ -72,6 +74,8 @@ pub(super) struct Field {
     pub(super) tail: bool,
     /// Whether the field is a pattern of file names.
     pub(super) pattern: bool,
+    /// Whether it is a pattern that is no word at all if no file matches it: with `nullglob`.
+    pub(super) nullable: bool,
     pub(super) tilde: bool,
     /// Set if the field is the file of a process substitution: the text that can be read from it, if known.
     pub(super) process: Option<Option<String>>,
@@ -97,6 +101,7 @@ impl Field {
             environment: true,
             tail: true,
             pattern: false,
+            nullable: false,
             tilde: false,
             process: None,
             silent: false,
@@ -148,6 +153,18 @@ impl Field {
         }
     }
 
+    /// Returns the text as it is written, and, if parts that may be empty touch a letter, without them and with the texts for which they
+    /// may stand.
+    pub(super) fn readings(&self) -> Vec<String> {
+        let mut all = vec![self.text.clone()];
+        for text in [self.rest(), self.filled()] {
+            if self.glued && !all.iter().any(|one| one == text) {
+                all.push(text.to_owned());
+            }
+        }
+        all
+    }
+
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
         self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
@@ -168,9 +185,10 @@ impl Field {
         self.leading == Leading::Hidden
     }
 
-    /// Whether the field is no word at all if its undetermined parts are empty.
+    /// Whether the field may be no word at all: its undetermined parts are empty, or no file matches it.
     pub(super) fn may_vanish(&self) -> bool {
-        self.splits && self.empty && !self.silent && self.hole != Hole::None && self.rest.is_empty()
+        let is_empty = self.splits && self.empty && self.hole != Hole::None && self.rest.is_empty();
+        !self.silent && (self.nullable || is_empty)
     }
 
     /// Returns the words that the field is if it is this text, its own without its undetermined parts; of an assignment (`assigns`),
@@ -194,6 +212,7 @@ impl Field {
         let words = text.split(is_end).filter(|word| !word.is_empty());
         let words = words.map(|word| Field {
             pattern: self.pattern,
+            nullable: self.nullable,
             tilde: self.tilde,
             climb: self.climb,
             ..Field::known(word)
@@ -244,6 +263,7 @@ impl Field {
             environment: self.environment && by.environment,
             tail: self.tail && (by.tail || !ends),
             pattern: self.pattern || by.pattern,
+            nullable: self.nullable || by.nullable,
             tilde: self.tilde || begins && by.tilde,
             process: self
                 .process

@@ -29,6 +29,7 @@ impl Walk<'_> {
         self.writes(&field.text);
         if field.hole != Hole::None {
             self.writes(field.rest());
+            self.writes(field.filled());
         }
     }
 
@@ -64,6 +65,9 @@ impl Walk<'_> {
         if self.reopens && self.names_descriptors {
             let what = "the file of a descriptor";
             return Err(ShellError::undetermined(what, ""));
+        }
+        if self.links_input && self.make_input {
+            return Err(ShellError::undetermined("the recipes of `make`", ""));
         }
         if let Some(file) = self.git_file.as_ref().filter(|_| self.git_runs) {
             let what = "what `git` reads or runs of a file that the line writes";

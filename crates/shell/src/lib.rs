@@ -16,6 +16,7 @@
 mod alternatives;
 mod braces;
 mod components;
+mod constants;
 mod feed;
 mod field;
 mod files;

@@ -41,8 +41,9 @@ pub(super) const SETUP_FOLDERS: &[&str] = &[
     "/usr/bin/",
 ];
 
-/// Commands whose output is one word that is no option.
+/// Commands whose output is one word that is no option, or numbers; a last word `*` is any plain words.
 pub(super) const PRINTS_WORD: &[&str] = &[
+    "seq *",
     "nproc",
     "uname",
     "uname -s",
@@ -85,6 +86,13 @@ pub(super) const PRINTS_PATH: &[&str] = &[
     "go env GOROOT",
     "brew --prefix",
 ];
+
+/// Programs of which no option, whatever it is, runs or writes anything.
+pub(super) const HARMLESS_OPTIONS: &str = "head tail kill date echo grep egrep fgrep seq wc cut ls ps df du basename dirname stat cat nl \
+    paste join comm tr expr sleep fold";
+
+/// Programs that take a number as an option: `git log -5`.
+pub(super) const TAKES_NUMBER: &str = "git gzip gunzip bzip2 xz zstd lz4 zip split nice";
 
 /// Programs that run commands, write files or send data by their options: an option that the text does not determine is unknown.
 /// Short and long options with a value, here or in the next word.
@@ -186,7 +194,13 @@ pub(super) const OPTIONED: &[Optioned] = &[
         printed: false,
     },
     Optioned {
-        names: "git-rebase git-filter-branch git-grep git-fetch git-difftool",
+        names: "git-fetch",
+        values: "obj",
+        long_values: "output upload-pack receive-pack exec",
+        printed: false,
+    },
+    Optioned {
+        names: "git-rebase git-filter-branch git-grep git-difftool",
         values: "",
         long_values: "",
         printed: false,

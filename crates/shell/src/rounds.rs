@@ -4,7 +4,7 @@ use super::ShellError;
 use super::feed::Feed;
 use super::syntax::{Dialect, Node, Script, Word};
 use super::walk::{Folder, Scope, Walk};
-use super::words::{Field, Partial};
+use super::words::{Field, Hole, Partial};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -58,6 +58,9 @@ impl Walk<'_> {
                         .map(|field| field.climb)
                         .max()
                         .unwrap_or_default(),
+                    environment: fields
+                        .iter()
+                        .all(|field| field.environment && field.hole == Hole::Start),
                     always: false,
                 };
                 scope.partial.insert(name.to_owned(), partial);

@@ -160,7 +160,7 @@ pub(super) const TMUX_COMMANDS: &[(&str, &str, &str)] = &[
     ("source source-file", "file", "t"),
     ("send send-keys", "keys", "cNt"),
     ("run run-shell if if-shell pipep pipe-pane", "shell", "cdt"),
-    ("new new-session neww new-window", "start", "cefFnStxy"),
+    ("new new-session neww new-window", "start", "cefFnstxy"),
     (
         "splitw split-window respawnp respawn-pane respawnw respawn-window",
         "start",
@@ -358,6 +358,9 @@ pub(super) const ASSIGNS: &[&str] = &[
     "local",
     "readonly",
 ];
+
+/// Programs that make links, or copy them.
+pub(super) const LINKING: &str = "ln cp rsync link";
 
 /// Builtins whose operands arithmetic may evaluate.
 pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[

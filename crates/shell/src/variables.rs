@@ -260,6 +260,11 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
+/// Whether a variable holds the address of a machine to which programs send what they ask for: `https_proxy`.
+pub(super) fn is_proxy(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("_proxy")
+}
+
 /// Whether the name of some variable through which code may run begins so.
 pub(super) fn may_run(begin: &str) -> bool {
     let lists = [

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::alternatives::{begins_as_environment, has_plain_default};
+use super::alternatives::{
+    begins_as_environment, has_plain_default, holds_plain_default, is_never_empty,
+};
 use super::components::Climb;
+use super::constants::constants;
 use super::feed::{Feed, is_exec, script_is_read};
 pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
@@ -11,7 +14,7 @@ use super::foreign::own_variable;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
-use super::variables::{Given, RUN_VARIABLE, check_variable, loads_code, runs_values_of};
+use super::variables::{Given, RUN_VARIABLE, check_variable, is_proxy, loads_code, runs_values_of};
 use super::words::{Leading, Partial, shown, with_substitutions};
 use super::{Command, Limits, ShellError};
 
@@ -24,6 +27,8 @@ pub(super) struct Walk<'l> {
     pub(super) found: Vec<Command>,
     /// Variables that the text assigns anywhere.
     pub(super) assigned: HashSet<String>,
+    /// Those that only commands of the line itself pass to what they run: `env X=1`.
+    pub(super) passed: HashSet<String>,
     /// Aliases that the text defines anywhere.
     pub(super) aliases: HashSet<String>,
     /// Names of files that the text writes.
@@ -81,6 +86,11 @@ pub(super) struct Walk<'l> {
     own_names: usize,
     /// Whether a trap may run before or after any command.
     pub(super) traps: bool,
+    /// Whether a pattern that no file matches may be no word.
+    pub(super) nullglob: bool,
+    /// Whether a file may be a link to an input, and `make` reads an input.
+    pub(super) links_input: bool,
+    pub(super) make_input: bool,
     /// Whether any command so far, or of a text that is being walked, may run in another folder than the line begins in.
     pub(super) moved: bool,
     /// The variables, and those of which a part is known, that the next text has from the shell that runs it.
@@ -114,6 +124,7 @@ impl<'l> Walk<'l> {
             words: 0,
             found: Vec::new(),
             assigned: HashSet::new(),
+            passed: HashSet::new(),
             aliases: HashSet::new(),
             files: HashSet::new(),
             paths: HashSet::new(),
@@ -144,6 +155,9 @@ impl<'l> Walk<'l> {
             moves: false,
             own_names: 0,
             traps: false,
+            nullglob: false,
+            links_input: false,
+            make_input: false,
             moved: false,
             inherited: None,
         }
@@ -153,9 +167,11 @@ impl<'l> Walk<'l> {
     pub(super) fn again(self) -> Walk<'l> {
         Walk {
             assigned: self.assigned,
+            passed: self.passed,
             aliases: self.aliases,
             functions: self.functions,
             traps: self.traps,
+            nullglob: self.nullglob,
             ..Walk::new(self.limits)
         }
     }
@@ -166,8 +182,8 @@ impl<'l> Walk<'l> {
     }
 
     fn n_names(&self) -> usize {
-        let traps = usize::from(self.traps);
-        self.assigned.len() + self.aliases.len() + self.functions.len() + traps
+        let set = usize::from(self.traps) + usize::from(self.nullglob);
+        self.assigned.len() + self.aliases.len() + self.functions.len() + set
     }
 
     /// Counts work, in bytes of text that is read, copied or listed.
@@ -232,11 +248,17 @@ impl<'l> Walk<'l> {
         if self.arithmetic {
             self.charge(self.texts.size())?;
         }
-        self.assigned.extend(parsed.names.assigned.keys().cloned());
+        let own = parsed.names.assigned.keys();
+        self.passed
+            .retain(|name| !parsed.names.assigned.contains_key(name));
+        self.assigned.extend(own.cloned());
         if self.arithmetic {
             let decide = ["IFS", "PATH"].map(str::to_owned).into_iter();
             let evaluated = decide.filter(|name| self.texts.may_assign_together(name));
-            self.assigned.extend(evaluated);
+            for name in evaluated {
+                self.passed.remove(&name);
+                self.assigned.insert(name);
+            }
             if let Some(name) = self.texts.assigned_run_variable(&self.assigned) {
                 return Err(ShellError::undetermined(RUN_VARIABLE, &name));
             }
@@ -485,6 +507,11 @@ impl<'l> Walk<'l> {
                 if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
                 {
                     partial.leading = Leading::Determined;
+                    if holds_plain_default(&assign.value) {
+                        partial.environment = true;
+                        partial.rest.clone_from(&partial.filled);
+                        partial.empty &= !is_never_empty(&partial.written);
+                    }
                     if has_plain_default(&partial.written) {
                         partial.climb = Climb::No;
                     }
@@ -508,8 +535,8 @@ impl<'l> Walk<'l> {
         if let Some(named) = known.filter(|value| runs_values_of(value)) {
             return Err(ShellError::undetermined(RUN_VARIABLE, named));
         }
-        if loads_code(&assign.name) {
-            let value = value.clone().unwrap_or(written);
+        if loads_code(&assign.name) || is_proxy(&assign.name) && value.is_none() {
+            let value = value.clone().unwrap_or(with_substitutions(&written, scope));
             self.push(vec![format!("{}=", assign.name), value])?;
         }
         let is_tilde = |part: &Part| matches!(part, Part::Bare(text) if text.contains('~'));
@@ -539,8 +566,8 @@ impl<'l> Walk<'l> {
             }
             Target::Word(word) => {
                 if redirect.operator != "<<<" {
-                    let mut command = vec![redirect.operator.to_owned()];
-                    let reads = redirect.operator.starts_with('<');
+                    let operator = redirect.operator;
+                    let reads = operator.starts_with('<');
                     self.reopens |= reads && redirect.descriptor.is_some();
                     for field in self.fields(word, scope)? {
                         let copies = redirect.operator.ends_with('&');
@@ -551,23 +578,18 @@ impl<'l> Walk<'l> {
                         if matches!(feed, Feed::Script) && (shares || !copies && opens) {
                             return Err(script_is_read(&field.text));
                         }
-                        // Bash opens sockets for reading and writing
-                        let is_socket = ["/dev/tcp/", "/dev/udp/"]
-                            .iter()
-                            .any(|folder| field.text.starts_with(folder));
-                        if let Some(operator) = command.first_mut()
-                            && operator == "<"
-                            && is_socket
-                        {
-                            "<>".clone_into(operator);
-                        }
                         if redirect.operator.contains('>') {
                             self.writes_to(&field);
                             self.writes_for_git(&shown(&field, scope));
                         }
-                        command.push(field.text);
+                        for path in field.readings() {
+                            let operator = match opens_socket(&path) {
+                                true if operator == "<" => "<>",
+                                _ => operator,
+                            };
+                            self.push(vec![operator.to_owned(), path])?;
+                        }
                     }
-                    self.push(command)?;
                 }
                 self.scripts_in(word, scope, feed)?;
             }
@@ -647,6 +669,13 @@ impl<'l> Walk<'l> {
     }
 }
 
+/// Whether Bash opens a socket, for reading and writing, in place of a file.
+fn opens_socket(path: &str) -> bool {
+    ["/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
 fn raw_text(word: &Word) -> String {
     let parts = word.iter().map(|part| match part {
         Part::Bare(text) | Part::Quoted(text) => text.as_str(),
@@ -656,30 +685,4 @@ fn raw_text(word: &Word) -> String {
         | Part::Opaque { written, .. } => written,
     });
     parts.collect()
-}
-
-/// Returns the variables that are assigned once, in a statement of the text itself.
-fn constants(parsed: &Parsed) -> HashSet<String> {
-    let mut once = HashSet::new();
-    if parsed.names.assigns_read_only() {
-        return once;
-    }
-    for statement in &parsed.script.statements {
-        let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {
-            continue;
-        };
-        if statement.background || statement.discardable {
-            continue;
-        }
-        if let Kind::Simple { assigns, words } = &node.kind
-            && words.is_empty()
-        {
-            for assign in assigns.iter().filter(|assign| assign.plain) {
-                if parsed.names.is_assigned_once(&assign.name) {
-                    once.insert(assign.name.clone());
-                }
-            }
-        }
-    }
-    once
 }

@@ -70,7 +70,11 @@ impl Walk<'_> {
             for text in [field.text.as_str(), field.determined()] {
                 self.names_descriptors |= text.starts_with("/dev/std") || text.contains("/fd/");
                 self.texts.planted |= plants(text, false);
+                // an option of the shell, in one of its spellings
+                self.nullglob |=
+                    text.contains("ullglob") || text.to_ascii_lowercase().contains("null_glob");
             }
+            field.nullable = field.pattern && self.nullglob;
         }
         Ok(fields)
     }
@@ -103,6 +107,7 @@ impl Walk<'_> {
             empty: value.empty,
             glued: value.glued,
             climb: value.climb,
+            environment: matches!(atoms.as_slice(), [Atom::Hole(one)] if one.environment),
             always: false,
         }))
     }
@@ -127,17 +132,35 @@ impl Walk<'_> {
         let inner = written
             .strip_prefix("$(")
             .and_then(|one| one.strip_suffix(')'));
+        let inner = inner.map(|inner| self.with_numbers(inner));
+        let inner = inner.as_deref();
         let program = inner.and_then(|one| one.split_ascii_whitespace().next());
         // without quotes a path with blanks is several words
         let is_path = quoted
             || !self.assigned.contains("TMPDIR")
                 && (!self.moves || program.is_some_and(|name| name.starts_with("mktemp")));
         let known = |one: &str| {
-            PRINTS_WORD.contains(&one.trim())
+            PRINTS_WORD.iter().any(|word| is_listed(word, one.trim()))
                 || is_path && PRINTS_PATH.iter().any(|path| is_listed(path, one.trim()))
         };
         let is_own = |name: &str| self.redefines(name) || self.assigned.contains("PATH");
         inner.is_some_and(known) && !program.is_some_and(is_own)
+    }
+
+    /// Returns a call of `seq` with numbers in place of the parameters that the line does not assign.
+    fn with_numbers(&self, command: &str) -> String {
+        let number = |word: &str| {
+            let name = word.strip_prefix('$')?;
+            let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
+            let name = braced.unwrap_or(name);
+            let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphabetic());
+            (is_name && !self.assigned.contains(name)).then_some("1")
+        };
+        let words = command.split(' ').map(|word| number(word).unwrap_or(word));
+        match command.starts_with("seq ") {
+            true => words.collect::<Vec<_>>().join(" "),
+            false => command.to_owned(),
+        }
     }
 
     /// Whether a variable holds the path that `mktemp` has printed.
@@ -201,6 +224,9 @@ impl Walk<'_> {
                                 is_number && is_plain_value(&partial.written) && !scope.splits_oddly
                                     || self.is_made(partial)
                             });
+                            let is_plain = is_plain
+                                || partial.is_some_and(|one| one.environment)
+                                    && !scope.splits_oddly;
                             let environment = matches!(found, Value::Environment) || is_plain;
                             // one of several words of the line
                             let is_word = partial.is_none()
@@ -265,8 +291,10 @@ impl Walk<'_> {
                             false if *quoted => (Leading::Printed, Climb::Open),
                             false => (Leading::Open, Climb::Open),
                         };
-                        // `which` and `git` print nothing if they find nothing
-                        let may_fail = ["which ", "git "].iter().any(|one| written.contains(one));
+                        // `which` and `git` print nothing if they find nothing, and `seq` if the first number is the greater one
+                        let may_fail = ["which ", "git ", "seq "]
+                            .iter()
+                            .any(|one| written.contains(one));
                         atoms.push(Atom::Hole(Expansion {
                             leading,
                             empty: leading > Leading::Determined || may_fail,
@@ -414,7 +442,11 @@ pub(super) fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value
     match name {
         "@" | "*" => Value::Unknown,
         "?" | "#" | "$" | "!" | "-" => Value::Environment,
-        _ if walk.assigned.contains(name) || scope.parsed.names.dynamic => Value::Unknown,
+        _ if scope.parsed.names.dynamic => Value::Unknown,
+        // what a command passes on does not change the value in the line itself
+        _ if walk.assigned.contains(name) && !(scope.level == 0 && walk.passed.contains(name)) => {
+            Value::Unknown
+        }
         _ if is_folder(name) && !walk.moved => Value::Environment,
         _ if SET_BY_SHELL.contains(&name) => Value::Unknown,
         _ => Value::Environment,

@@ -434,6 +434,8 @@ fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
         true => is_given,
         false => is_descriptor(file),
     };
+    // what another command prints may be the name of the input
+    let is_printed = |word: &Field| is_given && word.hole != Hole::None && !word.environment;
     let mut before = "";
     let given = words.iter().find(|word| {
         let follows = matches!(before, "-f" | "--file" | "--makefile");
@@ -444,7 +446,9 @@ fn check_makefile(words: &[Field], feed: &Feed) -> Result<()> {
         let behind = letters.and_then(|letters| Some(letters.split_once('f')?.1));
         let attached = attached.filter_map(|option| text.strip_prefix(option));
         let mut attached = attached.chain(behind);
-        follows && (word.process.is_some() || is_input(&word.text)) || attached.any(is_input)
+        let is_open = word.process.is_some() || is_printed(word);
+        follows && (is_open || is_input(&word.text))
+            || attached.any(|file| is_input(file) || is_printed(word))
     });
     match given {
         Some(file) => refuse("the recipes of `make`", file),
@@ -519,6 +523,7 @@ impl Walk<'_> {
         match program {
             "sed" | "gsed" => check_code_of_sed(words, feed)?,
             "make" | "gmake" => {
+                self.make_input |= !matches!(feed, Feed::Nothing);
                 check_makefile(words, feed)?;
                 self.check_values_of_make(words)?;
             }

@@ -1,13 +1,15 @@
 //! The effects of commands on files, variables and the folder.
 
 use super::Result;
+use super::checks::is_descriptor;
 use super::options::{Sorted, split_value};
 use super::{listed, sed};
 use crate::files::only_names;
-use crate::table::{ASSIGNS, CODE_PROGRAMS, OUTPUT_FILES, WRITERS, Writes};
-use crate::variables::loads_code;
+use crate::syntax::is_noted;
+use crate::table::{ASSIGNS, CODE_PROGRAMS, LINKING, OUTPUT_FILES, WRITERS, Writes};
+use crate::variables::{is_proxy, loads_code};
 use crate::walk::{Folder, Scope, Walk};
-use crate::words::{Field, Hole, shown};
+use crate::words::{Field, Hole, shown, with_substitutions};
 use crate::wrappers::Wrapper;
 
 impl Walk<'_> {
@@ -38,13 +40,22 @@ impl Walk<'_> {
                 let Some((name, value)) = field.text.split_once('=') else {
                     continue;
                 };
+                // for the command alone: the shell keeps its own value
+                if scope.level == 0 && !is_noted(program) && !self.assigned.contains(name) {
+                    self.passed.insert(name.to_owned());
+                }
                 self.assigned.insert(name.to_owned());
                 self.named_program(name, value)?;
-                if loads_code(name) {
-                    self.push(vec![format!("{name}="), value.to_owned()])?;
+                if loads_code(name) || is_proxy(name) && field.hole != Hole::None {
+                    self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;
                 }
             }
         }
+        // also if the copy is that of a link
+        let is_input = |field: &Field| {
+            is_descriptor(&field.text) && field.text.contains('/') && field.text != "/dev/null"
+        };
+        self.links_input |= listed(LINKING, program) && rest.iter().any(is_input);
         if program != "git" && !only_names(program) {
             let is_code = listed(CODE_PROGRAMS, program);
             for field in rest {

@@ -18,6 +18,7 @@ use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
 use super::foreign::{may_be_folder, may_differ};
+use super::option_table::{HARMLESS_OPTIONS, TAKES_NUMBER};
 use super::syntax::{Dialect, is_noted};
 use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED};
 use super::variables::{ARRAYS, Given, check_variable, variable_of};
@@ -29,7 +30,7 @@ pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
 use effects::joined;
 pub(super) use names::known_name;
-use options::{Sorted, after_assignments, behind_dashes, check_name, line_of, sort};
+use options::{behind_dashes, check_name, line_of, sort, wrapped_words};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
 use shells::check_terminal;
@@ -405,12 +406,13 @@ impl Walk<'_> {
         scope: &Scope<'_>,
     ) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
-        // an option of these, whatever it is, neither runs nor writes anything
-        let counts = listed("head tail kill", program);
-        for field in rest.iter().filter(|_| !counts) {
+        let counts = listed(TAKES_NUMBER, program);
+        let is_harmless = listed(HARMLESS_OPTIONS, program);
+        for field in rest.iter().filter(|_| !is_harmless) {
             let dashes = field.text.trim_start_matches('-');
+            let is_number = counts && field.environment && !field.text.starts_with("--");
             let bare_option = field.text.starts_with('-') && dashes.starts_with(['$', '`']);
-            if field.hole == Hole::Within && bare_option {
+            if !is_number && field.hole == Hole::Within && bare_option {
                 return refuse("an option", field);
             }
         }
@@ -429,9 +431,7 @@ impl Walk<'_> {
                     let expands = match known {
                         Some(value) => array && value.contains(['$', '`', '<', '>']),
                         None => {
-                            let is_array = declares_arrays
-                                || self.arrays.contains(variable_of(name))
-                                || ARRAYS.contains(&variable_of(name));
+                            let is_array = declares_arrays || self.may_be_array(name);
                             !array && is_array && !field.environment
                         }
                     };
@@ -456,6 +456,19 @@ impl Walk<'_> {
         }
         let temporary = |field: &Field| self.is_temporary(field, scope);
         check_deletion(fields, letters, long, &scope.folder, temporary)
+    }
+
+    /// Whether a name may be that of an array, of which the text may determine the beginning only.
+    fn may_be_array(&self, name: &str) -> bool {
+        let mut arrays = self
+            .arrays
+            .iter()
+            .map(String::as_str)
+            .chain(ARRAYS.iter().copied());
+        match name.split_once(['$', '`']) {
+            Some((begin, _)) => arrays.any(|array| array.starts_with(begin)),
+            None => arrays.any(|array| array == variable_of(name)),
+        }
     }
 
     fn next(&mut self, program: &str, fields: &[Field], feed: &Feed) -> Result<Run> {
@@ -656,45 +669,4 @@ impl Walk<'_> {
             None => Ok(Run::Input),
         }
     }
-}
-
-/// Returns the command that a wrapper runs, from its sorted words.
-fn wrapped_words(wrapper: &Wrapper, sorted: &Sorted<'_>) -> Result<Run> {
-    let rest = if wrapper.assigns {
-        after_assignments(sorted.rest)?
-    } else {
-        sorted.rest
-    };
-    if !sorted.lines.is_empty() {
-        let lines = sorted
-            .lines
-            .iter()
-            .map(|line| line_of(std::slice::from_ref(line)));
-        return Ok(Run::All(lines.collect::<Result<_>>()?));
-    }
-    if !sorted.programs.is_empty() {
-        let rest = sorted.operands.iter().chain(sorted.rest);
-        let words = |program: &Field| {
-            let mut words = vec![program.clone()];
-            words.extend(rest.clone().cloned());
-            Run::Words(words)
-        };
-        return Ok(Run::All(sorted.programs.iter().map(words).collect()));
-    }
-    // `flock FILE -c LINE`, `sg GROUP -c LINE`
-    if let [option, line, ..] = rest
-        && !wrapper.lines.is_empty()
-        && (option.text == "-c" || option.text == "--command")
-    {
-        return line_of(std::slice::from_ref(line));
-    }
-    if rest.is_empty() {
-        let reads = match wrapper.shell {
-            None => false,
-            Some("") => true,
-            Some(options) => sorted.seen.iter().any(|option| listed(options, option)),
-        };
-        return Ok(if reads { Run::Input } else { Run::Nothing });
-    }
-    Ok(Run::Words(rest.to_vec()))
 }

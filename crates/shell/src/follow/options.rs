@@ -183,6 +183,10 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                 keep(&mut sorted, &name, value)?;
                 break;
             }
+            // `nice -$N`
+            if letter == '$' && field.environment && wrapper.flags.contains('0') {
+                break;
+            }
             if !wrapper.flags.contains(letter) {
                 return refuse("an option", field);
             }
@@ -254,4 +258,45 @@ pub(super) fn behind_dashes(words: &[Field]) -> &[Field] {
         [dashes, rest @ ..] if dashes.text == "--" => rest,
         words => words,
     }
+}
+
+/// Returns the command that a wrapper runs, from its sorted words.
+pub(super) fn wrapped_words(wrapper: &Wrapper, sorted: &Sorted<'_>) -> Result<Run> {
+    let rest = if wrapper.assigns {
+        after_assignments(sorted.rest)?
+    } else {
+        sorted.rest
+    };
+    if !sorted.lines.is_empty() {
+        let lines = sorted
+            .lines
+            .iter()
+            .map(|line| line_of(std::slice::from_ref(line)));
+        return Ok(Run::All(lines.collect::<Result<_>>()?));
+    }
+    if !sorted.programs.is_empty() {
+        let rest = sorted.operands.iter().chain(sorted.rest);
+        let words = |program: &Field| {
+            let mut words = vec![program.clone()];
+            words.extend(rest.clone().cloned());
+            Run::Words(words)
+        };
+        return Ok(Run::All(sorted.programs.iter().map(words).collect()));
+    }
+    // `flock FILE -c LINE`, `sg GROUP -c LINE`
+    if let [option, line, ..] = rest
+        && !wrapper.lines.is_empty()
+        && (option.text == "-c" || option.text == "--command")
+    {
+        return line_of(std::slice::from_ref(line));
+    }
+    if rest.is_empty() {
+        let reads = match wrapper.shell {
+            None => false,
+            Some("") => true,
+            Some(options) => sorted.seen.iter().any(|option| listed(options, option)),
+        };
+        return Ok(if reads { Run::Input } else { Run::Nothing });
+    }
+    Ok(Run::Words(rest.to_vec()))
 }

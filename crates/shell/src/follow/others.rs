@@ -152,7 +152,8 @@ fn files_of_prove(words: &[Field]) -> Result<Vec<Run>> {
 /// Whether the text does not determine a subcommand. A word with a slash is a path: `cmake ../$x`.
 pub(super) fn is_open_subcommand(word: &Field) -> bool {
     let is_part = word.hole != Hole::None || word.pattern || has_mark(&word.text);
-    let is_name = !word.text.starts_with('-') && !word.text.contains('/');
+    // `cargo +$TOOLCHAIN`
+    let is_name = !word.text.starts_with(['-', '+']) && !word.text.contains('/');
     word.hole == Hole::Start || word.silent || is_part && is_name
 }
 

@@ -261,6 +261,9 @@ impl Walk<'_> {
         if open || is_descriptor(&file.text) && !null || self.writes_file(base(&file.text)) {
             return refuse("the content of a file that a shell reads", file);
         }
+        if !null {
+            self.push(vec![".".to_owned(), file.text.clone()])?;
+        }
         let from = self.ran.len();
         self.ran.push((file.text.clone(), true));
         self.check_ran(from)

@@ -1,6 +1,61 @@
-//! The texts in expansions, and the scripts in words.
+//! The texts in expansions and in braces behind them, and the scripts in words.
 
+use super::cursor::{Parser, Result};
+use super::parts::{GIVES_LINE, push};
 use super::{Alternative, Part, Script, Word};
+
+impl Parser<'_> {
+    /// Parses braces behind the name of a variable: `$x{a,.b}` is `{$xa,$x.b}`. Only plain texts and numbers may stand in them.
+    pub(super) fn names_in_braces(&mut self, name: &str, out: &mut Word) -> Result<()> {
+        let inner = self.rest().get(1..).and_then(|rest| rest.split_once('}'));
+        let part = |c: char| c.is_ascii_alphanumeric() || "_.,-/+:=@%".contains(c);
+        let goes_on = |c: char| c == '_' || c == '{' || c == '[' || c.is_ascii_alphanumeric();
+        let Some((inner, behind)) = inner else {
+            return self.fail();
+        };
+        if !inner.chars().all(part) || behind.starts_with(goes_on) {
+            return self.fail();
+        }
+        let Some(texts) = alternatives_of(inner) else {
+            return self.fail();
+        };
+        self.pos += inner.len() + 2;
+        push(out, '{', false);
+        for (nth, text) in texts.iter().enumerate() {
+            if nth > 0 {
+                push(out, ',', false);
+            }
+            let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+            let rest = text.trim_start_matches(is_part);
+            let name = format!("{name}{}", text.strip_suffix(rest).unwrap_or_default());
+            self.names.texts.whole |= GIVES_LINE.contains(&name.as_str());
+            out.push(Part::Param {
+                written: format!("${name}"),
+                quoted: false,
+                name,
+            });
+            rest.chars().for_each(|c| push(out, c, false));
+        }
+        push(out, '}', false);
+        Ok(())
+    }
+}
+
+/// Returns the texts of plain braces: `a,b` and `1..3`. Bash leaves others as they are.
+fn alternatives_of(inner: &str) -> Option<Vec<String>> {
+    const MOST: i64 = 64;
+    if inner.contains(',') {
+        return Some(inner.split(',').map(str::to_owned).collect());
+    }
+    let (first, last) = inner.split_once("..")?;
+    let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
+    let (first, last): (i64, i64) = match has_zeros(first) || has_zeros(last) {
+        true => return None,
+        false => (first.parse().ok()?, last.parse().ok()?),
+    };
+    let is_short = 0 <= first && first < last && last - first < MOST;
+    is_short.then(|| (first..=last).map(|number| number.to_string()).collect())
+}
 
 /// Returns the scripts in the parts of a word.
 pub(super) fn scripts_of(word: Word) -> Vec<Script> {
@@ -54,12 +109,13 @@ pub(super) fn alternative(mut inner: Word) -> Option<Alternative> {
     let behind = first.find(|c: char| c != '_' && !c.is_ascii_alphanumeric() && c != '@')?;
     let rest = first.split_off(behind);
     let rest = rest.strip_prefix(':').unwrap_or(&rest);
-    let or_nothing = rest.starts_with('+');
+    let (or_nothing, assigns) = (rest.starts_with('+'), rest.starts_with('='));
     let text = rest.strip_prefix(['-', '=', '+'])?.to_owned();
     let is_named = !first.is_empty();
     *first = text;
     is_named.then_some(Alternative {
         or_nothing,
+        assigns,
         word: inner,
     })
 }

@@ -131,6 +131,8 @@ pub(crate) enum Part {
 pub(crate) struct Alternative {
     /// Whether it is the text or nothing, and not the value or the text.
     pub(crate) or_nothing: bool,
+    /// Whether the parameter gets the text as its value.
+    pub(crate) assigns: bool,
     /// The text, in which commands are expansions that are not evaluated.
     pub(crate) word: Word,
 }

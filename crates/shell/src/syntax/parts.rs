@@ -377,7 +377,7 @@ impl Parser<'_> {
                 self.names.texts.whole |= GIVES_LINE.contains(&name.as_str());
                 // Bash expands braces first: `$x{a,b}` is `$xa $xb`
                 if !quoted && self.peek() == Some('{') {
-                    return self.fail();
+                    return self.names_in_braces(&name, out);
                 }
                 out.push(Part::Param {
                     name,
@@ -462,14 +462,17 @@ impl Parser<'_> {
         self.names.texts.whole |= GIVES_LINE.iter().any(|name| written.contains(name));
         let offset = written.split_once(':').map(|(_, offset)| offset);
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
-        if written.contains(['=', '[']) || offset.is_some() {
-            self.names.assign_all(&written);
-            self.names.subscripts(&written, false);
-        }
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {
             self.names.texts.evaluate_parts(&inner);
             self.names.texts.evaluate(offset);
+        }
+        let (scripts, inner) = without_scripts(inner);
+        let text = alternative(inner);
+        let is_text = text.as_ref().is_some_and(|text| !text.assigns);
+        if written.contains('[') || written.contains('=') && !is_text || offset.is_some() {
+            self.names.assign_all(&written);
+            self.names.subscripts(&written, false);
         }
         // `${!x}` reads the variable that `x` names, with its subscript
         if let Some(rest) = written.strip_prefix("${!") {
@@ -499,12 +502,11 @@ impl Parser<'_> {
         }
         self.names.may_fail += usize::from(written.contains(['!', '?', '@']));
         self.names.texts.cuts |= written.contains(['/', '%', '#', '^', ',']) || offset.is_some();
-        let (scripts, inner) = without_scripts(inner);
         out.push(Part::Opaque {
             scripts,
             quoted,
             written,
-            text: alternative(inner),
+            text,
         });
         Ok(())
     }
@@ -541,7 +543,7 @@ impl Parser<'_> {
 }
 
 /// Variables that hold the text of the line, with its comments.
-const GIVES_LINE: [&str; 3] = [
+pub(super) const GIVES_LINE: [&str; 3] = [
     "BASH_EXECUTION_STRING",
     "ZSH_EXECUTION_STRING",
     "READLINE_LINE",
@@ -604,7 +606,7 @@ pub(super) fn is_joined(written: &str) -> bool {
     written.contains("\\\n")
 }
 
-fn push(out: &mut Word, c: char, quoted: bool) {
+pub(super) fn push(out: &mut Word, c: char, quoted: bool) {
     match out.last_mut() {
         Some(Part::Bare(text)) if !quoted => text.push(c),
         Some(Part::Quoted(text)) if quoted => text.push(c),

@@ -510,6 +510,12 @@ impl Parser<'_> {
         let is_integer = declaring && (has_letter('i') || words.iter().any(is_printed));
         self.names.dynamic |=
             builtin == "printf" && words.iter().any(|word| counts(&beginning(word)));
+        if builtin == "printf" {
+            // words before the option may be none: `printf $x -v y[1]`
+            let elements = words.iter().map(beginning);
+            let arrays = elements.filter_map(|text| Some(text.split_once('[')?.0.to_owned()));
+            self.names.arrays.extend(arrays);
+        }
         for word in words {
             let text = beginning(word);
             // `declare -n`: the value is the name of another variable

@@ -48,7 +48,7 @@ fn dots_and_patterns_may_be_the_folder_above() {
     all_are_unknown(&[
         "rm -rf /srv/${x-.}./x",
         "rm -rf /srv/.$x./x",
-        "rm -rf \"/srv/.${HOME:+.}/x\"",
+        "rm -rf \"/srv/.${HOME:-.}/x\"",
         "rm -rf /srv/${x:-.}${y:-.}/x",
         "rm -rf /srv/.$(:)$x./x",
         "x=.$y; rm -rf /srv/$x/x",
@@ -69,6 +69,13 @@ fn dots_and_patterns_may_be_the_folder_above() {
         "rm -rf *.egg-info '.?' build-[0-9]/",
         "shopt -s extglob; rm -rf !(.git|*.md) *.@(o|a)",
     ]);
+}
+
+#[test]
+fn a_text_that_stands_there_or_not_is_read_as_both() {
+    let found = read("rm -rf \"/srv/.${HOME:+.}/x\"").unwrap();
+    assert_eq!(found[0][2], "/srv/./x");
+    assert_eq!(found[1][2], "/srv/../x");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 use guard_shell::{Command, Limits, ShellError, commands};
 
+mod alternatives;
 mod arithmetic;
 mod deletions;
 mod folders;

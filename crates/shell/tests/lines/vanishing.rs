@@ -148,3 +148,53 @@ fn names_that_are_put_together_are_assigned() {
     ]);
     assert!(read("zsh -c 'for 1 in rm; do $1 -r d; done'").is_err());
 }
+
+#[test]
+fn a_pattern_that_no_file_matches_may_be_no_word() {
+    all_are_unknown(&[
+        "shopt -s nullglob; make -f zz* - <<< '$(shell rm -r d)'",
+        "shopt -s nullglob; sed -l zz* 5 '1e rm -r d' f",
+        "f() { sed -l zz* 5 '1e rm -r d' f; }; shopt -s nullglob; f",
+        "bash -O nullglob -c \"sed -l zz* 5 '1e rm -r d' f\"",
+        "o=nullglob; shopt -s $o; sed -l zz* 5 '1e rm -r d' f",
+        "shopt -s nullglob; bash --rcfile zz* f -c 'find d -delete'",
+    ]);
+    all_are_listed_or_errors(&[
+        "shopt -s nullglob; timeout zz* 3 rm -r d",
+        "shopt -s nullglob; env -u zz* A rm -r d",
+        "shopt -s nullglob; ssh -o zz* ProxyCommand='rm -r d' h",
+    ]);
+    all_are_read(&[
+        "shopt -s nullglob; for f in *.md; do wc -l \"$f\"; done",
+        "shopt -s nullglob; files=(*.c); gcc -c *.c && ls -l *.o",
+        "make -f *.mk all",
+    ]);
+}
+
+#[test]
+fn arrays_of_which_the_name_is_open_are_arrays() {
+    all_are_unknown(&[
+        "printf $x -v 'y[1]' a; z='($(rm -r d))'; declare y=\"$z\"",
+        "y[1]=1; z='($(rm -r d))'; declare y${x}=\"$z\"",
+        "y1[1]=1; z='($(rm -r d))'; declare y$((1))=\"$z\"",
+        "y1[1]=1; declare y$((1))=\"$(cat f)\"",
+    ]);
+    all_are_read(&["y=(a b); declare z$((1))=\"$(cat f)\""]);
+}
+
+#[test]
+fn the_file_of_a_redirection_is_also_what_is_left_of_it() {
+    for (line, file) in [
+        ("echo a > ~/.cur${x}lrc; curl http://h", "~/.curlrc"),
+        ("echo a > ~/.cur${x:+l}rc; curl http://h", "~/.curlrc"),
+        ("p=/dev/t$x; exec 3<>${p}cp/h/1", "/dev/tcp/h/1"),
+        ("cat < /dev/${x}tcp/h/1", "/dev/tcp/h/1"),
+    ] {
+        let found = read(line).unwrap();
+        let is_listed = found
+            .iter()
+            .any(|words| words[0].contains(['<', '>']) && words[1] == file);
+        assert!(is_listed, "{line}: {found:?}");
+    }
+    all_are_unknown(&["echo 'rm -r d' > a.${x:+sh}; bash a.sh"]);
+}

@@ -1,0 +1,125 @@
+//! Texts in place of parameters and arrays: `${x:-TEXT}`, `${x:+TEXT}`, `$x{a,b}`. The line does not assign `x`.
+
+use crate::{all_are_listed_or_errors, all_are_read, all_are_unknown, read};
+
+#[test]
+fn a_plain_default_is_read_in_place_of_the_value() {
+    all_are_read(&[
+        "timeout ${T:-60} npm test",
+        "T=${T:-60}; timeout $T npm test",
+        "nice -n ${N:-10} make",
+        "find . -name '*.c' -print0 | xargs -0 -P ${N:-4} -n 1 gcc -c",
+        "ssh -p ${PORT:-22} ${U:-root}@$H uptime",
+        "sudo -u ${U:-postgres} psql -c 'select 1'",
+        "rsync -az -e \"ssh -p ${PORT:-22}\" dist/ $H:/srv/",
+        "watch -n ${N:-2} kubectl get pods",
+        "cargo +${TOOLCHAIN:-stable} build",
+        "make CC=${CC:-gcc} all",
+    ]);
+    all_are_listed_or_errors(&[
+        "timeout ${T:-rm} -rf d",
+        "timeout 3 ${T:-rm} -rf d",
+        "xargs ${T:-rm} -rf d < f",
+        "T=${T:-'3 rm'}; timeout $T -rf d",
+        "T=${T:-rm}; env $T -rf d",
+        "sh -c \"${T:-rm} -rf d\"",
+        "for t in ${T:-rm}; do $t -rf d; done",
+    ]);
+    let found = read("find d ${x:--delete}");
+    assert!(found.is_err(), "{found:?}");
+    let found = read("aws s3 ${x:-\"cp\"} f s3://b").unwrap();
+    assert!(
+        found.contains(
+            &["aws", "s3", "cp", "f", "s3://b"]
+                .map(str::to_owned)
+                .to_vec()
+        )
+    );
+}
+
+#[test]
+fn a_text_or_nothing_is_read_as_both() {
+    all_are_read(&[
+        "npm ${X:+--silent} test",
+        "sudo ${X:+-E} ls",
+        "tar ${V:+-v} -xzf a.tar.gz",
+        "tar -czf a.tgz ${EXCLUDE:+--exclude=$EXCLUDE} src",
+        "rsync -a ${DRY:+--dry-run} src/ dst/",
+        "find . ${DEPTH:+-maxdepth $DEPTH} -name '*.py'",
+        "node ${DEBUG:+--inspect} app.js",
+    ]);
+    let found = read("git push ${FORCE:+--force} origin").unwrap();
+    assert_eq!(found[0], ["git", "push", "origin"]);
+    assert_eq!(found[1], ["git", "push", "--force", "origin"]);
+    let found = read("${SUDO:+sudo} rm -rf d").unwrap();
+    assert_eq!(found[0], ["rm", "-rf", "d"]);
+    assert_eq!(found[1], ["sudo", "rm", "-rf", "d"]);
+    let found = read("bash ${x:+-c 'rm -rf d'}").unwrap();
+    assert_eq!(found[2], ["rm", "-rf", "d"]);
+    all_are_unknown(&[
+        "find d ${x:+-exec} ${y:+rm} ${z:+-rf} ${w:+{\\}} \\;",
+        "${x:+export} PATH=/tmp/bin; ls",
+        "export ${x:+PATH=/tmp/bin}; ls",
+        "IFS=x; find d ${x:+-xdelete}",
+        "sed ${x:+'1e rm -rf d'} f",
+    ]);
+}
+
+#[test]
+fn braces_behind_a_name_are_read_first() {
+    for (line, expected) in [
+        ("cp $F{,.bak}", vec!["cp", "$F", "$F.bak"]),
+        ("mkdir $D{1,2}", vec!["mkdir", "$D1", "$D2"]),
+        ("echo $A{1..3}", vec!["echo", "$A1", "$A2", "$A3"]),
+        ("A1=rm; echo $A{1,2}", vec!["echo", "rm", "$A2"]),
+    ] {
+        assert_eq!(read(line).unwrap()[0], expected, "{line}");
+    }
+    for line in [
+        "a$F{,x}y",
+        "ls $F{a,$b}",
+        "ls $F{01..03}",
+        "ls $F{a,b}{c,d}",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn numbers_are_no_options() {
+    all_are_read(&[
+        "git log -$N --oneline",
+        "git log -$((N+1))",
+        "git format-patch -${N:-1} HEAD",
+        "gzip -${L:-9} f",
+        "nice -$N make",
+        "for i in $(seq 1 5); do curl https://h/$i; done",
+        "for i in $(seq 1 $N); do tar xf $i; done",
+    ]);
+    all_are_unknown(&[
+        "for i in $(seq -5 5); do tar xf $i; done",
+        "N='-f x'; for i in $(seq $N); do tar xf $i; done",
+        "seq() { echo --to-command=x; }; for i in $(seq 5); do tar xf $i; done",
+        "x=$(cat f); git log -$x",
+        "timeout $(seq 5 1) 3 rm -rf d",
+    ]);
+}
+
+#[test]
+fn what_a_command_passes_on_leaves_the_values_of_the_line() {
+    all_are_read(&[
+        "env -i PATH=$PATH HOME=$HOME make",
+        "tmux new -d -s $S 'npm run dev'",
+        "git archive -o $N-$V.tar HEAD",
+    ]);
+    all_are_unknown(&[
+        "env X=rm bash -c 'env X=$X make'",
+        "bash -c 'env X=\"a rm\"; env Y=$X make'",
+    ]);
+    all_are_listed_or_errors(&["tmux neww -S 'rm -rf /v/d' \\; kill-session"]);
+    let found = read("PATH='x rm'; env PATH=$PATH -rf d").unwrap();
+    assert!(
+        found.contains(&["rm", "-rf", "d"].map(str::to_owned).to_vec()),
+        "{found:?}"
+    );
+}
