@@ -84,14 +84,39 @@ pub enum ShellError {
     /// The text does not determine which commands run.
     Undetermined {
         /// The construct that is not determined.
-        what: &'static str,
+        what: Construct,
         /// The source text of the construct.
         written: String,
     },
 }
 
+/// A construct that a text does not determine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Construct {
+    /// A word that is, or may be, an option which the tables of its program do not know.
+    Option,
+    /// Another one, by what it is called.
+    Other(&'static str),
+}
+
+impl From<&'static str> for Construct {
+    fn from(name: &'static str) -> Construct {
+        Construct::Other(name)
+    }
+}
+
+impl fmt::Display for Construct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Construct::Option => "an option",
+            Construct::Other(name) => name,
+        })
+    }
+}
+
 impl ShellError {
-    fn undetermined(what: &'static str, written: &str) -> ShellError {
+    fn undetermined(what: impl Into<Construct>, written: &str) -> ShellError {
+        let what = what.into();
         const SHOWN: usize = 40;
         let mut shown: String = written.chars().take(SHOWN).collect();
         if shown.len() < written.len() {

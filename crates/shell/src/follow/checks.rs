@@ -5,7 +5,6 @@ use super::options::split_value;
 use super::others::{letters_with_values, option_of};
 use super::programs::FOUND;
 use super::{Result, base, has_mark, joined, refuse, sed, unversioned};
-use crate::ShellError;
 use crate::components::{Climb, Components};
 use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
@@ -14,6 +13,7 @@ use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIO
 use crate::variables::{loads_code, may_run, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
+use crate::{Construct, ShellError};
 
 /// Whether a path may refer to an open file descriptor, from whichever folder: `../dev/stdin`, `fd/0`.
 pub(crate) fn is_descriptor(path: &str) -> bool {
@@ -130,7 +130,7 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
         _ => word.hides_option() && is_noted(program),
     };
     if let Some(word) = options.find(is_hidden) {
-        return refuse("an option", word);
+        return refuse(Construct::Option, word);
     }
     let has_letters = |letters: &[char]| {
         words
@@ -252,7 +252,7 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
             continue;
         }
         if word.leading() > limit {
-            return refuse("an option", word);
+            return refuse(Construct::Option, word);
         }
         let text = word.text.as_str();
         if text == "--" {
@@ -265,7 +265,7 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
             Hole::Start => Some(word.determined()).filter(|text| text.starts_with('-')),
         };
         if begins.is_some_and(|text| is_open_option(text, table.values)) {
-            return refuse("an option", word);
+            return refuse(Construct::Option, word);
         }
         n_values = match (text.strip_prefix("--"), text.strip_prefix('-')) {
             (Some(long), _) => {
@@ -304,7 +304,7 @@ fn check_options_of_deletion(words: &[Field], letters: &str) -> Result<()> {
     };
     let mut options = options.filter(|word| is_open(word) || matches_option(word));
     match options.next() {
-        Some(word) if !letters.is_empty() => refuse("an option", word),
+        Some(word) if !letters.is_empty() => refuse(Construct::Option, word),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use super::options::{given_line, line_of, split_value, take};
 use super::others::{is_open_subcommand, lines_of_options};
 use super::{Place, Result, Run, base, listed, refuse};
+use crate::Construct;
 use crate::option_table::{
     GIT_ASKS_FOLDER, GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES,
 };
@@ -38,7 +39,7 @@ impl Walk<'_> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             if word.leading() > Leading::Determined || word.silent {
-                return refuse("an option", word);
+                return refuse(Construct::Option, word);
             }
             if !word.text.starts_with('-') {
                 break;

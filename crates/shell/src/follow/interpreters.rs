@@ -7,10 +7,10 @@ use super::checks::is_descriptor;
 use super::options::{split_value, take};
 use super::others::option_of;
 use super::{Result, listed, refuse, unversioned};
-use crate::ShellError;
 use crate::feed::Feed;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
+use crate::{Construct, ShellError};
 
 /// The meaning of an interpreter's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Walk<'_> {
             at += 1;
             let text = word.text.as_str();
             if word.hides_option() && !ended {
-                return refuse("an option", word);
+                return refuse(Construct::Option, word);
             }
             let is_option = text.starts_with('-') && text != "-" && word.hole != Hole::Start;
             if ended || !is_option {

@@ -14,7 +14,6 @@ mod shells;
 mod tmux;
 mod vanishing;
 
-use super::ShellError;
 use super::feed::{Feed, may_read_script, script_is_read};
 use super::files::only_names;
 use super::foreign::{may_be_folder, may_differ};
@@ -25,6 +24,7 @@ use super::variables::{ARRAYS, Given, check_variable, variable_of};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
 use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
+use super::{Construct, ShellError};
 
 pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
@@ -118,7 +118,7 @@ pub(super) fn base(text: &str) -> &str {
     text.rsplit('/').next().unwrap_or(text)
 }
 
-fn refuse<T>(what: &'static str, field: &Field) -> Result<T> {
+fn refuse<T>(what: impl Into<Construct>, field: &Field) -> Result<T> {
     Err(ShellError::undetermined(what, &field.text))
 }
 
@@ -413,7 +413,7 @@ impl Walk<'_> {
             let is_number = counts && field.environment && !field.text.starts_with("--");
             let bare_option = field.text.starts_with('-') && dashes.starts_with(['$', '`']);
             if !is_number && field.hole == Hole::Within && bare_option {
-                return refuse("an option", field);
+                return refuse(Construct::Option, field);
             }
         }
         if EVALUATES_SUBSCRIPTS.contains(&program) || program == "command" || program == "builtin" {
@@ -647,7 +647,7 @@ impl Walk<'_> {
     /// the times.
     fn later(&mut self, program: &str, rest: &[Field]) -> Result<Run> {
         if let Some(word) = rest.iter().find(|word| word.hides_option()) {
-            return refuse("an option", word);
+            return refuse(Construct::Option, word);
         }
         let letters = |field: &&Field| field.text.starts_with('-') && field.text.len() > 1;
         let asks = |field: &Field| field.text.contains(['l', 'r', 'd', 'c', 'V', 'e']);

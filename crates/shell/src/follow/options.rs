@@ -1,6 +1,7 @@
 //! Parsing of options by the tables.
 
 use super::{Result, Run, base, listed, refuse};
+use crate::Construct;
 use crate::table::NAMED_BY_CALL;
 use crate::variables::{Given, check_variable, loads_code, runs_values_of};
 use crate::words::{Field, Hole};
@@ -118,7 +119,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
             if field.environment && !field.silent && !field.hides_option() {
                 break;
             }
-            return refuse("an option", field);
+            return refuse(Construct::Option, field);
         }
         let text = field.text.as_str();
         if text == "--" {
@@ -132,7 +133,7 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) = split_value(long);
             let Some((name, takes)) = long_option(wrapper, name) else {
-                return refuse("an option", field);
+                return refuse(Construct::Option, field);
             };
             if takes {
                 let value = match value {
@@ -188,11 +189,11 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
                 break;
             }
             if !wrapper.flags.contains(letter) {
-                return refuse("an option", field);
+                return refuse(Construct::Option, field);
             }
         }
         if field.may_split() || field.pattern {
-            return refuse("an option", field);
+            return refuse(Construct::Option, field);
         }
     }
     let rest = words.get(at..).unwrap_or_default();

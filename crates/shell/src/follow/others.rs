@@ -5,6 +5,7 @@ use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{given_line, line_of, sort, split_value, take};
 use super::programs::{FOUND, is_outside, with_found};
 use super::{Place, Result, Run, base, has_mark, listed, refuse};
+use crate::Construct;
 use crate::components::Components;
 use crate::feed::Feed;
 use crate::option_table::OPTIONED;
@@ -375,7 +376,7 @@ pub(super) fn lines_of_options(program: &str, words: &[Field]) -> Result<Vec<Run
         let Some((name, inside, is_short)) = option_in(&word.text) else {
             // `$x--strip-program=LINE`
             if word.hole != Hole::None && option_in(word.rest()).is_some() {
-                return refuse("an option", word);
+                return refuse(Construct::Option, word);
             }
             continue;
         };

@@ -5,7 +5,6 @@ use super::options::{
     split_value, take,
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
-use crate::ShellError;
 use crate::components::Climb;
 use crate::feed::Feed;
 use crate::option_table::FIND_VALUES;
@@ -14,6 +13,7 @@ use crate::table::SHELLS;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
+use crate::{Construct, ShellError};
 
 impl Walk<'_> {
     /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point is
@@ -406,7 +406,7 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
 /// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
 pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
     if let Some(word) = words.iter().find(|word| word.hides_option()) {
-        return refuse("an option", word);
+        return refuse(Construct::Option, word);
     }
     let dashes = words
         .iter()
@@ -556,7 +556,7 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word.hole == Hole::Start {
-            return refuse("an option", word);
+            return refuse(Construct::Option, word);
         }
         let letters = word.text.strip_prefix('-').unwrap_or_default();
         let Some(place) = letters.find(|letter| values.contains(letter)) else {

@@ -1,7 +1,6 @@
 //! Commands if parts of their words, or whole words, are empty: `rm $x-rf d`, `timeout $x 3 rm f`.
 
 use super::{Result, Run, listed, refuse, unversioned};
-use crate::ShellError;
 use crate::feed::Feed;
 use crate::syntax::is_noted;
 use crate::table::{ASSIGNS, EDITORS, SHELLS};
@@ -9,6 +8,7 @@ use crate::variables::runs_values_of;
 use crate::walk::{Scope, Walk};
 use crate::words::{ATOM, Field, shown};
 use crate::wrappers::WRAPPERS;
+use crate::{Construct, ShellError};
 
 /// Programs beside [`WRAPPERS`] in which options with values and operands stand before what runs.
 const TAKES_PLACES: &str =
@@ -102,7 +102,7 @@ impl Walk<'_> {
             let run = match self.next(program, &words, feed) {
                 Ok(run) => run,
                 Err(ShellError::Undetermined {
-                    what: "an option",
+                    what: Construct::Option,
                     written,
                 }) if !written.contains(['$', '`']) => continue,
                 Err(error) => return Err(error),
