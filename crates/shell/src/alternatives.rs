@@ -2,11 +2,12 @@
 
 use super::ShellError;
 use super::components::Climb;
+use super::constants::Elements;
 use super::field::Leading;
 use super::gather::Expansion;
-use super::syntax::{Alternative, Dialect, Part, Word, literal};
+use super::syntax::{Alternative, Dialect, Inner, Part, Word, literal};
 use super::walk::{Scope, Walk};
-use super::words::{Atom, Class, Field, Value, is_one_word, parameter};
+use super::words::{ATOM, Atom, Class, Field, Value, is_one_word, parameter};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
@@ -32,9 +33,12 @@ impl Choices {
     /// Returns whether the next text stands there, if it is one of those that are chosen.
     pub(super) fn next(&mut self, alternative: &Alternative, scope: &Scope<'_>) -> Option<bool> {
         let taken = self.taken.filter(|_| is_chosen(alternative, scope))?;
-        let is_taken = taken >> self.nth & 1 == 1;
+        Some(self.take(taken))
+    }
+
+    fn take(&mut self, taken: usize) -> bool {
         self.nth += 1;
-        Some(is_taken)
+        taken >> (self.nth - 1) & 1 == 1
     }
 }
 
@@ -54,6 +58,38 @@ fn is_chosen(alternative: &Alternative, scope: &Scope<'_>) -> bool {
         && (!is_split || scope.parsed.dialect != Dialect::Extended)
 }
 
+/// Returns the number of texts and elements in a word that stand there or not.
+fn choices_in(word: &Word, scope: &Scope<'_>) -> usize {
+    if let Some(parts) = elements_of(word, scope) {
+        return parts.iter().filter(|part| !part.always).count();
+    }
+    let is_choice = |part: &&Part| match part {
+        Part::Opaque {
+            inner: Some(Inner::Text(text)),
+            ..
+        } => is_chosen(text, scope),
+        _ => false,
+    };
+    word.iter().filter(is_choice).count()
+}
+
+/// Returns the elements for which a word stands: `"${x[@]}"`.
+fn elements_of<'s>(word: &Word, scope: &'s Scope<'_>) -> Option<&'s [Elements]> {
+    let [
+        Part::Opaque {
+            quoted: true,
+            written,
+            ..
+        },
+    ] = word.as_slice()
+    else {
+        return None;
+    };
+    let name = written.strip_prefix("${")?.strip_suffix("[@]}")?;
+    let array = scope.arrays.get(name)?;
+    (array.n_open == 0 && !scope.splits_oddly).then_some(&array.parts)
+}
+
 /// Returns a part of a text in an expansion without quotes, which is split at blanks.
 pub(super) fn expanded(atom: Atom) -> Atom {
     match atom {
@@ -63,37 +99,49 @@ pub(super) fn expanded(atom: Atom) -> Atom {
 }
 
 impl Walk<'_> {
-    /// Returns the words of a command, for each choice of texts in them that stand there or not.
+    /// Returns the words of a command, for each choice of texts and elements in them that stand there or not.
     pub(super) fn chosen(&mut self, words: &[Word], scope: &Scope<'_>) -> Result<Vec<Vec<Field>>> {
-        let alternatives = words.iter().flatten().filter_map(|part| match part {
-            Part::Opaque { text, .. } => text.as_ref(),
-            _ => None,
-        });
-        let n_chosen = alternatives.filter(|one| is_chosen(one, scope)).count();
-        if n_chosen == 0 || n_chosen > MOST_CHOICES {
+        let n_chosen: usize = words.iter().map(|word| choices_in(word, scope)).sum();
+        if n_chosen > MOST_CHOICES {
             return Ok(vec![self.words(words, scope)?]);
         }
         let choices = 0..1 << n_chosen;
         choices
-            .map(|taken| self.fields_chosen(words, scope, Some(taken)))
+            .map(|taken| self.words_chosen(words, scope, taken))
             .collect()
     }
 
     /// Returns the words of a command, in which expansions stay as they are.
     pub(super) fn words(&mut self, words: &[Word], scope: &Scope<'_>) -> Result<Vec<Field>> {
-        self.fields_chosen(words, scope, None)
+        let mut fields = Vec::new();
+        for word in words {
+            fields.extend(self.fields(word, scope)?);
+        }
+        Ok(fields)
     }
 
-    fn fields_chosen(
+    fn words_chosen(
         &mut self,
         words: &[Word],
         scope: &Scope<'_>,
-        taken: Option<usize>,
+        taken: usize,
     ) -> Result<Vec<Field>> {
-        let mut choices = Choices { taken, nth: 0 };
+        let mut choices = Choices {
+            taken: Some(taken),
+            nth: 0,
+        };
         let mut fields = Vec::new();
         for word in words {
-            fields.extend(self.fields_of(word, scope, &mut choices)?);
+            let Some(parts) = elements_of(word, scope) else {
+                fields.extend(self.fields_of(word, scope, &mut choices)?);
+                continue;
+            };
+            for part in parts {
+                if part.always || choices.take(taken) {
+                    self.charge(part.words.iter().map(|word| ATOM + word.size()).sum())?;
+                    fields.extend(part.words.iter().cloned());
+                }
+            }
         }
         Ok(fields)
     }
@@ -146,7 +194,8 @@ pub(super) fn holds_plain_default(word: &Word) -> bool {
     match word.as_slice() {
         [
             Part::Opaque {
-                text: Some(text), ..
+                inner: Some(Inner::Text(text)),
+                ..
             },
         ] => {
             let plain = literal(&text.word).is_some_and(|text| is_plain_word(&text));

@@ -3,6 +3,7 @@
 use super::ShellError;
 use super::follow::{base, known_name, listed, unversioned};
 use super::option_table::GIT_FILES;
+use super::syntax::{Kind, Node, literal};
 use super::table::{
     CODE_FOLDERS, COMPILES, GIT_PLUMBING, MAY_WRITE, PROGRAM_FILES, READS, SHELLS, STARTUP_FILES,
     STORES, UNPACKS, WRITERS,
@@ -26,6 +27,11 @@ impl Walk<'_> {
         } else if field.hole != Hole::None && !field.tail {
             self.endings.insert(format!(".{end}"));
         }
+        self.writes_names(field);
+    }
+
+    /// Records the names that the line gives to a file that it writes.
+    pub(super) fn writes_names(&mut self, field: &Field) {
         self.writes(&field.text);
         if field.hole != Hole::None {
             self.writes(field.rest());
@@ -273,4 +279,23 @@ fn unpacks(program: &str, words: &[String]) -> bool {
         None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
     };
     letters.is_empty() || words.iter().enumerate().any(asks)
+}
+
+/// Whether a command is a program of the project: `./x`, `nohup bin/x`.
+pub(super) fn is_own(node: &Node) -> bool {
+    let Kind::Simple { words, .. } = &node.kind else {
+        return false;
+    };
+    let mut names = words.iter().map_while(literal);
+    let program = names.find(|name| !matches!(&**name, "nohup" | "setsid" | "time" | "exec"));
+    program.is_some_and(|path| {
+        path.contains('/') && !path.starts_with(['/', '~', '-']) && !path.contains("..")
+    })
+}
+
+/// Whether Bash opens a socket, for reading and writing, in place of a file.
+pub(super) fn opens_socket(path: &str) -> bool {
+    ["/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }

@@ -6,8 +6,9 @@ use super::alternatives::{
     begins_as_environment, has_plain_default, holds_plain_default, is_never_empty,
 };
 use super::components::Climb;
-use super::constants::constants;
+use super::constants::{Array, arrays, constants};
 use super::feed::{Feed, is_exec, script_is_read};
+use super::files::{is_own, opens_socket};
 pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
 use super::foreign::own_variable;
@@ -15,7 +16,7 @@ use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, is_proxy, loads_code, runs_values_of};
-use super::words::{Leading, Partial, shown, with_substitutions};
+use super::words::{Hole, Leading, Partial, shown, with_substitutions};
 use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -105,6 +106,7 @@ pub(super) struct Scope<'a> {
     /// Variables that are assigned once, of which only a part is known.
     pub(super) partial: HashMap<String, Partial>,
     constant: HashSet<String>,
+    pub(super) arrays: HashMap<String, Array>,
     /// `$0`, `$1`, …, if known; empty if there are no parameters and `$0` is the name by which the shell was called.
     pub(super) positional: Option<Vec<String>>,
     pub(super) functions: HashMap<&'a str, Vec<&'a Node>>,
@@ -280,6 +282,7 @@ impl<'l> Walk<'l> {
         partial.retain(|name, _| !names.dynamic && !names.assigned.contains_key(name));
         let mut scope = Scope {
             constant: constants(&parsed),
+            arrays: arrays(&parsed),
             parsed: &parsed,
             values,
             partial,
@@ -487,13 +490,14 @@ impl<'l> Walk<'l> {
         }
         let after = std::mem::replace(&mut scope.folder, before);
         for redirect in &node.redirects {
-            self.redirect(redirect, scope, &incoming)?;
+            self.redirect(redirect, is_own(node), scope, &incoming)?;
         }
         scope.folder = after;
         Ok(())
     }
 
     fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
+        self.assign_elements(assign, scope, always)?;
         let mut determined = String::new();
         let value = match self.value_of(&assign.value, scope)? {
             Ok(text) => Some(text),
@@ -555,6 +559,7 @@ impl<'l> Walk<'l> {
     fn redirect<'a>(
         &mut self,
         redirect: &'a Redirect,
+        is_own: bool,
         scope: &mut Scope<'a>,
         feed: &Feed,
     ) -> Result<()> {
@@ -579,7 +584,11 @@ impl<'l> Walk<'l> {
                             return Err(script_is_read(&field.text));
                         }
                         if redirect.operator.contains('>') {
-                            self.writes_to(&field);
+                            // what a program of the project prints, it may write as well
+                            match is_own && field.environment && field.hole != Hole::None {
+                                true => self.writes_names(&field),
+                                false => self.writes_to(&field),
+                            }
                             self.writes_for_git(&shown(&field, scope));
                         }
                         for path in field.readings() {
@@ -667,13 +676,6 @@ impl<'l> Walk<'l> {
         }
         Ok(())
     }
-}
-
-/// Whether Bash opens a socket, for reading and writing, in place of a file.
-fn opens_socket(path: &str) -> bool {
-    ["/dev/tcp/", "/dev/udp/"]
-        .iter()
-        .any(|folder| path.starts_with(folder))
 }
 
 fn raw_text(word: &Word) -> String {

@@ -6,7 +6,7 @@ use super::components::Climb;
 pub(super) use super::field::{Field, Hole, Leading, Partial};
 use super::gather::{Expansion, joined, split};
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
-use super::syntax::{Part, Word, is_plain_value, plants};
+use super::syntax::{Inner, Part, Word, is_plain_value, plants};
 use super::variables::SET_BY_SHELL;
 use super::walk::{Scope, Walk};
 
@@ -321,9 +321,13 @@ impl Walk<'_> {
                 Part::Opaque {
                     quoted,
                     written,
-                    text,
+                    inner,
                     ..
                 } => {
+                    let text = match inner {
+                        Some(Inner::Text(text)) => Some(text),
+                        _ => None,
+                    };
                     if let Some(alternative) = text
                         && let Some(is_taken) = choices.next(alternative, scope)
                     {
@@ -335,7 +339,7 @@ impl Walk<'_> {
                         atoms.extend(quoted.then_some(Atom::Empty));
                         continue;
                     }
-                    let expansion = self.opaque(written, *quoted, text.as_ref(), scope)?;
+                    let expansion = self.opaque(written, *quoted, text, scope)?;
                     atoms.push(Atom::Hole(expansion));
                 }
             }

@@ -78,11 +78,13 @@ impl Walk<'_> {
                     }
                 }
                 Writes::Last => {
+                    let words = without_remote_shell(program, rest);
                     // an option may precede its value, after the file
-                    let late = rest.iter().skip_while(|field| field.text.starts_with('-'));
+                    let late = words.iter().skip_while(|field| field.text.starts_with('-'));
                     let all = late.skip(1).any(|field| field.text.starts_with('-'));
-                    let first = operands().count().saturating_sub(1);
-                    for field in operands().skip(if all { 0 } else { first }) {
+                    let operands = words.iter().filter(|field| !field.text.starts_with('-'));
+                    let first = operands.clone().count().saturating_sub(1);
+                    for field in operands.skip(if all { 0 } else { first }) {
                         self.writes_to(field);
                     }
                 }
@@ -234,6 +236,19 @@ impl Walk<'_> {
             _ => {}
         }
     }
+}
+
+/// Returns words without the value of the option of `rsync` for a program that connects: `-e ssh`.
+fn without_remote_shell<'f>(program: &str, words: &'f [Field]) -> Vec<&'f Field> {
+    let befores = std::iter::once("").chain(words.iter().map(|word| word.text.as_str()));
+    let is_option = |before: &str| {
+        let is_short = before.starts_with('-') && !before.starts_with("--");
+        before == "--rsh" || is_short && before.find('e') == before.len().checked_sub(1)
+    };
+    let kept = words.iter().zip(befores);
+    kept.filter(|(_, before)| program != "rsync" || !is_option(before))
+        .map(|(word, _)| word)
+        .collect()
 }
 
 /// Whether an option may have `curl` name a file as the address does: `-O`, `-J`, `--remote-name`, and settings in a file.

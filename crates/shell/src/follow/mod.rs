@@ -466,7 +466,7 @@ impl Walk<'_> {
             .map(String::as_str)
             .chain(ARRAYS.iter().copied());
         match name.split_once(['$', '`']) {
-            Some((begin, _)) => arrays.any(|array| array.starts_with(begin)),
+            Some((begin, _)) => !begin.is_empty() && arrays.any(|array| array.starts_with(begin)),
             None => arrays.any(|array| array == variable_of(name)),
         }
     }

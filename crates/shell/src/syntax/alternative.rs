@@ -74,7 +74,7 @@ pub(super) fn scripts_of(word: Word) -> Vec<Script> {
 pub(super) fn without_scripts(word: Word) -> (Vec<Script>, Word) {
     let mut all = Vec::new();
     let parts = word.into_iter().map(|part| {
-        let (found, quoted, written, text) = match part {
+        let (found, quoted, written, inner) = match part {
             Part::Substitution {
                 script,
                 quoted,
@@ -85,8 +85,8 @@ pub(super) fn without_scripts(word: Word) -> (Vec<Script>, Word) {
                 scripts,
                 quoted,
                 written,
-                text,
-            } => (scripts, quoted, written, text),
+                inner,
+            } => (scripts, quoted, written, inner),
             part => return part,
         };
         all.extend(found);
@@ -94,7 +94,7 @@ pub(super) fn without_scripts(word: Word) -> (Vec<Script>, Word) {
             scripts: Vec::new(),
             quoted,
             written,
-            text,
+            inner,
         }
     });
     let word = parts.collect();

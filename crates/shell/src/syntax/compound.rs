@@ -65,7 +65,7 @@ impl Parser<'_> {
             scripts: scripts_of(parts),
             quoted: false,
             written: format!("(({text}))"),
-            text: None,
+            inner: None,
         })
     }
 

@@ -122,8 +122,16 @@ pub(crate) enum Part {
         scripts: Vec<Script>,
         quoted: bool,
         written: String,
-        text: Option<Alternative>,
+        inner: Option<Inner>,
     },
+}
+
+/// What an expansion, or the value of an array, holds.
+#[derive(Debug)]
+pub(crate) enum Inner {
+    Text(Alternative),
+    /// The words of `(a b)`, in which commands are expansions that are not evaluated.
+    Elements(Vec<Word>),
 }
 
 /// The text in place of a parameter: `${x:-TEXT}`, `${x:=TEXT}`, `${x:+TEXT}`.
@@ -219,7 +227,12 @@ impl Names {
 
     /// Whether a variable has no other value than the one of its only assignment.
     pub(crate) fn is_assigned_once(&self, name: &str) -> bool {
-        self.assigned.get(name) == Some(&1) && !self.may_change(name)
+        self.is_assigned(name, 1)
+    }
+
+    /// Whether a variable gets its values by so many assignments of the text only.
+    pub(crate) fn is_assigned(&self, name: &str, times: usize) -> bool {
+        self.assigned.get(name) == Some(&times) && !self.may_change(name)
     }
 
     /// Whether each assignment of a variable gives it one word that is no option.

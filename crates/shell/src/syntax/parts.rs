@@ -3,7 +3,7 @@
 use super::alternative::{alternative, scripts_of, without_scripts};
 use super::cursor::{Parser, Result};
 use super::literal;
-use super::{Assign, Dialect, Part, Script, Word};
+use super::{Assign, Dialect, Inner, Part, Script, Word};
 use crate::{ShellError, quoting};
 
 impl Parser<'_> {
@@ -52,7 +52,7 @@ impl Parser<'_> {
                 scripts: scripts_of(index),
                 quoted: true,
                 written: String::new(),
-                text: None,
+                inner: None,
             });
         }
         if self.eat("+=") {
@@ -104,18 +104,20 @@ impl Parser<'_> {
         self.names.arrays.insert(name.to_owned());
         let is_pending = !self.pending.is_empty();
         self.expect("(")?;
-        let mut scripts = Vec::new();
+        let (mut scripts, mut words, mut has_subscripts) = (Vec::new(), Vec::new(), false);
         loop {
             self.lines()?;
             if self.eat(")") {
                 break;
             }
             if self.eat("[") {
+                has_subscripts = true;
                 let index = self.subscript(name, true)?;
                 scripts.extend(scripts_of(index));
             }
-            let word = self.nested(Self::word)?;
-            scripts.extend(scripts_of(word));
+            let (found, word) = without_scripts(self.nested(Self::word)?);
+            scripts.extend(found);
+            words.push(word);
         }
         let joined = self.peek().is_some_and(|c| !is_meta(c));
         if joined || self.peek() == Some('(') || self.next_is_paren() {
@@ -132,7 +134,7 @@ impl Parser<'_> {
             scripts,
             quoted: false,
             written,
-            text: None,
+            inner: (!has_subscripts).then_some(Inner::Elements(words)),
         })
     }
 
@@ -309,7 +311,7 @@ impl Parser<'_> {
                         scripts,
                         quoted,
                         written: self.since(start),
-                        text: None,
+                        inner: None,
                     });
                     return Ok(());
                 }
@@ -339,7 +341,7 @@ impl Parser<'_> {
                     scripts: scripts_of(parts),
                     quoted,
                     written,
-                    text: None,
+                    inner: None,
                 });
             }
             Some('\'') if !quoted => {
@@ -470,7 +472,9 @@ impl Parser<'_> {
         let (scripts, inner) = without_scripts(inner);
         let text = alternative(inner);
         let is_text = text.as_ref().is_some_and(|text| !text.assigns);
-        if written.contains('[') || written.contains('=') && !is_text || offset.is_some() {
+        // the subscript of `${x[@]}` is not evaluated
+        let evaluated = written.replace("[@]", "").replace("[*]", "");
+        if evaluated.contains('[') || written.contains('=') && !is_text || offset.is_some() {
             self.names.assign_all(&written);
             self.names.subscripts(&written, false);
         }
@@ -500,13 +504,13 @@ impl Parser<'_> {
                 self.names.texts.names_variable(name);
             }
         }
-        self.names.may_fail += usize::from(written.contains(['!', '?', '@']));
+        self.names.may_fail += usize::from(evaluated.contains(['!', '?', '@']));
         self.names.texts.cuts |= written.contains(['/', '%', '#', '^', ',']) || offset.is_some();
         out.push(Part::Opaque {
             scripts,
             quoted,
             written,
-            text,
+            inner: text.map(Inner::Text),
         });
         Ok(())
     }

@@ -11,6 +11,7 @@ fn a_plain_default_is_read_in_place_of_the_value() {
         "find . -name '*.c' -print0 | xargs -0 -P ${N:-4} -n 1 gcc -c",
         "ssh -p ${PORT:-22} ${U:-root}@$H uptime",
         "sudo -u ${U:-postgres} psql -c 'select 1'",
+        "rsync -avz -e ssh --exclude-from=x ./ $H:app/",
         "rsync -az -e \"ssh -p ${PORT:-22}\" dist/ $H:/srv/",
         "watch -n ${N:-2} kubectl get pods",
         "cargo +${TOOLCHAIN:-stable} build",
@@ -111,9 +112,15 @@ fn what_a_command_passes_on_leaves_the_values_of_the_line() {
         "env -i PATH=$PATH HOME=$HOME make",
         "tmux new -d -s $S 'npm run dev'",
         "git archive -o $N-$V.tar HEAD",
+        "nohup ./server > $LOG 2>&1 &",
+        "nohup bin/server >> ${LOG:-server.log} &",
     ]);
     all_are_unknown(&[
         "env X=rm bash -c 'env X=$X make'",
+        "./server > ${LOG:-server.sh}; bash server.sh",
+        "nohup ./server > ${LOG:-server} &",
+        "echo 'rm -rf d' > $LOG; ./server",
+        "cat f > $LOG & ./server",
         "bash -c 'env X=\"a rm\"; env Y=$X make'",
     ]);
     all_are_listed_or_errors(&["tmux neww -S 'rm -rf /v/d' \\; kill-session"]);
@@ -122,4 +129,53 @@ fn what_a_command_passes_on_leaves_the_values_of_the_line() {
         found.contains(&["rm", "-rf", "d"].map(str::to_owned).to_vec()),
         "{found:?}"
     );
+}
+
+#[test]
+fn elements_of_an_array_are_read() {
+    for (line, expected) in [
+        ("c=(rm -rf d); \"${c[@]}\"", vec!["rm", "-rf", "d"]),
+        ("c=(rm); c+=(-rf); \"${c[@]}\" d", vec!["rm", "-rf", "d"]),
+        (
+            "f() { \"${a[@]}\" d; }; a=(rm -r); f",
+            vec!["rm", "-r", "d"],
+        ),
+        (
+            "x=(-oa list); sort \"${x[@]}\"",
+            vec!["sort", "-oa", "list"],
+        ),
+        ("c=(rm); x && c+=(-r); \"${c[@]}\" d", vec!["rm", "-r", "d"]),
+        (
+            "c=(rm); if x; then c+=(-r); fi; \"${c[@]}\" d",
+            vec!["rm", "-r", "d"],
+        ),
+    ] {
+        let found = read(line).unwrap();
+        assert_eq!(found.last().unwrap(), &expected, "{line}");
+    }
+    all_are_read(&[
+        "args=(); if [ \"$V\" ]; then args+=(--verbose); fi; npm test \"${args[@]}\"",
+        "cmd=(docker run --rm); cmd+=(-it); \"${cmd[@]}\" alpine ls",
+        "args=(-x -y); make \"${args[@]}\"",
+        "a=(ls); \"${a[@]}\" d; echo \"${#a[@]}\"",
+    ]);
+    all_are_unknown(&[
+        "for i in 1 2; do a+=(rm); done; \"${a[@]}\" -rf d",
+        "f() { \"${a[@]}\" d; }; f; a=(rm -rf); f",
+        "a=(ls); f() { \"${a[@]}\" d; }; a=(rm -rf); f",
+        "a=(ls); a[0]=rm; \"${a[@]}\" -rf d",
+        "a=(ls); read -a a <<< 'rm -rf'; \"${a[@]}\" d",
+        "a=(ls); unset a; \"${a[@]}\" rm -rf d",
+        "a=(ls); x && a=(rm -rf); \"${a[@]}\" d",
+        "a=(export PATH=/tmp); \"${a[@]}\"; ls",
+        "(a=(ls)); \"${a[@]}\" rm d",
+        "a=(ls) & \"${a[@]}\" rm d",
+        "a=(ls); eval 'a=(rm -rf)'; \"${a[@]}\" d",
+        "a=($(cat f)); \"${a[@]}\" d",
+        "a=([1]=rm); \"${a[@]}\" d",
+        "a=(ls); bash -c '\"${a[@]}\" rm'",
+        "f() { local a=(rm -rf); \"${a[@]}\" d; }; a=(ls); f",
+        "a=(ls); IFS=l; \"${a[@]}\" rm",
+        "x=$((1/0)); a=(ls); \"${a[@]}\" rm d",
+    ]);
 }

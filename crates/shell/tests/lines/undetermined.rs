@@ -353,10 +353,10 @@ fn options_that_come_from_expansions_are_unknown() {
         "sort ${x:--ocanary}* list",
         "find \"${x:--delete}\" -name y",
         "x=a-ocanary; sort ${x:1} list",
-        "x=(-ocanary list); sort \"${x[@]}\"",
+        "x=(-ocanary list); sort ${x[@]}",
         "tree ${x:--o} canary",
         "curl ${x:--T} canary u",
-        "o=(-T canary); curl \"${o[@]}\" u",
+        "o=(-T canary); curl ${o[@]} u",
         "base64 -d <<< LVQgYw== | xargs curl u",
         "wget ${x:--e} post_file=canary u",
     ] {
