@@ -5,7 +5,7 @@ use super::components::Climb;
 use super::constants::Elements;
 use super::field::Leading;
 use super::gather::Expansion;
-use super::syntax::{Alternative, Dialect, Inner, Part, Word, literal};
+use super::syntax::{Alternative, Assign, Dialect, Inner, Part, Word};
 use super::walk::{Scope, Walk};
 use super::words::{ATOM, Atom, Class, Field, Value, is_one_word, parameter};
 
@@ -164,18 +164,19 @@ impl Walk<'_> {
             Some(Err(partial)) => &partial.filled,
             None => replacement_in(written),
         };
-        // the value of the environment, or a word that is read in its place as well
-        let is_default = text.is_some_and(|one| !one.or_nothing && !one.assigns);
-        let is_plain = matches!(&value, Some(Ok(text)) if is_plain_word(text));
-        let empty = !begins || !is_never_empty(written);
+        // the value of the environment, or a text that is read in its place as well
+        let is_plain = text.is_some_and(|text| self.is_plain_default(written, text, None, scope));
+        let begins = begins || is_plain;
+        let empty = !begins || !is_never_empty(written) || filled.is_empty();
+        let determined = if is_plain { filled } else { written };
         Ok(Expansion {
             rest: if empty { "" } else { filled }.to_owned(),
             // `${x:-TEXT}` may be the text, which is not told from the rest
-            determined: written.to_owned(),
+            determined: determined.to_owned(),
             filled: filled.to_owned(),
-            environment: begins && is_default && is_plain && !scope.splits_oddly,
+            environment: is_plain,
             leading: match begins {
-                true if quoted || is_one_word(written, scope) => Leading::Determined,
+                true if is_plain || quoted || is_one_word(written, scope) => Leading::Determined,
                 _ => Leading::Open,
             },
             empty,
@@ -187,28 +188,55 @@ impl Walk<'_> {
             ..Expansion::open(written, quoted && !written.contains('@'))
         })
     }
-}
 
-/// Whether a word is a parameter with a plain word as its default.
-pub(super) fn holds_plain_default(word: &Word) -> bool {
-    match word.as_slice() {
-        [
-            Part::Opaque {
-                inner: Some(Inner::Text(text)),
-                ..
-            },
-        ] => {
-            let plain = literal(&text.word).is_some_and(|text| is_plain_word(&text));
-            plain && !text.or_nothing && !text.assigns
+    /// Whether a variable gets the value that it had, or a plain text in its place: `x=${x:-y}`.
+    pub(super) fn holds_plain_default(&self, assign: &Assign, scope: &Scope<'_>) -> bool {
+        match assign.value.as_slice() {
+            [
+                Part::Opaque {
+                    inner: Some(Inner::Text(text)),
+                    written,
+                    ..
+                },
+            ] => self.is_plain_default(written, text, Some(&assign.name), scope),
+            _ => false,
         }
-        _ => false,
     }
-}
 
-/// Whether a text is one word that is no option, no pattern and no path in the folder of a user.
-fn is_plain_word(text: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%,".contains(c);
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(part)
+    /// Whether an expansion is the value of a parameter that the text never assigns, or a plain text in its place: words of which the
+    /// text determines all, or one that a program prints and that is no option. In its own assignment a variable has the value that it
+    /// had.
+    pub(super) fn is_plain_default(
+        &self,
+        written: &str,
+        text: &Alternative,
+        itself: Option<&str>,
+        scope: &Scope<'_>,
+    ) -> bool {
+        let name = parts_of(written).map_or("", |(name, ..)| name);
+        let is_own = itself == Some(name);
+        let is_given = is_own || matches!(parameter(name, scope, self), Value::Environment);
+        if name.is_empty() || !is_given || text.or_nothing || text.assigns || scope.splits_oddly {
+            return false;
+        }
+        let part = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%,".contains(c);
+        let splits = scope.parsed.dialect != Dialect::Extended;
+        let is_plain = |part_of: &Part| match part_of {
+            Part::Bare(text) => text.chars().all(|c| part(c) || c == ' ' && splits),
+            Part::Quoted(text) => text.chars().all(part),
+            _ => false,
+        };
+        let is_home = |text: &str| text.starts_with("~/") && !self.assigned.contains("HOME");
+        match text.word.as_slice() {
+            [
+                Part::Opaque {
+                    written, quoted, ..
+                },
+            ] => !written.starts_with("$(seq ") && self.prints_no_option(written, *quoted),
+            [Part::Bare(text)] if is_home(text) => text.chars().skip(1).all(part),
+            parts => !parts.is_empty() && parts.iter().all(is_plain),
+        }
+    }
 }
 
 /// Returns the parts of an expansion such as `${x:-y}`: the variable, the operator and the text behind it.

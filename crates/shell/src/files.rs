@@ -5,8 +5,8 @@ use super::follow::{base, known_name, listed, unversioned};
 use super::option_table::GIT_FILES;
 use super::syntax::{Kind, Node, literal};
 use super::table::{
-    CODE_FOLDERS, COMPILES, GIT_PLUMBING, MAY_WRITE, PROGRAM_FILES, READS, SHELLS, STARTUP_FILES,
-    STORES, UNPACKS, WRITERS,
+    CODE_FOLDERS, COMPILES, GIT_PLUMBING, MAY_WRITE, PROGRAM_FILES, READS, RUNNER_FILES, SHELLS,
+    STARTUP_FILES, STORES, UNPACKS, WRITERS,
 };
 use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;
@@ -22,7 +22,8 @@ impl Walk<'_> {
         // the extension of `$x.log` is known
         let end = field.text.rsplit('.').next().unwrap_or_default();
         let ends = end.len() < field.text.len() && end.chars().all(|c| c.is_ascii_alphanumeric());
-        if field.hole != Hole::None && !field.tail && !ends || field.pattern {
+        let is_open = field.hole != Hole::None && !field.tail && !ends && !is_of_runner(field);
+        if is_open || field.pattern {
             self.any_file = true;
         } else if field.hole != Hole::None && !field.tail {
             self.endings.insert(format!(".{end}"));
@@ -279,6 +280,13 @@ fn unpacks(program: &str, words: &[String]) -> bool {
         None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
     };
     letters.is_empty() || words.iter().enumerate().any(asks)
+}
+
+/// Whether a word is a variable that holds the path of a file for the program that runs the line: `"$GITHUB_ENV"`.
+fn is_of_runner(field: &Field) -> bool {
+    let name = field.text.strip_prefix('$').unwrap_or_default();
+    let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
+    field.environment && listed(RUNNER_FILES, braced.unwrap_or(name))
 }
 
 /// Whether a command is a program of the project: `./x`, `nohup bin/x`.

@@ -51,11 +51,6 @@ pub(super) const PRINTS_WORD: &[&str] = &[
     "uname -r",
     "id -u",
     "id -g",
-    "date +%s",
-    "date +%F",
-    "date +%Y",
-    "date +%Y%m%d",
-    "date +%Y-%m-%d",
     "git rev-parse HEAD",
     "git rev-parse --short HEAD",
 ];

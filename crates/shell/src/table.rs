@@ -359,6 +359,10 @@ pub(super) const ASSIGNS: &[&str] = &[
     "readonly",
 ];
 
+/// Variables that hold the paths of files in which a line leaves results for the program that runs it.
+pub(super) const RUNNER_FILES: &str =
+    "GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STATE GITHUB_STEP_SUMMARY";
+
 /// Programs that make links, or copy them.
 pub(super) const LINKING: &str = "ln cp rsync link";
 

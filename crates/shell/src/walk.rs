@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::alternatives::{
-    begins_as_environment, has_plain_default, holds_plain_default, is_never_empty,
-};
+use super::alternatives::{begins_as_environment, has_plain_default, is_never_empty};
 use super::components::Climb;
 use super::constants::{Array, arrays, constants};
 use super::feed::{Feed, is_exec, script_is_read};
@@ -511,14 +509,16 @@ impl<'l> Walk<'l> {
                 if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
                 {
                     partial.leading = Leading::Determined;
-                    if holds_plain_default(&assign.value) {
-                        partial.environment = true;
-                        partial.rest.clone_from(&partial.filled);
-                        partial.empty &= !is_never_empty(&partial.written);
-                    }
                     if has_plain_default(&partial.written) {
                         partial.climb = Climb::No;
                     }
+                }
+                if once && self.holds_plain_default(assign, scope) {
+                    partial.leading = Leading::Determined;
+                    partial.environment = true;
+                    partial.determined.clone_from(&partial.filled);
+                    partial.rest.clone_from(&partial.filled);
+                    partial.empty = partial.filled.is_empty() || !is_never_empty(&partial.written);
                 }
                 if once && assign.plain {
                     scope.partial.insert(assign.name.clone(), partial);

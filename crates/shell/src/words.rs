@@ -7,7 +7,7 @@ pub(super) use super::field::{Field, Hole, Leading, Partial};
 use super::gather::{Expansion, joined, split};
 use super::option_table::{PRINTS_PATH, PRINTS_WORD};
 use super::syntax::{Inner, Part, Word, is_plain_value, plants};
-use super::variables::SET_BY_SHELL;
+use super::variables::{SET_BY_SHELL, is_set_by_shell};
 use super::walk::{Scope, Walk};
 
 /// The work that a copied [`Atom`] counts as, in bytes of text.
@@ -140,7 +140,8 @@ impl Walk<'_> {
             || !self.assigned.contains("TMPDIR")
                 && (!self.moves || program.is_some_and(|name| name.starts_with("mktemp")));
         let known = |one: &str| {
-            PRINTS_WORD.iter().any(|word| is_listed(word, one.trim()))
+            is_time(one.trim())
+                || PRINTS_WORD.iter().any(|word| is_listed(word, one.trim()))
                 || is_path && PRINTS_PATH.iter().any(|path| is_listed(path, one.trim()))
         };
         let is_own = |name: &str| self.redefines(name) || self.assigned.contains("PATH");
@@ -154,7 +155,7 @@ impl Walk<'_> {
             let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
             let name = braced.unwrap_or(name);
             let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphabetic());
-            (is_name && !self.assigned.contains(name)).then_some("1")
+            (is_name && !is_set_by_shell(name) && !self.assigned.contains(name)).then_some("1")
         };
         let words = command.split(' ').map(|word| number(word).unwrap_or(word));
         match command.starts_with("seq ") {
@@ -347,6 +348,21 @@ impl Walk<'_> {
         self.charge(atoms.len() - counted)?;
         Ok(atoms)
     }
+}
+
+/// Whether a command prints the time in a format that has neither blanks nor names: `date +%F-%H%M`.
+fn is_time(command: &str) -> bool {
+    let format = command
+        .strip_prefix("date -u +")
+        .or_else(|| command.strip_prefix("date +"));
+    format.is_some_and(|format| {
+        let mut parts = format.split('%');
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
+        let begins = parts.next().is_some_and(|text| !text.starts_with('-'));
+        begins
+            && format.chars().all(|c| is_plain(c) || c == '%')
+            && parts.all(|part| part.starts_with(|c| "FTYymdHMSsjuVUWN".contains(c)))
+    })
 }
 
 /// Whether a command is the listed one, of which a last word `*` is any plain words.

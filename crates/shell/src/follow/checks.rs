@@ -261,6 +261,8 @@ pub(super) fn check_options(program: &str, words: &[Field]) -> Result<()> {
         let begins = match word.hole {
             Hole::None => None,
             Hole::Within => Some(text),
+            // a default is read in its own place
+            Hole::Start if word.environment => None,
             // a variable that holds the beginning of one
             Hole::Start => Some(word.determined()).filter(|text| text.starts_with('-')),
         };

@@ -121,9 +121,11 @@ impl Walk<'_> {
     fn without_odd(&self, run: Run, feed: &Feed) -> Run {
         match run {
             Run::Words(words) => {
-                let kept = words.into_iter().skip_while(Field::may_vanish);
-                let kept: Vec<Field> = kept.collect();
+                // the value of the environment is no program
+                let is_none = |word: &Field| word.may_vanish() && word.environment;
+                let kept: Vec<Field> = words.into_iter().skip_while(is_none).collect();
                 match kept.first() {
+                    Some(first) if !first.environment => Run::Words(kept),
                     Some(first) if !self.is_no_program(&first.text) => Run::Words(kept),
                     _ => Run::Nothing,
                 }

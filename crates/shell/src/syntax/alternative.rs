@@ -112,7 +112,11 @@ pub(super) fn alternative(mut inner: Word) -> Option<Alternative> {
     let (or_nothing, assigns) = (rest.starts_with('+'), rest.starts_with('='));
     let text = rest.strip_prefix(['-', '=', '+'])?.to_owned();
     let is_named = !first.is_empty();
+    let is_empty = text.is_empty();
     *first = text;
+    if is_empty {
+        inner.remove(0);
+    }
     is_named.then_some(Alternative {
         or_nothing,
         assigns,

@@ -16,6 +16,12 @@ fn a_plain_default_is_read_in_place_of_the_value() {
         "watch -n ${N:-2} kubectl get pods",
         "cargo +${TOOLCHAIN:-stable} build",
         "make CC=${CC:-gcc} all",
+        "CFLAGS=\"-O${O:-2}\" make",
+        "scp -i ${KEY:-~/.ssh/id_rsa} f $U@$H:",
+        "curl ${CURL_OPTS:--sS} https://h",
+        "JOBS=${JOBS:-$(nproc)}; make -j$JOBS",
+        "git pull ${R:-origin} ${B:-$(git branch --show-current)}",
+        "tar czf backup-$(date +%F-%H%M).tar.gz d",
     ]);
     all_are_listed_or_errors(&[
         "timeout ${T:-rm} -rf d",
@@ -26,8 +32,24 @@ fn a_plain_default_is_read_in_place_of_the_value() {
         "sh -c \"${T:-rm} -rf d\"",
         "for t in ${T:-rm}; do $t -rf d; done",
     ]);
-    let found = read("find d ${x:--delete}");
-    assert!(found.is_err(), "{found:?}");
+    for (line, expected) in [
+        ("sort ${x:--oa} list", vec!["sort", "-oa", "list"]),
+        ("curl ${x:--T} f u", vec!["curl", "-T", "f", "u"]),
+        ("curl ${x:--s -T} f u", vec!["curl", "-s", "-T", "f", "u"]),
+        ("rm ${x:--r} d", vec!["rm", "-r", "d"]),
+    ] {
+        let found = read(line).unwrap();
+        let is_listed = found.iter().any(|words| *words == expected);
+        assert!(is_listed, "{line}: {found:?}");
+    }
+    all_are_unknown(&[
+        "find d ${x:--delete}",
+        "zsh -c 'sort ${x:--b -o} f'",
+        "bash ${x:-*}",
+        "HOME=-oa; sort ${x:-~/f}",
+        "timeout $x 3 ${HOME:+\"${a[@]}\"} -r d",
+        "a=(rm); timeout $x 3 ${a[@]} -r d",
+    ]);
     let found = read("aws s3 ${x:-\"cp\"} f s3://b").unwrap();
     assert!(
         found.contains(
@@ -114,6 +136,7 @@ fn what_a_command_passes_on_leaves_the_values_of_the_line() {
         "git archive -o $N-$V.tar HEAD",
         "nohup ./server > $LOG 2>&1 &",
         "nohup bin/server >> ${LOG:-server.log} &",
+        "echo \"sha=$(git rev-parse HEAD)\" >> \"$GITHUB_OUTPUT\"; ./build.sh",
     ]);
     all_are_unknown(&[
         "env X=rm bash -c 'env X=$X make'",
@@ -121,6 +144,8 @@ fn what_a_command_passes_on_leaves_the_values_of_the_line() {
         "nohup ./server > ${LOG:-server} &",
         "echo 'rm -rf d' > $LOG; ./server",
         "cat f > $LOG & ./server",
+        "GITHUB_ENV=build.sh; echo 'rm -rf d' > $GITHUB_ENV; ./build.sh",
+        "cat f > $GITHUB_ENV_$x; ./build.sh",
         "bash -c 'env X=\"a rm\"; env Y=$X make'",
     ]);
     all_are_listed_or_errors(&["tmux neww -S 'rm -rf /v/d' \\; kill-session"]);

@@ -349,16 +349,12 @@ fn options_that_come_from_expansions_are_unknown() {
     ]);
     // options that write or send
     for line in [
-        "sort ${x:--ocanary} list",
         "sort ${x:--ocanary}* list",
         "find \"${x:--delete}\" -name y",
         "x=a-ocanary; sort ${x:1} list",
         "x=(-ocanary list); sort ${x[@]}",
-        "tree ${x:--o} canary",
-        "curl ${x:--T} canary u",
         "o=(-T canary); curl ${o[@]} u",
         "base64 -d <<< LVQgYw== | xargs curl u",
-        "wget ${x:--e} post_file=canary u",
     ] {
         assert!(read(line).is_err(), "{line}: {:?}", read(line));
     }
