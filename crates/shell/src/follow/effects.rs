@@ -3,7 +3,7 @@
 use super::Result;
 use super::checks::is_descriptor;
 use super::options::{Sorted, split_value};
-use super::{listed, sed};
+use super::{base, listed, sed};
 use crate::files::only_names;
 use crate::syntax::is_noted;
 use crate::table::{ASSIGNS, CODE_PROGRAMS, LINKING, OUTPUT_FILES, WRITERS, Writes};
@@ -238,15 +238,16 @@ impl Walk<'_> {
     }
 }
 
-/// Returns words without the value of the option of `rsync` for a program that connects: `-e ssh`.
+/// Returns words without the program by which `rsync` connects, as the value of its option: `-e ssh`.
 fn without_remote_shell<'f>(program: &str, words: &'f [Field]) -> Vec<&'f Field> {
     let befores = std::iter::once("").chain(words.iter().map(|word| word.text.as_str()));
-    let is_option = |before: &str| {
-        let is_short = before.starts_with('-') && !before.starts_with("--");
-        before == "--rsh" || is_short && before.find('e') == before.len().checked_sub(1)
+    let is_value = |word: &Field, before: &str| {
+        let is_short = before.starts_with('-') && before.ends_with('e');
+        let line = word.text.split(' ').next().unwrap_or_default();
+        program == "rsync" && (before == "--rsh" || is_short) && listed("ssh rsh", base(line))
     };
     let kept = words.iter().zip(befores);
-    kept.filter(|(_, before)| program != "rsync" || !is_option(before))
+    kept.filter(|(word, before)| !is_value(word, before))
         .map(|(word, _)| word)
         .collect()
 }

@@ -31,6 +31,8 @@ pub(super) struct Parser<'t> {
     pub(super) quoted_braces: usize,
     /// Whether the words are those of a builtin that assigns variables: `export x=y`.
     pub(super) declares: bool,
+    /// Whether the next word is one in which Bash expands braces, as those of commands.
+    pub(super) has_braces: bool,
 }
 
 pub(super) type Result<T> = std::result::Result<T, ShellError>;
@@ -48,6 +50,7 @@ impl<'t> Parser<'t> {
             substitutions: 0,
             quoted_braces: 0,
             declares: false,
+            has_braces: false,
         }
     }
 

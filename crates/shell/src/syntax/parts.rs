@@ -158,12 +158,13 @@ impl Parser<'_> {
 
     pub(super) fn parts(&mut self, end: End) -> Result<Word> {
         let declares = std::mem::take(&mut self.declares) && end == End::Word;
-        let out = self.parts_until(end)?;
+        let has_braces = std::mem::take(&mut self.has_braces) && end == End::Word;
+        let out = self.parts_until(end, has_braces && !declares)?;
         self.names.texts.read(&out, end == End::Bracket, declares);
         Ok(out)
     }
 
-    fn parts_until(&mut self, end: End) -> Result<Word> {
+    fn parts_until(&mut self, end: End, has_braces: bool) -> Result<Word> {
         let mut out: Word = Vec::new();
         // parentheses of extended patterns, and of regular expressions
         let mut open = 0usize;
@@ -251,7 +252,7 @@ impl Parser<'_> {
                     out.extend(inner);
                 }
                 '$' => {
-                    self.dollar(quoted, &mut out)?;
+                    self.dollar(quoted, has_braces, &mut out)?;
                     self.behind_expansion()?;
                 }
                 '`' => self.backquotes(end, &mut out)?,
@@ -295,7 +296,7 @@ impl Parser<'_> {
     }
 
     /// Parses an expansion that begins with a dollar sign.
-    fn dollar(&mut self, quoted: bool, out: &mut Word) -> Result<()> {
+    fn dollar(&mut self, quoted: bool, has_braces: bool, out: &mut Word) -> Result<()> {
         let start = self.pos;
         self.bump();
         match self.peek() {
@@ -379,7 +380,10 @@ impl Parser<'_> {
                 self.names.texts.whole |= GIVES_LINE.contains(&name.as_str());
                 // Bash expands braces first: `$x{a,b}` is `$xa $xb`
                 if !quoted && self.peek() == Some('{') {
-                    return self.names_in_braces(&name, out);
+                    return match has_braces {
+                        true => self.names_in_braces(&name, out),
+                        false => self.fail(),
+                    };
                 }
                 out.push(Part::Param {
                     name,

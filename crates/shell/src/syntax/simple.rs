@@ -144,7 +144,7 @@ impl Parser<'_> {
                 continue;
             }
             let opens = self.names.texts.opens;
-            self.declares = declares;
+            (self.declares, self.has_braces) = (declares, true);
             let word = self.word()?;
             let name = literal(&word).filter(|_| !named);
             named |= !name.as_deref().is_some_and(is_prefix);

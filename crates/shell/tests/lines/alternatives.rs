@@ -141,6 +141,7 @@ fn what_a_command_passes_on_leaves_the_values_of_the_line() {
     all_are_unknown(&[
         "env X=rm bash -c 'env X=$X make'",
         "./server > ${LOG:-server.sh}; bash server.sh",
+        "rsync a -f -e a.sh; bash a.sh",
         "nohup ./server > ${LOG:-server} &",
         "echo 'rm -rf d' > $LOG; ./server",
         "cat f > $LOG & ./server",
