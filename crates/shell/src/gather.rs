@@ -150,8 +150,8 @@ impl Gathered {
                 false => Hole::Within,
             };
         }
-        // what may be empty is no beginning, and blanks in an expansion begin a word
-        if field.empty || splits {
+        // what may be empty is no beginning, and blanks in an expansion begin a word; the environment has none
+        if field.empty || splits && !expansion.environment {
             field.leading = field.leading.max(expansion.leading);
         }
         let may_differ = expansion.empty || !expansion.filled.is_empty();

@@ -228,7 +228,11 @@ impl Walk<'_> {
                             let is_plain = is_plain
                                 || partial.is_some_and(|one| one.environment)
                                     && !scope.splits_oddly;
-                            let environment = matches!(found, Value::Environment) || is_plain;
+                            let is_number = partial.is_none()
+                                && !scope.splits_oddly
+                                && scope.parsed.names.is_number(name);
+                            let environment =
+                                matches!(found, Value::Environment) || is_plain || is_number;
                             // one of several words of the line
                             let is_word = partial.is_none()
                                 && !scope.splits_oddly
@@ -247,6 +251,8 @@ impl Walk<'_> {
                                 {
                                     partial.leading
                                 }
+                                // it may be negative
+                                _ if is_number => Leading::Open,
                                 _ if environment || is_word => Leading::Determined,
                                 _ if *quoted
                                     && is_folder(name)

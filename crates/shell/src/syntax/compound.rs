@@ -56,7 +56,7 @@ impl Parser<'_> {
         if is_unclear(text) {
             return self.fail();
         }
-        self.names.assign_all(text);
+        self.names.assign_numbers(text);
         self.names.texts.evaluate(text);
         let parts = self.within(text, |parser| parser.parts(End::Text))?;
         self.names.texts.evaluate_parts(&parts);

@@ -174,6 +174,8 @@ pub(crate) struct Names {
     pub(crate) assigned: HashMap<String, usize>,
     /// The number of those of a word of the text that is no option.
     pub(crate) words: HashMap<String, usize>,
+    /// The number of those of a number: by digits, and by arithmetic.
+    pub(crate) numbers: HashMap<String, usize>,
     pub(crate) aliases: HashSet<String>,
     pub(crate) functions: HashSet<String>,
     /// The text is evaluated by `eval`, `.` or `trap`, so any variable may change.
@@ -241,6 +243,13 @@ impl Names {
         all.is_some() && all == self.words.get(name) && !self.may_change(name)
     }
 
+    /// Whether a variable is never anything but a number. Texts that arithmetic evaluates assign numbers only.
+    pub(crate) fn is_number(&self, name: &str) -> bool {
+        let all = self.assigned.get(name);
+        let is_other = self.dynamic || is_set_by_shell(name);
+        all.is_some() && all == self.numbers.get(name) && !is_other
+    }
+
     /// Whether a variable may get a value otherwise than by the assignments of the text.
     fn may_change(&self, name: &str) -> bool {
         let is_evaluated = self.arithmetic && self.texts.may_assign(name);
@@ -271,13 +280,24 @@ impl Names {
     pub(crate) fn assign_all(&mut self, text: &str) {
         self.arithmetic = true;
         self.may_fail += 1;
-        for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
-            if name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
-                self.assign(name);
-                self.assign_unseen(name);
-            }
+        for name in identifiers(text) {
+            self.assign(name);
+            self.assign_unseen(name);
         }
     }
+
+    /// Records every identifier of arithmetic as possibly assigned a number.
+    pub(crate) fn assign_numbers(&mut self, text: &str) {
+        self.assign_all(text);
+        for name in identifiers(text) {
+            *self.numbers.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    words.filter(|word| word.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()))
 }
 
 /// Returns the text of a word without expansions.

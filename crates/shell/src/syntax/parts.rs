@@ -77,6 +77,13 @@ impl Parser<'_> {
         if plain && literal(&value).is_some_and(|text| is_plain_word(&text)) {
             *self.names.words.entry(name.clone()).or_default() += 1;
         }
+        let is_number = match value.as_slice() {
+            [Part::Opaque { written, .. }] => written.starts_with("$(("),
+            _ => literal(&value).is_some_and(|text| text.bytes().all(|c| c.is_ascii_digit())),
+        };
+        if plain && is_number {
+            *self.names.numbers.entry(name.clone()).or_default() += 1;
+        }
         Ok(Some(Assign { name, plain, value }))
     }
 

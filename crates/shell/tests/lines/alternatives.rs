@@ -117,6 +117,9 @@ fn numbers_are_no_options() {
         "gzip -${L:-9} f",
         "nice -$N make",
         "for i in $(seq 1 5); do curl https://h/$i; done",
+        "i=0; while [ $i -lt 5 ]; do curl -s localhost/$i; i=$((i+1)); done",
+        "for ((i=0; i<5; i++)); do tar xf a$i.tar; done",
+        "n=$((n+1)); git log -$n",
         "for i in $(seq 1 $N); do tar xf $i; done",
     ]);
     all_are_unknown(&[
@@ -124,6 +127,11 @@ fn numbers_are_no_options() {
         "N='-f x'; for i in $(seq $N); do tar xf $i; done",
         "seq() { echo --to-command=x; }; for i in $(seq 5); do tar xf $i; done",
         "x=$(cat f); git log -$x",
+        "i=0; read i < f; i=$((i+1)); git log -$i",
+        "i=0; eval \"$(cat f)\"; i=$((i+1)); git log -$i",
+        "for ((i=-9; i<5; i++)); do tar xf a.tar $i; done",
+        "i=0; i=$((i+1)); IFS=1; tar xf a$i",
+        "i=1; i=$(cat f); ((i)); tar xf a.tar $i",
         "timeout $(seq 5 1) 3 rm -rf d",
     ]);
 }
