@@ -203,9 +203,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an expansion is the value of a parameter that the text never assigns, or a plain text in its place: words of which the
-    /// text determines all, or one that a program prints and that is no option. In its own assignment a variable has the value that it
-    /// had.
+    /// Whether an expansion is the value of a parameter that the text never assigns, or a plain text in its place: words of
+    /// which the text determines all, or one that a program prints and that is no option. In its own assignment a variable
+    /// has the value that it had.
     pub(super) fn is_plain_default(
         &self,
         written: &str,

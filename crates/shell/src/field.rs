@@ -153,8 +153,8 @@ impl Field {
         }
     }
 
-    /// Returns the text as it is written, and, if parts that may be empty touch a letter, without them and with the texts for which they
-    /// may stand.
+    /// Returns the text as it is written, and, if parts that may be empty touch a letter, without them and with the texts for
+    /// which they may stand.
     pub(super) fn readings(&self) -> Vec<String> {
         let mut all = vec![self.text.clone()];
         for text in [self.rest(), self.filled()] {

@@ -167,10 +167,10 @@ pub type Command = Vec<String>;
 /// substitutions, and those that other commands run (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `eval`, `ssh`), which
 /// follow the command that runs them.
 ///
-/// Variables that the line assigns once, elements of arrays, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat` and
-/// here-documents of plain text feed to a shell are replaced by their values. A command with texts that stand there or not (`${x:+-v}`)
-/// is listed with and without them. Other expansions among the operands of a command stay as they are written; what may be a
-/// text of the line (`${x:-a}`) or nothing is listed once more as that, if it decides which words there are.
+/// Variables that the line assigns once, elements of arrays, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat`
+/// and here-documents of plain text feed to a shell are replaced by their values. A command with texts that stand there or not
+/// (`${x:+-v}`) is listed with and without them. Other expansions among the operands of a command stay as they are written; what
+/// may be a text of the line (`${x:-a}`) or nothing is listed once more as that, if it decides which words there are.
 ///
 /// # Errors
 /// Texts that are not Bash or exceed [`Limits`], and those that do not determine which programs run: see

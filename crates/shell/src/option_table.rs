@@ -83,8 +83,8 @@ pub(super) const PRINTS_PATH: &[&str] = &[
 ];
 
 /// Programs of which no option, whatever it is, runs or writes anything.
-pub(super) const HARMLESS_OPTIONS: &str = "head tail kill date echo grep egrep fgrep seq wc cut ls ps df du basename dirname stat cat nl \
-    paste join comm tr expr sleep fold";
+pub(super) const HARMLESS_OPTIONS: &str = "head tail kill date echo grep egrep fgrep seq wc cut ls ps df du \
+    basename dirname stat cat nl paste join comm tr expr sleep fold";
 
 /// Programs that take a number as an option: `git log -5`.
 pub(super) const TAKES_NUMBER: &str = "git gzip gunzip bzip2 xz zstd lz4 zip split nice";

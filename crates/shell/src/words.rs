@@ -298,7 +298,7 @@ impl Walk<'_> {
                             false if *quoted => (Leading::Printed, Climb::Open),
                             false => (Leading::Open, Climb::Open),
                         };
-                        // `which` and `git` print nothing if they find nothing, and `seq` if the first number is the greater one
+                        // they print nothing if they find nothing, and `seq` if it begins with the greater number
                         let may_fail = ["which ", "git ", "seq "]
                             .iter()
                             .any(|one| written.contains(one));
