@@ -8,7 +8,7 @@ use super::words::{Atom, Class};
 #[derive(Clone, Debug)]
 pub(super) struct Expansion {
     pub(super) written: String,
-    /// What the text determines of its value. An expansion that may be a text of the line stays.
+    /// The part of its value that the text determines. An expansion that may be a text of the line stays.
     pub(super) determined: String,
     /// Its value if the parts that are not determined are empty.
     pub(super) rest: String,

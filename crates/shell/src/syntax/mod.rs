@@ -126,7 +126,7 @@ pub(crate) enum Part {
     },
 }
 
-/// What an expansion, or the value of an array, holds.
+/// The content of an expansion, or of the value of an array.
 #[derive(Debug)]
 pub(crate) enum Inner {
     Text(Alternative),
