@@ -32,7 +32,7 @@ use crate::integrations::hook::{self, Answer, Call, Scope, Sessions};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{Envelope, EnvelopeFields, Speaker};
+use crate::monitor::{Envelope, EnvelopeFields, Request, Speaker};
 
 /// The stack size in bytes of the thread that judges: input may be nested up to the limits.
 const JUDGE_STACK: usize = 256 << 20;
@@ -557,9 +557,13 @@ impl Server {
             // The last line may be cut off.
             let mut intake = Intake::new(self.max_body);
             intake.take(&line);
-            let line = intake.finish().map_or(line, Outline::into_bytes);
+            let line = match intake.finish() {
+                Ok(outline) => happened_in_cut(&outline).unwrap_or_else(|| outline.into_bytes()),
+                Err(_) => line,
+            };
+            // What cannot be read is recorded if it reports an event, and never decided.
             let envelope = Envelope::read(&line, self.own);
-            if envelope.is_ok_and(|line| line.request.states()) {
+            if envelope.map_or(true, |line| line.request.states()) {
                 let range = 0..line.len();
                 self.judged(speaker, JobRequest::Line(Arc::new(line), range))?;
             }
@@ -660,6 +664,15 @@ impl Service for Server {
         };
         answer.unwrap_or_else(|refusal| refusal)
     }
+}
+
+/// Returns the line that reports the event of a commit whose number was cut off.
+fn happened_in_cut(line: &Outline) -> Option<Vec<u8>> {
+    let is_commit = line.text("phase").as_deref() == Some("commit");
+    let number = line.raw("proposal").map(str::parse::<u64>);
+    let event = line.raw("event").filter(|event| event.starts_with('{'))?;
+    let is_cut = is_commit && !matches!(number, Some(Ok(_)));
+    is_cut.then(|| Request::Observe.to_line(event.as_bytes()))
 }
 
 /// Returns the answer to a hook call of which not even the name of the hook could be read: a denial, for the hooks that can deny.

@@ -2,6 +2,7 @@
 //! the events before it, each read as a known event.
 
 use guard_lang::monitor::{Decision, Monitor, Options, Ruling};
+use guard_lang::value::Instant;
 use guard_lang::{check, front, modules::NoFiles};
 use proptest::prelude::*;
 
@@ -129,6 +130,57 @@ fn an_action_without_its_outcome_is_recorded_only_if_it_is_allowed() {
     assert_eq!(saved.ruling, Ruling::Warn, "the outcome is still to come");
     let deployed = act(&mut monitor, r#"{"tool":"deploy","ok":true}"#);
     assert_eq!((deployed.ruling, deployed.step), (Ruling::Allow, Some(1)));
+}
+
+/// An action about which only its missing outcome makes a clause ask is reserved like any other question, and its outcome is judged
+/// beside the open questions and at the time of the monitor.
+#[test]
+fn a_question_about_a_missing_outcome_is_a_question() {
+    let spec = "event { tool: string at: time? @outcome code: int }\n\
+        property once_only = always (count(tool == \"pay\") <= 1)\n\
+        enforce once_only { violated => block }\n\
+        enforce when tool == \"pay\" and code != 0 => ask\n\
+        enforce when tool == \"save\" and code != 0 and once tool == \"pay\" => block\n\
+        property tested = always (tool == \"ship\" -> once[0,60s] tool == \"test\")\n\
+        enforce tested { violated => block }\n";
+    let mut monitor = monitor(spec);
+    let second = Instant::SECOND;
+    let mut act = |tool: &str, at: i128| {
+        let line = format!(r#"{{"phase":"act","event":{{"tool":"{tool}"}}}}"#);
+        monitor.line(line.as_bytes(), Some(Instant(at * second)))
+    };
+    let asked = act("pay", 1);
+    assert_eq!(asked.ruling, Ruling::Ask);
+    assert!(asked.proposal.is_some(), "{asked:?}");
+    assert_eq!(
+        act("pay", 2).ruling,
+        Ruling::Block,
+        "the first may be allowed"
+    );
+    assert_eq!(
+        act("save", 3).ruling,
+        Ruling::Block,
+        "the payment may have happened"
+    );
+    assert_eq!(act("test", 4).ruling, Ruling::Allow);
+    assert_eq!(act("ship", 60).ruling, Ruling::Allow);
+    assert_eq!(
+        act("ship", 70).ruling,
+        Ruling::Block,
+        "the test is too long ago"
+    );
+}
+
+/// The state of values that were not seen is no violation by itself, and one as soon as such a value comes.
+#[test]
+fn what_was_not_seen_may_be_violated_when_it_comes() {
+    let spec = "event { t: string? k: string? }\n\
+        property p = forall q: always (t == \"deploy\" -> once (t == \"approve\" and k == q))\n\
+        enforce p { violated => block }\n";
+    let unread = (None, 0);
+    assert!(denies(spec, &[unread, unread], (Some(3), 1)));
+    // of a value that was seen, nothing is new
+    assert!(!denies(spec, &[unread, unread], (Some(3), 0)));
 }
 
 /// A condition that no outcome decides denies, in a spec with outcomes as in one without.

@@ -184,6 +184,7 @@ fn what_is_missing_of_an_event_that_is_cut_off_is_unknown() {
         property p = never (kind == \"mail\" and once (text contains \"SECRET\"))\nenforce p { violated => block }\n";
     let daemon = daemon_of(spec, &["--listen", "127.0.0.1:0", "--max-body", "1000"]);
     let x = "x".repeat(2000);
+    let keys: String = (0..300).map(|key| format!(r#""key{key}":1,"#)).collect();
     let bodies = [
         r#"{"trace":"T","kind":"result","#.to_owned(),
         r#"{"trace":"T","kind":"result","te"#.to_owned(),
@@ -198,6 +199,23 @@ fn what_is_missing_of_an_event_that_is_cut_off_is_unknown() {
         format!(
             r#"{{"phase":"after","event":{{"trace":"T","kind":"result","te\ud800xt":"SECRET","pad":"{x}"}}}}"#
         ),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","text":"SECRET","args":[NaN,-Infinity],"pad":"{x}"}}}}"#
+        ),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result",{keys}"text":"SECRET"}}}}"#
+        ),
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","{x}":1,"text":"SECRET"}}}}"#
+        ),
+        r#"{"trace":"T","kind":"result","event":"login","te"#.to_owned(),
+        format!(
+            r#"{{"trace":"T","kind":"result","event":"login","te\ud800xt":"SECRET","pad":"{x}"}}"#
+        ),
+        r#"{"trace":"T","kind":"result","a\"event":1,"te"#.to_owned(),
+        r#"{"phase":"commit","event":{"trace":"T","kind":"result","text":"SECRET"},"proposal":"#
+            .to_owned(),
+        format!(r#"{{ "phase" : "after", "event" : {{ "trace":"T","kind" : "result", "pad":"{x}"#),
     ];
     for (number, body) in bodies.iter().enumerate() {
         let trace = format!("t{number}");
@@ -1003,9 +1021,11 @@ fn clients_that_stall_are_cut_off() {
     };
     let body = b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{";
     // Heads that never end give their places to whoever comes.
-    let mut heads: Vec<TcpStream> = (0..40).map(|_| stall(b"POST /v1/dec")).collect();
+    let mut first = stall(b"POST /v1/dec");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let heads: Vec<TcpStream> = (0..39).map(|_| stall(b"POST /v1/dec")).collect();
+    std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(look().0, 200, "an unfinished head gave its place");
-    let mut first = heads.remove(0);
     assert_eq!(
         first.read(&mut [0]).unwrap_or(0),
         0,
@@ -1230,6 +1250,59 @@ fn every_hook_of_many_at_once_is_answered() {
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
 }
 
+/// Whoever has no token keeps no place, by asking for what needs none or by saying nothing.
+#[test]
+fn clients_without_a_token_keep_no_place() {
+    let daemon = daemon_of(
+        SPEC,
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--max-clients",
+            "4",
+            "--token-file",
+            "DIR/token",
+        ],
+    );
+    let call =
+        r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"look","tool_input":{}}"#;
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (at, stop) = (&daemon.at, &stop);
+    let health = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    std::thread::scope(|scope| {
+        for talks in [true, true, true, true, false, false] {
+            scope.spawn(move || {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let Ok(mut stream) = TcpStream::connect(at) else {
+                        continue;
+                    };
+                    let mut answer = [0; 512];
+                    while talks
+                        && !stop.load(std::sync::atomic::Ordering::Relaxed)
+                        && stream.write_all(health).is_ok()
+                        && stream.read(&mut answer).is_ok_and(|n| n > 0)
+                    {
+                        std::thread::sleep(std::time::Duration::from_millis(20));
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+            });
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let token = format!("Authorization: Bearer {TOKEN}\r\n");
+        let answers: Vec<_> = (0..10)
+            .map(|_| {
+                let stream = TcpStream::connect(at).unwrap();
+                ask(stream, "POST", "/v1/hook", &token, call)
+            })
+            .collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        for (status, answer) in answers {
+            assert_eq!(status, 200, "{answer}");
+        }
+    });
+}
+
 /// A proxy may name the whole address in the request line. The host in it is the one that counts.
 #[test]
 fn a_target_may_name_its_host() {
@@ -1252,29 +1325,35 @@ fn a_target_may_name_its_host() {
 fn a_hook_is_denied_by_an_answer_when_all_connections_are_in_use() {
     let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-clients", "1"]);
     let look = "{\"kind\":\"look\"}";
-    let lines = format!("{look}\n").repeat(20_000);
     let call =
         r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"look","tool_input":{}}"#;
-    // A body that has not arrived gives its place.
-    let busy = (0..20).find_map(|_| {
-        let mut busy = TcpStream::connect(&daemon.at).unwrap();
-        let head = "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length:";
-        let sent = busy.write_all(format!("{head} {}\r\n\r\n{lines}", lines.len()).as_bytes());
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut busy = TcpStream::connect(&daemon.at).unwrap();
+            let length = look.len();
+            let request = format!(
+                "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{look}"
+            );
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                busy.write_all(request.as_bytes()).unwrap();
+                assert!(busy.read(&mut [0; 4096]).unwrap() > 0);
+            }
+        });
         std::thread::sleep(std::time::Duration::from_millis(300));
         let stream = TcpStream::connect(&daemon.at).unwrap();
-        let (status, _) = ask(stream, "POST", "/v1/decide", "", look);
-        (sent.is_ok() && status == 503).then_some(busy)
+        let decided = ask(stream, "POST", "/v1/decide", "", look);
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let (status, answer) = ask(stream, "POST", "/v1/hook", "", call);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(decided.0, 503, "{}", decided.1);
+        assert_eq!(status, 200, "{answer}");
+        assert!(
+            answer.contains(r#""permissionDecision":"deny""#),
+            "{answer}"
+        );
+        assert!(answer.contains("too many clients"), "{answer}");
     });
-    assert!(busy.is_some());
-    let stream = TcpStream::connect(&daemon.at).unwrap();
-    let (status, answer) = ask(stream, "POST", "/v1/hook", "", call);
-    assert_eq!(status, 200, "{answer}");
-    assert!(
-        answer.contains(r#""permissionDecision":"deny""#),
-        "{answer}"
-    );
-    assert!(answer.contains("too many clients"), "{answer}");
-    drop(busy);
     // So is one whose length nobody can read.
     let twice = "Content-Length: 1\r\n";
     let wrong = (0..100).find_map(|_| {

@@ -532,20 +532,28 @@ impl World {
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
-    /// Supposes that a property is not violated, where it may be or not.
+    /// Supposes that a property is not violated, where it may be or not: it was not, in the readings that a step may violate.
     pub(super) fn suppose_unviolated(
         &mut self,
         program: &Compiled,
         state_sets: &mut StateSetInterner,
         id: usize,
     ) {
-        for state_set in self.state_sets(id) {
-            *state_set = state_sets.unviolated(&program.properties[id].automaton, *state_set);
+        let property = &program.properties[id];
+        let mut unviolated = |state_set: &mut StateSetId| {
+            *state_set = state_sets.unviolated(&property.automaton, *state_set)
+        };
+        match (&mut self.watches[id], &property.quantified) {
+            (Watch::Plain { state_set, .. }, _) => {
+                unviolated(state_set);
+                self.product_state = ProductState::NONE;
+            }
+            (Watch::Parametric(instances), Some(quantified)) if quantified.universal => {
+                Arc::make_mut(instances).suppose_unviolated(unviolated);
+            }
+            // `exists` is not violated if one instance is not, and nobody can tell which.
+            (Watch::Parametric(_), _) => {}
         }
-        if let Watch::Parametric(instances) = &mut self.watches[id] {
-            Arc::make_mut(instances).forget_no_ops();
-        }
-        self.product_state = ProductState::NONE;
     }
 
     /// Whether two readings of a trace have reached the same state. `counted`: some property counts events, so

@@ -26,7 +26,12 @@ pub struct Intake {
     levels: [Followed; 2],
     /// The level whose current value is being skipped.
     skips: Option<usize>,
-    /// Whether the outermost object has a member `event`: what else it may have is no part of an event.
+    /// Whether the further members of the event of an envelope are left out, because its keys exceed the limit.
+    drops: bool,
+    /// The number of bytes behind the event that may exceed the limit; taken by the first event.
+    room_behind_event: usize,
+    /// Whether the outermost object has a member `phase`, and one `event`: it is an envelope, not an event.
+    has_phase: bool,
     has_event: bool,
     changed: bool,
 }
@@ -57,11 +62,14 @@ impl Intake {
     pub fn new(limit: usize) -> Intake {
         Intake {
             out: Vec::new(),
-            limit,
+            limit: limit.min(usize::MAX / 2),
             depth: 0,
             string: None,
             levels: [Followed::default(); 2],
             skips: None,
+            drops: false,
+            room_behind_event: 256,
+            has_phase: false,
             has_event: false,
             changed: false,
         }
@@ -75,6 +83,10 @@ impl Intake {
                 let [outer, inner] = self.levels;
                 match (inner.value, outer.value) {
                     (Some(start), _) => self.give_up(1, start),
+                    (None, Some(_)) if inner.is_open && self.is_event() => {
+                        self.out.truncate(inner.end);
+                        (self.skips, self.drops, self.changed) = (Some(1), true, true);
+                    }
                     (None, Some(start)) => self.give_up(0, start),
                     // The keys alone exceed the limit, which no valid document of a peer does.
                     (None, None) => self.out.truncate(self.limit),
@@ -113,7 +125,7 @@ impl Intake {
             if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
                 self.close_cut();
             }
-            match self.has_event {
+            match self.has_phase && self.has_event {
                 true => self.out.push(b'}'),
                 false => self.close_cut(),
             }
@@ -124,16 +136,22 @@ impl Intake {
 
     /// Closes an object whose further members are missing.
     fn close_cut(&mut self) {
-        let is_empty = self.out.ends_with(b"{");
+        self.put_lost();
+        self.out.push(b'}');
+    }
+
+    /// Adds the member that stands for those that are missing.
+    fn put_lost(&mut self) {
+        let is_empty = self.out.trim_ascii_end().ends_with(b"{");
         let comma = if is_empty { "" } else { "," };
-        let lost = format!("{comma}{}:{UNREAD}}}", serde_json::Value::from(LOST));
+        let lost = format!("{comma}{}:{UNREAD}", serde_json::Value::from(LOST));
         self.out.extend_from_slice(lost.as_bytes());
     }
 
     /// Returns whether the value that is being read is the event of an envelope.
     fn is_event(&self) -> bool {
         let before = self.levels[0].value.and_then(|start| self.out.get(..start));
-        before.is_some_and(|before| before.ends_with(b"\"event\":"))
+        before.is_some_and(|before| ends_with_key(before, b"\"event\""))
     }
 
     /// Returns the output as it is, without invalid bytes.
@@ -237,17 +255,29 @@ impl Intake {
                 return;
             }
             b'}' | b']' => {
+                if self.drops && self.depth == 2 {
+                    self.drops = false;
+                    self.put_lost();
+                }
+                if self.depth == 2 && self.is_event() {
+                    // The number of a proposal still fits behind the event.
+                    self.limit += std::mem::take(&mut self.room_behind_event);
+                }
                 self.ended();
                 if let Some(level) = self.levels.get_mut(self.depth.saturating_sub(1)) {
                     level.is_open = false;
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
+            b',' if self.drops && self.depth == 2 => {}
             b',' => self.ended(),
             b':' => {
                 self.put(byte);
                 let here = self.out.len();
-                self.has_event |= self.depth == 1 && self.out.ends_with(b"\"event\":");
+                if self.depth == 1 {
+                    self.has_phase |= ends_with_key(&self.out, b"\"phase\"");
+                    self.has_event |= ends_with_key(&self.out, b"\"event\"");
+                }
                 if let Some(level) = self.level().filter(|level| level.is_open) {
                     level.value = Some(here);
                 }
@@ -276,13 +306,21 @@ impl Intake {
     }
 }
 
+/// Whether a text ends with a key of an object, as it is written, and its colon.
+fn ends_with_key(text: &[u8], key: &[u8]) -> bool {
+    let text = text.strip_suffix(b":").map(<[u8]>::trim_ascii_end);
+    let before = text.and_then(|text| text.strip_suffix(key));
+    before.is_some_and(|before| matches!(before.trim_ascii_end().last(), Some(b'{' | b',')))
+}
+
 /// Returns the members that can be distinguished in a text that is not JSON, as an object: values that are not JSON are
 /// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
 /// members is left out, for which there is [`LOST`]; in an envelope in its `event`, of which the members are kept as well. `None`
 /// if no object begins in the text.
 fn salvaged(text: &str) -> Option<String> {
     let members = split(text)?.members;
-    let is_envelope = members.iter().any(|(key, _)| key == "event");
+    let has = |name: &str| members.iter().any(|(key, _)| key == name);
+    let is_envelope = has("phase") && has("event");
     let read = |(key, value): (String, &str)| {
         let event = || split(value).filter(|_| key == "event" && value.starts_with('{'));
         let text = match is_value(value, DEEPEST) {
@@ -444,7 +482,7 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_cut_off_leaves_the_rest() {
-        let cases: [(&[u8], &str); 15] = [
+        let cases: [(&[u8], &str); 18] = [
             (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
             (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
@@ -461,14 +499,29 @@ mod tests {
             ),
             (
                 b"{\"event\":{\"b\":1,\"c\":[2",
-                r#"{"event":{"b":1,"c":"\ud800","\u0000":"\ud800"}}"#,
+                r#"{"event":{"b":1,"c":"\ud800","\u0000":"\ud800"},"\u0000":"\ud800"}"#,
             ),
             (
                 b"{\"event\":{\"b\":1,\"c",
-                r#"{"event":{"b":1,"\u0000":"\ud800"}}"#,
+                r#"{"event":{"b":1,"\u0000":"\ud800"},"\u0000":"\ud800"}"#,
             ),
-            (b"{\"event\":{", r#"{"event":{"\u0000":"\ud800"}}"#),
-            (b"{\"event\":{},", r#"{"event":{}}"#),
+            (
+                b"{\"event\":{",
+                r#"{"event":{"\u0000":"\ud800"},"\u0000":"\ud800"}"#,
+            ),
+            (b"{\"event\":{},", r#"{"event":{},"\u0000":"\ud800"}"#),
+            (
+                b"{\"phase\":\"after\",\"event\":{},",
+                r#"{"phase":"after","event":{}}"#,
+            ),
+            (
+                b"{ \"phase\" : 1 , \"event\" : { \"b\" : 1, \"c",
+                r#"{ "phase" : 1 , "event" : { "b" : 1,"\u0000":"\ud800"}}"#,
+            ),
+            (
+                br#"{"a":1,"x\"event":{"#,
+                r#"{"a":1,"x\"event":"\ud800","\u0000":"\ud800"}"#,
+            ),
             (
                 b"{\"a\":{\"b\":1,\"c\":[2",
                 r#"{"a":"\ud800","\u0000":"\ud800"}"#,
@@ -489,6 +542,11 @@ mod tests {
             (kept.as_str(), changed),
             (r#"{"a":"x","b":"\ud800","d":2}"#, true)
         );
+        let keys: String = (0..50).map(|key| format!(r#""k{key}":1,"#)).collect();
+        let long = format!(r#"{{"phase":"commit","event":{{"k":1,{keys}"t":2}},"proposal":7}}"#);
+        let (kept, changed) = taken(long.as_bytes(), 60);
+        let expected = r#"{"phase":"commit","event":{"k":1,"k0":1,"k1":1,"k2":1,"k3":1,"\u0000":"\ud800"},"proposal":7}"#;
+        assert_eq!((kept.as_str(), changed), (expected, true));
         let long = format!(
             r#"{{"p":"after","event":{{"k":1,"t":"{0}","u":{{"v":"{0}"}},"w":2}}}}"#,
             "y".repeat(500)

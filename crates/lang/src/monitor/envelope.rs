@@ -13,6 +13,7 @@
 
 use memchr::memmem;
 
+use super::damaged::LOST;
 use super::live::first_name;
 use super::raw_object::RawObject;
 use crate::hir::{Expr, Spec};
@@ -112,8 +113,8 @@ impl<'l> Envelope<'l> {
         })?;
         let event = members.raw("event");
         let Some(phase) = members.raw("phase") else {
-            let alone =
-                event.is_some_and(|event| event.starts_with('{')) && members.iter().count() == 1;
+            let alone = event.is_some_and(|event| event.starts_with('{'))
+                && members.iter().filter(|(key, _)| *key != LOST).count() == 1;
             return match alone && !own.event {
                 true => Err(EnvelopeError::Wrong(
                     "an `event` requires a `phase`; without a phase, send the bare event"

@@ -166,14 +166,20 @@ impl Monitor {
             return proposed;
         };
         // The outcome that the line gives, or lacks, is judged before anything is recorded.
-        let mut fork = self.fork_reserved(&proposal.trace, &[]);
-        let judged = self.happen(&mut fork, &proposal.trace, &event, &[], false);
-        if judged.ruling >= Ruling::Ask {
-            return Decision {
-                trace: Some(proposal.trace),
-                step: proposed.step,
-                ..judged
+        if self.awaits() {
+            let (read, after, mut judged) = match self.judge_outcome(event.clone(), now, number) {
+                Ok(judged) => judged,
+                Err(refused) => return refused,
             };
+            match judged.ruling {
+                Ruling::Ask => self.reserve(&read, now, after, &mut judged),
+                ruling if ruling.denies() => self.miss_deadlines(&read),
+                _ => {}
+            }
+            if judged.ruling >= Ruling::Ask {
+                judged.trace = Some(read.trace);
+                return judged;
+            }
         }
         let done = self.event(event, now, Some((number, &proposal)));
         if done.ruling > proposed.ruling {
@@ -258,6 +264,20 @@ impl Monitor {
         match self.judge_proposal(event, now, number) {
             Ok((_, _, decision)) | Err(decision) => decision,
         }
+    }
+
+    /// Judges an action with the outcome that its event gives, or lacks, as [`judge_proposal`](Self::judge_proposal) does.
+    fn judge_outcome(
+        &mut self,
+        event: Event,
+        now: Option<Instant>,
+        number: u64,
+    ) -> Result<(Read, Option<Trace>, Decision), Decision> {
+        // No field is still to come.
+        let awaited = std::mem::take(&mut self.awaited);
+        let judged = self.judge_proposal(event, now, Some(number));
+        self.awaited = awaited;
+        judged
     }
 
     /// Ends a proposal that will not happen: it is no longer reserved.

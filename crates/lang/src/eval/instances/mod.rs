@@ -537,8 +537,17 @@ impl Instances {
             .map(|class| &mut class.state.state_set)
     }
 
-    /// Forgets which events change nothing, because states were changed from outside.
-    pub(in crate::eval) fn forget_no_ops(&mut self) {
+    /// Supposes of a `forall` that no instance is violated, where it may be or not: `unviolated` takes the violated states out of a
+    /// set. The state of values that were not seen, alone or in a tuple, stays: it is no violation before such a value is there.
+    pub(in crate::eval) fn suppose_unviolated(
+        &mut self,
+        mut unviolated: impl FnMut(&mut StateSetId),
+    ) {
+        let classes = self.classes.iter_mut().skip(1);
+        for class in classes.filter(|class| class.members == class.whole) {
+            unviolated(&mut class.state.state_set);
+        }
+        self.wild = 0;
         self.no_op_classes = 0;
     }
 
