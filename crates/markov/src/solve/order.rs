@@ -10,6 +10,8 @@
 //! # Source
 //! P. Amestoy, T. Davis, I. Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17(4), 1996.
 
+use std::ops::Range;
+
 use super::super::scalar::Scalar;
 use super::block::Block;
 
@@ -183,7 +185,7 @@ impl Quotient {
         None
     }
 
-    fn range(&self, of: u32) -> std::ops::Range<usize> {
+    fn range(&self, of: u32) -> Range<usize> {
         let begin = self.start[of as usize];
         begin..begin + self.length[of as usize] as usize
     }
@@ -210,140 +212,13 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
         .map(|state| neighbours.start[state + 1] - neighbours.start[state] > most)
         .collect();
     let n_hubs = hubs.iter().filter(|hub| **hub).count();
-    let mut graph = Quotient::new(neighbours, &hubs);
-    let mut left = (n - n_hubs) as u32;
-    let mut parents = vec![NONE; n];
+    let mut search = Search::new(Quotient::new(neighbours, &hubs), n - n_hubs);
     let mut pivots = Vec::new();
     // The hubs come last, as a dense matrix, and may be neighbours of any group.
     let mut work = (n_hubs as f64).powi(3) / 3.0;
-    // Marks are the number of the current pivot, so they need no clearing.
-    let (mut marked, mut compared) = (vec![NONE; n], vec![NONE; n]);
-    let (mut outside, mut touched) = (vec![0u32; n], vec![NONE; n]);
-    let (mut rest, mut alike): (Vec<u32>, Vec<(u64, u32)>) = (Vec::new(), Vec::new());
-    while left > 0 {
-        let pivot = graph.take()?;
-        let p = pivot as usize;
-        // The new element: all neighbours, including those in elements.
-        let begin = graph.lists.len();
-        marked[p] = pivot;
-        let mut own = std::mem::take(&mut graph.weight[p]);
-        let mut size = 0;
-        let n_elements = graph.elements[p] as usize;
-        for (place, at) in graph.range(pivot).enumerate() {
-            let neighbour = graph.lists[at];
-            let through = if place < n_elements {
-                graph.live[neighbour as usize] = false;
-                parents[neighbour as usize] = pivot;
-                graph.range(neighbour)
-            } else {
-                at..at + 1
-            };
-            for at in through {
-                let state = graph.lists[at];
-                let weight = graph.weight[state as usize];
-                if weight > 0 && marked[state as usize] != pivot {
-                    marked[state as usize] = pivot;
-                    size += weight;
-                    graph.lists.push(state);
-                }
-            }
-        }
-        let end = graph.lists.len();
-        // The number of states of each adjacent element that are not in the new one.
-        for at in begin..end {
-            let state = graph.lists[at];
-            let elements = graph.start[state as usize]..;
-            for at in elements.take(graph.elements[state as usize] as usize) {
-                let element = graph.lists[at] as usize;
-                if !graph.live[element] {
-                    continue;
-                }
-                if touched[element] != pivot {
-                    touched[element] = pivot;
-                    outside[element] = graph.degree[element];
-                }
-                outside[element] -= graph.weight[state as usize];
-            }
-        }
-        // Updates lists and degrees: entries that the new element covers are removed.
-        alike.clear();
-        for at in begin..end {
-            let state = graph.lists[at];
-            let i = state as usize;
-            graph.unlink(state);
-            let range = graph.range(state);
-            let middle = range.start + graph.elements[i] as usize;
-            rest.clear();
-            rest.extend_from_slice(&graph.lists[middle..range.end]);
-            let mut write = range.start;
-            let (mut degree, mut hash) = (0u32, 0u64);
-            for read in range.start..middle {
-                let element = graph.lists[read];
-                let e = element as usize;
-                if !graph.live[e] {
-                    continue;
-                }
-                if outside[e] == 0 {
-                    // The new element contains all of it.
-                    graph.live[e] = false;
-                    parents[e] = pivot;
-                    continue;
-                }
-                degree += outside[e];
-                hash = hash.wrapping_add(u64::from(element));
-                graph.lists[write] = element;
-                write += 1;
-            }
-            let kept_elements = write - range.start;
-            rest.retain(|&other| {
-                let keep = graph.weight[other as usize] > 0 && marked[other as usize] != pivot;
-                if keep {
-                    degree += graph.weight[other as usize];
-                    hash = hash.wrapping_add(u64::from(other));
-                }
-                keep
-            });
-            if degree == 0 {
-                // Its neighbours are those of the pivot.
-                let weight = graph.weight[i];
-                size -= weight;
-                own += weight;
-                graph.merge(pivot, state);
-                continue;
-            }
-            // The pivot or one of its elements has left the list, so there is room for the new element.
-            graph.lists[write] = pivot;
-            graph.lists[write + 1..write + 1 + rest.len()].copy_from_slice(&rest);
-            graph.elements[i] = kept_elements as u32 + 1;
-            graph.length[i] = (kept_elements + 1 + rest.len()) as u32;
-            outside[i] = degree;
-            alike.push((hash, state));
-        }
-        graph.weight[p] = 0;
-        left -= own;
-        merge_alike(&mut graph, &mut alike, &mut compared);
-        // The remaining states of the element, and their degrees.
-        let mut write = begin;
-        for at in begin..end {
-            let state = graph.lists[at];
-            let weight = graph.weight[state as usize];
-            if weight == 0 {
-                continue;
-            }
-            graph.lists[write] = state;
-            write += 1;
-            let others = size - weight;
-            let degree = (graph.degree[state as usize] + others)
-                .min(outside[state as usize] + others)
-                .min(left - weight);
-            graph.degree[state as usize] = degree;
-            graph.link(state);
-        }
-        graph.lists.truncate(write);
-        graph.start[p] = begin;
-        graph.length[p] = (write - begin) as u32;
-        graph.degree[p] = size;
-        graph.live[p] = size > 0;
+    while search.left > 0 {
+        let pivot = search.graph.take()?;
+        let (own, size) = search.eliminate(pivot);
         pivots.push(pivot);
         let all = f64::from(size + own) + n_hubs.min(4) as f64;
         let beyond = all - f64::from(own);
@@ -353,7 +228,198 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
         }
     }
     let hubs = (0..n as u32).filter(|&state| hubs[state as usize]);
+    let Search { graph, parents, .. } = search;
     Some(postorder(&graph, &pivots, &parents, hubs.collect(), work))
+}
+
+/// The state of the search for an order, with scratch memory. Marks are the number of the current pivot, so they need no clearing.
+struct Search {
+    graph: Quotient,
+    /// The number of states that are not eliminated.
+    left: u32,
+    /// The element that absorbed each element.
+    parents: Vec<u32>,
+    /// Marks the states of the newest element.
+    marked: Vec<u32>,
+    /// Marks the entries of a list that others are compared with.
+    compared: Vec<u32>,
+    /// Marks the elements whose number of states outside of the newest one is known.
+    touched: Vec<u32>,
+    /// For an element, the number of its states outside of the newest one; for a state of the newest one, that of its neighbours.
+    outside: Vec<u32>,
+    /// Pairs of hash and state: equal lists have equal hashes.
+    alike: Vec<(u64, u32)>,
+    rest: Vec<u32>,
+}
+
+impl Search {
+    fn new(graph: Quotient, left: usize) -> Search {
+        let n = graph.weight.len();
+        Search {
+            graph,
+            left: left as u32,
+            parents: vec![NONE; n],
+            marked: vec![NONE; n],
+            compared: vec![NONE; n],
+            touched: vec![NONE; n],
+            outside: vec![0; n],
+            alike: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Eliminates a state and those whose neighbours are the same. Returns the number of eliminated states, and that of the states in
+    /// the new element.
+    fn eliminate(&mut self, pivot: u32) -> (u32, u32) {
+        let begin = self.graph.lists.len();
+        let mut own = std::mem::take(&mut self.graph.weight[pivot as usize]);
+        let mut size = self.gather(pivot);
+        let element = begin..self.graph.lists.len();
+        self.count_outside(element.clone(), pivot);
+        self.alike.clear();
+        for at in element.clone() {
+            let state = self.graph.lists[at];
+            self.graph.unlink(state);
+            if !self.cover(state, pivot) {
+                // Its neighbours are those of the pivot.
+                let weight = self.graph.weight[state as usize];
+                size -= weight;
+                own += weight;
+                self.graph.merge(pivot, state);
+            }
+        }
+        self.graph.weight[pivot as usize] = 0;
+        self.left -= own;
+        merge_alike(&mut self.graph, &mut self.alike, &mut self.compared);
+        self.close(element, pivot, size);
+        (own, size)
+    }
+
+    /// Appends the new element to the lists: all neighbours of a pivot, including those in elements, which it absorbs. Returns the
+    /// number of its states.
+    fn gather(&mut self, pivot: u32) -> u32 {
+        let graph = &mut self.graph;
+        self.marked[pivot as usize] = pivot;
+        let mut size = 0;
+        let n_elements = graph.elements[pivot as usize] as usize;
+        for (place, at) in graph.range(pivot).enumerate() {
+            let neighbour = graph.lists[at];
+            let through = if place < n_elements {
+                graph.live[neighbour as usize] = false;
+                self.parents[neighbour as usize] = pivot;
+                graph.range(neighbour)
+            } else {
+                at..at + 1
+            };
+            for at in through {
+                let state = graph.lists[at];
+                let weight = graph.weight[state as usize];
+                if weight > 0 && self.marked[state as usize] != pivot {
+                    self.marked[state as usize] = pivot;
+                    size += weight;
+                    graph.lists.push(state);
+                }
+            }
+        }
+        size
+    }
+
+    /// Counts, for each element adjacent to the new one, its states that are not in the new one.
+    fn count_outside(&mut self, element: Range<usize>, pivot: u32) {
+        let graph = &self.graph;
+        for &state in &graph.lists[element] {
+            let elements = graph.start[state as usize]..;
+            for at in elements.take(graph.elements[state as usize] as usize) {
+                let element = graph.lists[at] as usize;
+                if !graph.live[element] {
+                    continue;
+                }
+                if self.touched[element] != pivot {
+                    self.touched[element] = pivot;
+                    self.outside[element] = graph.degree[element];
+                }
+                self.outside[element] -= graph.weight[state as usize];
+            }
+        }
+    }
+
+    /// Replaces the entries of a state's list that the new element covers by that element, and counts the neighbours outside of it.
+    /// Returns `false` if there are none; the list then no longer matters.
+    fn cover(&mut self, state: u32, pivot: u32) -> bool {
+        let graph = &mut self.graph;
+        let i = state as usize;
+        let range = graph.range(state);
+        let middle = range.start + graph.elements[i] as usize;
+        self.rest.clear();
+        self.rest.extend_from_slice(&graph.lists[middle..range.end]);
+        let mut write = range.start;
+        let (mut degree, mut hash) = (0u32, 0u64);
+        for read in range.start..middle {
+            let element = graph.lists[read];
+            let e = element as usize;
+            if !graph.live[e] {
+                continue;
+            }
+            if self.outside[e] == 0 {
+                // The new element contains all of it.
+                graph.live[e] = false;
+                self.parents[e] = pivot;
+                continue;
+            }
+            degree += self.outside[e];
+            hash = hash.wrapping_add(u64::from(element));
+            graph.lists[write] = element;
+            write += 1;
+        }
+        let kept_elements = write - range.start;
+        self.rest.retain(|&other| {
+            let keep = graph.weight[other as usize] > 0 && self.marked[other as usize] != pivot;
+            if keep {
+                degree += graph.weight[other as usize];
+                hash = hash.wrapping_add(u64::from(other));
+            }
+            keep
+        });
+        if degree == 0 {
+            return false;
+        }
+        // The pivot or one of its elements has left the list, so there is room for the new element.
+        graph.lists[write] = pivot;
+        graph.lists[write + 1..write + 1 + self.rest.len()].copy_from_slice(&self.rest);
+        graph.elements[i] = kept_elements as u32 + 1;
+        graph.length[i] = (kept_elements + 1 + self.rest.len()) as u32;
+        self.outside[i] = degree;
+        self.alike.push((hash, state));
+        true
+    }
+
+    /// Keeps the remaining states of the new element, and updates their degrees.
+    fn close(&mut self, element: Range<usize>, pivot: u32, size: u32) {
+        let graph = &mut self.graph;
+        let begin = element.start;
+        let mut write = begin;
+        for at in element {
+            let state = graph.lists[at];
+            let weight = graph.weight[state as usize];
+            if weight == 0 {
+                continue;
+            }
+            graph.lists[write] = state;
+            write += 1;
+            let others = size - weight;
+            let degree = (graph.degree[state as usize] + others)
+                .min(self.outside[state as usize] + others)
+                .min(self.left - weight);
+            graph.degree[state as usize] = degree;
+            graph.link(state);
+        }
+        graph.lists.truncate(write);
+        let p = pivot as usize;
+        graph.start[p] = begin;
+        graph.length[p] = (write - begin) as u32;
+        graph.degree[p] = size;
+        graph.live[p] = size > 0;
+    }
 }
 
 /// Merges states of the newest element with equal lists.
