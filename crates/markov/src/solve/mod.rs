@@ -14,8 +14,11 @@
 //!   precomputation (prob0, prob1) without a separate pass, unaffected by rounding.
 //! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is never computed
 //!   as `1 - P(s,s)`, so nothing is subtracted.
-//! - A larger component is [eliminated](eliminate) in an [order](order) with little fill, [once](Factors) for all right-hand
-//!   sides. If that would cost too much, it is [iterated](iterate) and the result [proven](prove).
+//! - A component of up to [`SMALL`] states is [eliminated](eliminate) in an [order](order) with little fill, [once](Factors) for
+//!   all right-hand sides.
+//! - A larger one is first [swept](iterate) a few times. If the sweeps converge quickly, or a Krylov method is
+//!   [predicted](predict) to be faster than elimination, the result is [proven](prove); otherwise the order is computed, and its
+//!   work decides.
 //!
 //! # Accuracy
 //! Every result carries a proven bound on its error. For single states and elimination the bound follows from the Markov chain
@@ -34,6 +37,7 @@ mod factors;
 mod iterate;
 mod krylov;
 mod order;
+mod predict;
 mod prove;
 #[cfg(test)]
 mod tests;
@@ -303,11 +307,8 @@ fn component<V: Scalar>(
     })
 }
 
-/// Components up to this size are eliminated directly; larger ones if that costs no more than [`CHEAP_UPDATES`].
+/// Components up to this size are eliminated without iterating first.
 pub const SMALL: usize = 300;
-
-/// The updates per transition whose time equals that of a fast iteration.
-const CHEAP_UPDATES: f64 = 400.0;
 
 /// Returns the values of a block with proven errors, or `None` if nothing could be proven; and the number of sweeps.
 fn solve_block<V: Scalar>(
@@ -316,19 +317,16 @@ fn solve_block<V: Scalar>(
     factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> (Option<Vec<V::Estimate>>, usize) {
-    let (most, cheap) = if V::EXACT {
-        (f64::INFINITY, f64::INFINITY)
-    } else if block.len() <= SMALL {
-        (accuracy.max_updates, f64::INFINITY)
+    let max_work = if V::EXACT {
+        f64::INFINITY
     } else {
-        (
-            accuracy.max_updates,
-            CHEAP_UPDATES * block.targets.len() as f64,
-        )
+        accuracy.max_updates
     };
-    let factorisation = match order::order(block, most) {
-        Some(order) if order.work <= cheap => eliminate::factor(block, &order),
-        order => match iterate::iterate(block, order.as_ref(), accuracy) {
+    let directly = V::EXACT || block.len() <= SMALL;
+    let order = directly.then(|| order::order(block, max_work)).flatten();
+    let factorisation = match order {
+        Some(order) => eliminate::factor(block, &order),
+        None => match iterate::iterate(block, accuracy) {
             Iterated::Values(values, sweeps) => return (values, sweeps),
             Iterated::Eliminated(factorisation) => factorisation,
         },

@@ -232,7 +232,8 @@ pub(super) fn order<V: Scalar>(block: &Block<V>, max_work: f64) -> Option<Order>
     Some(postorder(&graph, &pivots, &parents, hubs.collect(), work))
 }
 
-/// The state of the search for an order, with scratch memory. Marks are the number of the current pivot, so they need no clearing.
+/// The state of the search for an order, with scratch memory. Marks are the number of the current pivot, so they need no
+/// clearing.
 struct Search {
     graph: Quotient,
     /// The number of states that are not eliminated.
@@ -245,7 +246,8 @@ struct Search {
     compared: Vec<u32>,
     /// Marks the elements whose number of states outside of the newest one is known.
     touched: Vec<u32>,
-    /// For an element, the number of its states outside of the newest one; for a state of the newest one, that of its neighbours.
+    /// For an element, the number of its states outside of the newest one; for a state of the newest one, that of its
+    /// neighbours.
     outside: Vec<u32>,
     /// Pairs of hash and state: equal lists have equal hashes.
     alike: Vec<(u64, u32)>,
@@ -268,8 +270,8 @@ impl Search {
         }
     }
 
-    /// Eliminates a state and those whose neighbours are the same. Returns the number of eliminated states, and that of the states in
-    /// the new element.
+    /// Eliminates a state and those whose neighbours are the same. Returns the number of eliminated states, and that of the
+    /// states in the new element.
     fn eliminate(&mut self, pivot: u32) -> (u32, u32) {
         let begin = self.graph.lists.len();
         let mut own = std::mem::take(&mut self.graph.weight[pivot as usize]);
@@ -295,8 +297,8 @@ impl Search {
         (own, size)
     }
 
-    /// Appends the new element to the lists: all neighbours of a pivot, including those in elements, which it absorbs. Returns the
-    /// number of its states.
+    /// Appends the new element to the lists: all neighbours of a pivot, including those in elements, which it absorbs. Returns
+    /// the number of its states.
     fn gather(&mut self, pivot: u32) -> u32 {
         let graph = &mut self.graph;
         self.marked[pivot as usize] = pivot;
@@ -343,8 +345,8 @@ impl Search {
         }
     }
 
-    /// Replaces the entries of a state's list that the new element covers by that element, and counts the neighbours outside of it.
-    /// Returns `false` if there are none; the list then no longer matters.
+    /// Replaces the entries of a state's list that the new element covers by that element, and counts the neighbours outside of
+    /// it. Returns `false` if there are none; the list then no longer matters.
     fn cover(&mut self, state: u32, pivot: u32) -> bool {
         let graph = &mut self.graph;
         let i = state as usize;

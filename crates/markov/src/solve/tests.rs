@@ -5,6 +5,9 @@ use num_rational::BigRational;
 
 use super::super::chain::{Chain, ChainBuilder};
 use super::super::scalar::{Approx, Estimate, Scalar};
+use super::block::Block;
+use super::eliminate::factor;
+use super::order::order;
 use super::within::{collected_many, until_many};
 use super::{Accuracy, Factors, Problem, solve, until_within};
 
@@ -307,25 +310,74 @@ fn walk(size: usize, dimensions: u32, anew: bool) -> Rows {
 
 #[test]
 fn walks() {
-    for (size, dimensions, anew) in [(6, 2, false), (7, 2, true), (4, 3, false), (19, 2, true)] {
-        if size < 10 {
-            assert!(check(&walk(size, dimensions, anew), 2) <= 1e-6);
-            continue;
-        }
-        // Too large for exact fractions: the two methods must agree.
+    for (size, dimensions, anew) in [(6, 2, false), (7, 2, true), (4, 3, false)] {
+        assert!(check(&walk(size, dimensions, anew), 2) <= 1e-6);
+    }
+}
+
+/// Returns the expected steps until the end by elimination, whatever its cost.
+fn eliminated(rows: &Rows) -> Vec<Approx> {
+    let chain = chain::<f64>(rows);
+    let inner = rows.len() as u32 - 2;
+    let problem = Problem {
+        chain: &chain,
+        unknown: &chain.graph().set(0..inner),
+        reward: &vec![1.0; rows.len()],
+        trapped: 0.0,
+        factors: &Factors::default(),
+    };
+    let members: Vec<u32> = (0..inner).collect();
+    let local: Vec<u32> = members.iter().copied().chain([u32::MAX; 2]).collect();
+    let x = vec![Approx::exact(0.0); rows.len()];
+    let block = Block::new(&problem, &members, &local, &x);
+    let order = order(&block, f64::INFINITY).unwrap();
+    let (solution, proven) = factor(&block, &order).solve(block.rhs.clone());
+    assert!(proven);
+    solution
+}
+
+/// Walks that are too large for exact fractions, which are eliminated, swept or solved by a Krylov method: all must agree.
+#[test]
+fn walks_by_every_method() {
+    for (size, dimensions, anew) in [(19, 2, true), (40, 2, false), (7, 3, false), (10, 3, false)] {
         let rows = walk(size, dimensions, anew);
-        let direct = Accuracy::default();
-        let iterated = Accuracy {
-            max_updates: 0.0,
-            ..direct
-        };
-        let (one, _) = solved::<f64>(&rows, 2, None, &direct);
-        let (other, proven) = solved::<f64>(&rows, 2, None, &iterated);
-        assert!(proven);
-        for (one, other) in one.iter().zip(&other) {
-            assert!(one.lower() <= other.upper() && other.lower() <= one.upper());
+        let rewards = vec![fraction(1, 1); rows.len()];
+        let truth = eliminated(&rows);
+        for max_updates in [0.0, Accuracy::default().max_updates] {
+            let accuracy = Accuracy {
+                max_updates,
+                ..Accuracy::default()
+            };
+            let (found, proven) = solved::<f64>(&rows, 2, Some(&rewards), &accuracy);
+            assert!(proven && super::iterate::widest::<f64>(&found) <= 1e-6);
+            for (truth, found) in truth.iter().zip(&found) {
+                assert!(truth.lower() <= found.upper() && found.lower() <= truth.upper());
+            }
         }
     }
+}
+
+/// Phases with retries and, after too many, a new start: a few sweeps suffice.
+#[test]
+fn phases_with_retries() {
+    let (phases, retries) = (40u32, 9);
+    let inner = phases * retries;
+    let row = |state: u32| {
+        let next = (state / retries + 1) * retries;
+        let done = (next, fraction(98, 100));
+        match state % retries + 1 {
+            at if at == retries => vec![(0, fraction(1, 2)), (state - 1, fraction(1, 2))],
+            2 => vec![
+                done,
+                (state + 1, fraction(1, 100)),
+                (inner + 1, fraction(1, 100)),
+            ],
+            _ => vec![done, (state + 1, fraction(2, 100))],
+        }
+    };
+    let mut rows: Rows = (0..inner).map(row).collect();
+    rows.extend([vec![], vec![]]);
+    assert!(check(&rows, 2) <= 1e-9);
 }
 
 #[test]
