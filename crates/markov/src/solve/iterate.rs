@@ -270,6 +270,7 @@ impl Sweeps {
         direct: Option<&Direct<'_, V>>,
     ) -> Approach {
         let (mut last, mut jumps, mut swept) = (f64::INFINITY, 0, 0);
+        let mut has_jumped = false;
         let mut probe = Probe::new(FIRST_PROBE);
         while last > tolerance {
             last = self.sweep(b, v);
@@ -297,7 +298,8 @@ impl Sweeps {
             effort.rate = rate.or(effort.rate);
             let mut most = MOST_JUMPED;
             if let Some(direct) = direct {
-                if direct.is_open() && jumps == 0 && direct.krylov() < direct.guess() {
+                let may_jump = !has_jumped && jumps < MOST_JUMPS;
+                if may_jump && direct.is_open() && direct.krylov() < direct.guess() {
                     most = 2 * direct.krylov() as usize;
                 } else {
                     let jump = match rate {
@@ -318,6 +320,7 @@ impl Sweeps {
                 let wanted = (tolerance * part).max(FINEST);
                 let left = effort.accuracy.max_sweeps.saturating_sub(effort.spent);
                 if let Some(work) = krylov::improve(self, b, v, wanted, left.min(most)) {
+                    has_jumped = true;
                     effort.spent += work;
                     last = f64::INFINITY;
                     probe = Probe::new(PROBE);
