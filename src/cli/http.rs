@@ -29,6 +29,9 @@ const LINGER: Duration = Duration::from_millis(500);
 /// that arrived at once at a server with four slots, 41 were closed without an answer when there was no such time.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// The time for which a connection waits for a slot whose request is admitted.
+const ADMITTED: Duration = Duration::from_secs(5);
+
 /// The time after which a connection without a slot looks again whether another has waited for long enough.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -122,8 +125,16 @@ impl Listener {
             let thread = std::thread::Builder::new().name("client".to_owned());
             // Without a thread the connection is closed; clients must treat that as a denial.
             let _ = thread.spawn(move || {
-                let slot = ConnectionSlot::take(&open, &connection, limits.clients);
                 let mut client = Client::new(connection, limits);
+                let (most, patience) = (limits.clients, limits.patience.min(ADMITTED));
+                let slot = ConnectionSlot::take(&open, &client.connection, most, most, GRACE);
+                // Whoever may ask waits longer: an outcome that nobody reads is lost.
+                let slot = slot.or_else(|| {
+                    let is_admitted = client.is_admitted(&*service);
+                    let of_client = &client.connection;
+                    let take = || ConnectionSlot::take(&open, of_client, most, 4 * most, patience);
+                    is_admitted.then(take).flatten()
+                });
                 match slot {
                     Some(slot) => client.converse(&*service, &slot),
                     None => client.turn_away(&*service),
@@ -184,14 +195,16 @@ struct ConnectionSlot {
 
 impl ConnectionSlot {
     /// Takes a slot. If all are taken, waits for one, and closes the connection that has waited longest for the head of a request, else
-    /// for a body, if it has waited for [`GRACE`]. Returns `None` if there is no slot after that time, or as many wait as there are slots.
+    /// for a body, if it has waited for [`GRACE`]. Returns `None` if there is no slot after a time, or if too many wait.
     fn take(
         all: &Arc<Connections>,
         connection: &Connection,
         most: usize,
+        most_waiting: usize,
+        patience: Duration,
     ) -> Option<ConnectionSlot> {
         let handle = connection.try_clone().ok()?;
-        let until = Instant::now() + GRACE;
+        let until = Instant::now() + patience;
         let mut connections = all.lock();
         while connections.open.len() >= most {
             let waiting = connections.open.iter();
@@ -204,7 +217,7 @@ impl ConnectionSlot {
                 break;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || connections.n_waiting >= most {
+            if left.is_zero() || connections.n_waiting >= most_waiting {
                 return None;
             }
             connections.n_waiting += 1;
@@ -330,6 +343,8 @@ struct Client {
     connection: Connection,
     limits: ConnectionLimits,
     received: Received,
+    /// The head of the first request, if it was read before there was a slot.
+    head: Option<RequestHead>,
 }
 
 impl Client {
@@ -338,7 +353,22 @@ impl Client {
             connection,
             limits,
             received: Received::default(),
+            head: None,
         }
+    }
+
+    /// Reads the head of the first request, within the time that a refused client has. Returns whether it is admitted.
+    fn is_admitted(&mut self, service: &impl Service) -> bool {
+        let deadline = Instant::now() + LINGER;
+        self.head = loop {
+            match self.received.head() {
+                Ok(None) if matches!(self.more(deadline), Ok(true)) => {}
+                head => break head.ok().flatten(),
+            }
+        };
+        let is_free = |head: &RequestHead| matches!(head.method.as_str(), "GET" | "HEAD");
+        let head = self.head.as_ref().filter(|head| !is_free(head));
+        head.is_some_and(|head| service.admit(head).is_ok())
     }
 
     /// Handles requests one after the other.
@@ -366,7 +396,7 @@ impl Client {
         idle: Duration,
         since: &mut Instant,
     ) -> Result<bool, ConnectionEnd> {
-        if self.received.is_empty() {
+        if self.received.is_empty() && self.head.is_none() {
             // If no byte of a request has arrived, there is nothing to answer.
             let begun = self.more(Instant::now() + idle);
             if !begun.map_err(|_| ConnectionEnd::Away)? {
@@ -375,11 +405,11 @@ impl Client {
         }
         let deadline = Instant::now() + self.limits.patience;
         let head = loop {
-            let head = self.received.head();
-            if let Some(head) = head.map_err(ConnectionEnd::Refused)? {
+            if let Some(head) = self.head.take() {
                 break head;
             }
-            if !self.more(deadline)? {
+            self.head = self.received.head().map_err(ConnectionEnd::Refused)?;
+            if self.head.is_none() && !self.more(deadline)? {
                 return Err(ConnectionEnd::Away);
             }
         };
@@ -470,17 +500,10 @@ impl Client {
         }
     }
 
-    /// Refuses a request for which there is no slot, and whose head is read for as long as a refused client may still send.
+    /// Refuses a request for which there is no slot.
     fn turn_away(&mut self, service: &impl Service) {
-        let deadline = Instant::now() + LINGER;
-        let head = loop {
-            match self.received.head() {
-                Ok(None) if matches!(self.more(deadline), Ok(true)) => {}
-                head => break head.ok().flatten(),
-            }
-        };
         let refusal = Response::refusal(503, "too many clients");
-        self.refuse(&service.answer_unread(head.as_ref(), refusal));
+        self.refuse(&service.answer_unread(self.head.as_ref(), refusal));
     }
 
     /// Sends a response and ends the connection in such a way that the client receives the response even if it is still

@@ -151,18 +151,13 @@ fn outcome(random: &mut Random) -> (String, bool, bool) {
 fn run(seed: u64, steps: u32, scope: Scope) {
     let spec = front("m.guard", SPEC, &NoFiles, check::Limits::default());
     let spec = spec.spec.expect("the spec is sound");
-    // The model keeps every order; of five questions there are 326.
-    let options = Options {
-        histories: 326,
-        ..Options::default()
-    };
-    let mut judge = InProcess(Monitor::new(&spec, options).unwrap());
+    let mut judge = InProcess(Monitor::new(&spec, Options::default()).unwrap());
     judge.0.set_hooked(true);
     let mut memory = Memory::default();
     let mut random = Random(seed);
     let mut traces: HashMap<String, Trace> = HashMap::new();
     let mut calls = Calls::default();
-    let mut denied = 0;
+    let (mut denied, mut limited) = (0, 0);
     for step in 0..steps {
         // Sessions come and go: a history that is full denies everything.
         let session = format!("s{}", step / 60 + random.below(2) as u32);
@@ -265,7 +260,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     let asks = usize::from(tool == "fetch");
                     trace.allows(tool) && !closes && waits(of) + asks <= 5
                 });
-                let expected = if !allowed {
+                // The model keeps every order, the monitor as many as its limits allow.
+                let is_limited = allowed && json.to_string().contains("answer them first");
+                limited += u32::from(is_limited);
+                let expected = if !allowed || is_limited {
                     "deny"
                 } else if tool == "fetch" {
                     "ask"
@@ -362,6 +360,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         }
     }
     assert!(denied > steps / 50, "{denied} of {steps} calls were denied");
+    assert!(
+        limited <= steps / 100,
+        "{limited} of {steps} calls exceeded a limit"
+    );
 }
 
 #[test]

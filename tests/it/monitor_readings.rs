@@ -140,6 +140,8 @@ fn a_question_about_a_missing_outcome_is_a_question() {
         property once_only = always (count(tool == \"pay\") <= 1)\n\
         enforce once_only { violated => block }\n\
         enforce when tool == \"pay\" and code != 0 => ask\n\
+        enforce when tool == \"move\" => ask\n\
+        enforce when tool == \"move\" and code != 0 => block\n\
         enforce when tool == \"save\" and code != 0 and once tool == \"pay\" => block\n\
         property tested = always (tool == \"ship\" -> once[0,60s] tool == \"test\")\n\
         enforce tested { violated => block }\n";
@@ -149,6 +151,11 @@ fn a_question_about_a_missing_outcome_is_a_question() {
         let line = format!(r#"{{"phase":"act","event":{{"tool":"{tool}"}}}}"#);
         monitor.line(line.as_bytes(), Some(Instant(at * second)))
     };
+    assert_eq!(
+        act("move", 0).ruling,
+        Ruling::Block,
+        "a question weakens no denial"
+    );
     let asked = act("pay", 1);
     assert_eq!(asked.ruling, Ruling::Ask);
     assert!(asked.proposal.is_some(), "{asked:?}");
@@ -171,16 +178,28 @@ fn a_question_about_a_missing_outcome_is_a_question() {
     );
 }
 
-/// The state of values that were not seen is no violation by itself, and one as soon as such a value comes.
+/// One event that cannot be read does not deny what names other values for ever.
 #[test]
-fn what_was_not_seen_may_be_violated_when_it_comes() {
+fn an_unreadable_value_denies_no_other_one() {
     let spec = "event { t: string? k: string? }\n\
-        property p = forall q: always (t == \"deploy\" -> once (t == \"approve\" and k == q))\n\
+        property p = forall q: always (t == \"a\" and k == q -> once (t == \"b\" and k == q))\n\
         enforce p { violated => block }\n";
-    let unread = (None, 0);
-    assert!(denies(spec, &[unread, unread], (Some(3), 1)));
-    // of a value that was seen, nothing is new
-    assert!(!denies(spec, &[unread, unread], (Some(3), 0)));
+    let mut monitor = monitor(spec);
+    monitor.observe(br#"{"t":"a","k":"\ud800"}"#, None);
+    for key in 0..3 {
+        assert_eq!(
+            act(&mut monitor, &event(Some(0), key)).ruling,
+            Ruling::Block
+        );
+        assert_eq!(
+            act(&mut monitor, &event(Some(1), key)).ruling,
+            Ruling::Allow
+        );
+        assert_eq!(
+            act(&mut monitor, &event(Some(0), key)).ruling,
+            Ruling::Allow
+        );
+    }
 }
 
 /// A condition that no outcome decides denies, in a spec with outcomes as in one without.

@@ -1036,6 +1036,7 @@ fn clients_that_stall_are_cut_off() {
     let mut stalled: Vec<TcpStream> = (0..39).map(|_| stall(body)).collect();
     std::thread::sleep(std::time::Duration::from_millis(500));
     let mut head = stall(b"POST /v1/dec");
+    std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(look().0, 200, "an unfinished head gave its place");
     assert_eq!(head.read(&mut [0]).unwrap_or(0), 0);
     stalled.push(stall(body));
@@ -1296,6 +1297,15 @@ fn clients_without_a_token_keep_no_place() {
                 ask(stream, "POST", "/v1/hook", &token, call)
             })
             .collect();
+        // What happened is recorded, too.
+        let outcome = r#"{"session_id":"o","hook_event_name":"PostToolUse","tool_name":"read","tool_input":{},"tool_use_id":"1","tool_response":"SECRET"}"#;
+        let mail = r#"{"session_id":"o","hook_event_name":"PreToolUse","tool_name":"mail","tool_input":{}}"#;
+        for call in [outcome, mail] {
+            let stream = TcpStream::connect(at).unwrap();
+            let (_, answer) = ask(stream, "POST", "/v1/hook", &token, call);
+            assert!(!answer.contains("too many clients"), "{answer}");
+            assert!(call == outcome || answer.contains("\"deny\""), "{answer}");
+        }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         for (status, answer) in answers {
             assert_eq!(status, 200, "{answer}");

@@ -11,6 +11,13 @@ use crate::input::scan::Scanner;
 /// The key of a member that stands for those that a damaged event may have had.
 pub(super) const LOST: &str = "\0";
 
+/// Long values are given up while there is still this part of the limit, so that the keys and short values behind them are kept: with
+/// the length of its result a tool would choose which of them are lost, the name of the trace among them.
+const ROOM_FOR_SHORT: usize = 4;
+
+/// The length of a short value, in bytes.
+const SHORT: usize = 1024;
+
 /// Reads a document that may be too long, cut off or damaged, and keeps the readable values: a value that cannot be kept
 /// becomes [`UNREAD`]. This is decided for each member of the outermost object and of the objects directly in it, so that only
 /// one field of an event within an envelope is lost. Of an object in a document that is cut off, members may be missing, so it is
@@ -79,8 +86,19 @@ impl Intake {
     pub fn take(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
-            if self.out.len() > self.limit && self.skips.is_none() {
-                let [outer, inner] = self.levels;
+            if self.out.len() <= self.limit - self.limit / ROOM_FOR_SHORT || self.skips.is_some() {
+                continue;
+            }
+            let [outer, inner] = self.levels;
+            let of_outer = || outer.value.filter(|_| !self.is_event());
+            let is_long = |start: &usize| self.out.len() - start > SHORT;
+            if self.out.len() <= self.limit {
+                match (inner.value.filter(is_long), of_outer().filter(is_long)) {
+                    (Some(start), _) => self.give_up(1, start),
+                    (None, Some(start)) if inner.value.is_none() => self.give_up(0, start),
+                    _ => {}
+                }
+            } else {
                 match (inner.value, outer.value) {
                     (Some(start), _) => self.give_up(1, start),
                     (None, Some(_)) if inner.is_open && self.is_event() => {

@@ -157,7 +157,8 @@ impl Monitor {
         let mut awaited = event.clone();
         self.await_outcomes(&mut awaited);
         let mut proposed = self.proposal(awaited, now);
-        if proposed.ruling >= Ruling::Ask {
+        let may_be_denied = self.awaits() && !proposed.ruling.denies();
+        if proposed.ruling >= Ruling::Ask && !may_be_denied {
             return proposed;
         }
         let number = proposed.proposal.take();
@@ -166,19 +167,23 @@ impl Monitor {
             return proposed;
         };
         // The outcome that the line gives, or lacks, is judged before anything is recorded.
-        if self.awaits() {
-            let (read, after, mut judged) = match self.judge_outcome(event.clone(), now, number) {
+        if may_be_denied {
+            let (read, after, judged) = match self.judge_outcome(event.clone(), now, number) {
                 Ok(judged) => judged,
                 Err(refused) => return refused,
             };
-            match judged.ruling {
-                Ruling::Ask => self.reserve(&read, now, after, &mut judged),
+            let mut stricter = match judged.ruling >= proposed.ruling {
+                true => judged,
+                false => proposed.clone(),
+            };
+            match stricter.ruling {
+                Ruling::Ask => self.reserve(&read, now, after, &mut stricter),
                 ruling if ruling.denies() => self.miss_deadlines(&read),
                 _ => {}
             }
-            if judged.ruling >= Ruling::Ask {
-                judged.trace = Some(read.trace);
-                return judged;
+            if stricter.ruling >= Ruling::Ask {
+                stricter.trace = Some(read.trace);
+                return stricter;
             }
         }
         let done = self.event(event, now, Some((number, &proposal)));

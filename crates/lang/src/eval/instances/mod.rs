@@ -538,16 +538,9 @@ impl Instances {
     }
 
     /// Supposes of a `forall` that no instance is violated, where it may be or not: `unviolated` takes the violated states out of a
-    /// set. The state of values that were not seen, alone or in a tuple, stays: it is no violation before such a value is there.
-    pub(in crate::eval) fn suppose_unviolated(
-        &mut self,
-        mut unviolated: impl FnMut(&mut StateSetId),
-    ) {
-        let classes = self.classes.iter_mut().skip(1);
-        for class in classes.filter(|class| class.members == class.whole) {
-            unviolated(&mut class.state.state_set);
-        }
-        self.wild = 0;
+    /// set. Also of values that were not seen: if an event whose value is unknown violated the property, the value is one of these.
+    pub(in crate::eval) fn suppose_unviolated(&mut self, unviolated: impl FnMut(&mut StateSetId)) {
+        self.state_sets().for_each(unviolated);
         self.no_op_classes = 0;
     }
 
