@@ -1251,6 +1251,36 @@ fn every_hook_of_many_at_once_is_answered() {
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
 }
 
+/// The same of an object `event` from which the spec reads, in an event without an envelope.
+#[test]
+fn what_is_missing_of_an_object_of_an_event_is_unknown() {
+    let spec = "event { kind: string text: string? from \"/event/text\" }\n\
+        property p = never (kind == \"mail\" and once (text contains \"SECRET\"))\nenforce p { violated => block }\n";
+    let daemon = daemon_of(spec, &["--listen", "127.0.0.1:0", "--max-body", "1000"]);
+    let keys: String = (0..300).map(|key| format!(r#""key{key}":1,"#)).collect();
+    let bodies = [
+        format!(r#"{{"trace":"T","kind":"result","event":{{{keys}"text":"SECRET"}}}}"#),
+        format!(r#"{{"trace":"T","kind":"result","event":{{{keys}"te"#),
+        r#"{"trace":"T","kind":"result","event":{"a":1,"te"#.to_owned(),
+    ];
+    for (number, body) in bodies.iter().enumerate() {
+        let trace = format!("t{number}");
+        let body = body.replace("\"T\"", &format!("\"{trace}\""));
+        let request = format!(
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n\r\n{body}"
+        );
+        let answer = raw(&daemon.at, request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let mail = format!(r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"mail"}}}}"#);
+        let connection = TcpStream::connect(&daemon.at).unwrap();
+        let (_, decision) = ask(connection, "POST", "/v1/decide", "", &mail);
+        assert!(
+            decision.contains("\"decision\":\"block\""),
+            "{body}: {decision}"
+        );
+    }
+}
+
 /// Whoever has no token keeps no place, by asking for what needs none or by saying nothing.
 #[test]
 fn clients_without_a_token_keep_no_place() {

@@ -99,7 +99,8 @@ impl Monitor {
         let mut members = damaged::pieces(bytes)?.members;
         let depth = self.options.input.depth().saturating_sub(1);
         for (_, value) in &mut members {
-            if !damaged::is_value(value, depth) {
+            // An object with missing members is unknown as a whole: a field may read one of them.
+            if !damaged::is_value(value, depth) || damaged::is_cut(value.as_bytes()) {
                 UNREAD.clone_into(value);
             }
         }
