@@ -176,6 +176,26 @@ fn decisions_over_http() {
     );
 }
 
+/// Sends bodies that are too long or end too soon, each of a trace that it names `T`, and then asks to send mail, which is denied.
+fn deny_mail_after(daemon: &Daemon, bodies: &[String]) {
+    for (number, body) in bodies.iter().enumerate() {
+        let trace = format!("t{number}");
+        let body = body.replace("\"T\"", &format!("\"{trace}\""));
+        let request = format!(
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n\r\n{body}"
+        );
+        let answer = raw(&daemon.at, request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let mail = format!(r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"mail"}}}}"#);
+        let connection = TcpStream::connect(&daemon.at).unwrap();
+        let (_, decision) = ask(connection, "POST", "/v1/decide", "", &mail);
+        assert!(
+            decision.contains("\"decision\":\"block\""),
+            "{body}: {decision}"
+        );
+    }
+}
+
 /// Of an event in a body that is too long or cut off, what cannot be read is unknown and not absent, in an envelope or bare, and
 /// whatever its values are: a tool chooses the keys of what it returns.
 #[test]
@@ -217,22 +237,7 @@ fn what_is_missing_of_an_event_that_is_cut_off_is_unknown() {
             .to_owned(),
         format!(r#"{{ "phase" : "after", "event" : {{ "trace":"T","kind" : "result", "pad":"{x}"#),
     ];
-    for (number, body) in bodies.iter().enumerate() {
-        let trace = format!("t{number}");
-        let body = body.replace("\"T\"", &format!("\"{trace}\""));
-        let request = format!(
-            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n{body}"
-        );
-        let answer = raw(&daemon.at, request.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
-        let mail = format!(r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"mail"}}}}"#);
-        let connection = TcpStream::connect(&daemon.at).unwrap();
-        let (_, decision) = ask(connection, "POST", "/v1/decide", "", &mail);
-        assert!(
-            decision.contains("\"decision\":\"block\""),
-            "{body}: {decision}"
-        );
-    }
+    deny_mail_after(&daemon, &bodies);
 }
 
 #[test]
@@ -1263,22 +1268,7 @@ fn what_is_missing_of_an_object_of_an_event_is_unknown() {
         format!(r#"{{"trace":"T","kind":"result","event":{{{keys}"te"#),
         r#"{"trace":"T","kind":"result","event":{"a":1,"te"#.to_owned(),
     ];
-    for (number, body) in bodies.iter().enumerate() {
-        let trace = format!("t{number}");
-        let body = body.replace("\"T\"", &format!("\"{trace}\""));
-        let request = format!(
-            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n\r\n{body}"
-        );
-        let answer = raw(&daemon.at, request.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
-        let mail = format!(r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"mail"}}}}"#);
-        let connection = TcpStream::connect(&daemon.at).unwrap();
-        let (_, decision) = ask(connection, "POST", "/v1/decide", "", &mail);
-        assert!(
-            decision.contains("\"decision\":\"block\""),
-            "{body}: {decision}"
-        );
-    }
+    deny_mail_after(&daemon, &bodies);
 }
 
 /// Whoever has no token keeps no place, by asking for what needs none or by saying nothing.
