@@ -1264,6 +1264,9 @@ fn what_is_missing_of_an_object_of_an_event_is_unknown() {
     let daemon = daemon_of(spec, &["--listen", "127.0.0.1:0", "--max-body", "1000"]);
     let keys: String = (0..300).map(|key| format!(r#""key{key}":1,"#)).collect();
     let bodies = [
+        format!(
+            r#"{{"phase":"after","event":{{"trace":"T","kind":"result","event":{{{keys}"text":"SECRET"}}}}}}"#
+        ),
         format!(r#"{{"trace":"T","kind":"result","event":{{{keys}"text":"SECRET"}}}}"#),
         format!(r#"{{"trace":"T","kind":"result","event":{{{keys}"te"#),
         r#"{"trace":"T","kind":"result","event":{"a":1,"te"#.to_owned(),

@@ -37,9 +37,6 @@ pub struct Intake {
     drops: bool,
     /// The number of bytes behind the event that may exceed the limit; taken by the first event.
     room_behind_event: usize,
-    /// Whether the outermost object has a member `phase`, and one `event`: it is an envelope, not an event.
-    has_phase: bool,
-    has_event: bool,
     changed: bool,
 }
 
@@ -76,8 +73,6 @@ impl Intake {
             skips: None,
             drops: false,
             room_behind_event: 256,
-            has_phase: false,
-            has_event: false,
             changed: false,
         }
     }
@@ -143,10 +138,7 @@ impl Intake {
             if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
                 self.close_cut();
             }
-            match self.has_phase && self.has_event {
-                true => self.out.push(b'}'),
-                false => self.close_cut(),
-            }
+            self.close_cut();
             self.changed = true;
         }
         self.lossy()
@@ -169,7 +161,9 @@ impl Intake {
     /// Returns whether the value that is being read is the event of an envelope.
     fn is_event(&self) -> bool {
         let before = self.levels[0].value.and_then(|start| self.out.get(..start));
-        before.is_some_and(|before| ends_with_key(before, b"\"event\""))
+        let before = before.and_then(|before| before.strip_suffix(b":"));
+        let before = before.and_then(|before| before.trim_ascii_end().strip_suffix(b"\"event\""));
+        before.is_some_and(|before| matches!(before.trim_ascii_end().last(), Some(b'{' | b',')))
     }
 
     /// Returns the output as it is, without invalid bytes.
@@ -292,10 +286,6 @@ impl Intake {
             b':' => {
                 self.put(byte);
                 let here = self.out.len();
-                if self.depth == 1 {
-                    self.has_phase |= ends_with_key(&self.out, b"\"phase\"");
-                    self.has_event |= ends_with_key(&self.out, b"\"event\"");
-                }
                 if let Some(level) = self.level().filter(|level| level.is_open) {
                     level.value = Some(here);
                 }
@@ -324,21 +314,12 @@ impl Intake {
     }
 }
 
-/// Whether a text ends with a key of an object, as it is written, and its colon.
-fn ends_with_key(text: &[u8], key: &[u8]) -> bool {
-    let text = text.strip_suffix(b":").map(<[u8]>::trim_ascii_end);
-    let before = text.and_then(|text| text.strip_suffix(key));
-    before.is_some_and(|before| matches!(before.trim_ascii_end().last(), Some(b'{' | b',')))
-}
-
 /// Returns the members that can be distinguished in a text that is not JSON, as an object: values that are not JSON are
 /// [`UNREAD`], and half a surrogate pair in a key becomes a replacement character. Whatever stands between and around the
-/// members is left out, for which there is [`LOST`]; in an envelope in its `event`, of which the members are kept as well. `None`
-/// if no object begins in the text.
+/// members is left out, for which there is [`LOST`], also in an `event`, of which the members are kept as well. `None` if no object
+/// begins in the text.
 fn salvaged(text: &str) -> Option<String> {
     let members = split(text)?.members;
-    let has = |name: &str| members.iter().any(|(key, _)| key == name);
-    let is_envelope = has("phase") && has("event");
     let read = |(key, value): (String, &str)| {
         let event = || split(value).filter(|_| key == "event" && value.starts_with('{'));
         let text = match is_value(value, DEEPEST) {
@@ -347,8 +328,8 @@ fn salvaged(text: &str) -> Option<String> {
         };
         (key, text)
     };
-    let lost = (!is_envelope).then(|| (LOST.to_owned(), UNREAD.to_owned()));
-    Some(object(members.into_iter().map(read).chain(lost)))
+    let lost = (LOST.to_owned(), UNREAD.to_owned());
+    Some(object(members.into_iter().map(read).chain([lost])))
 }
 
 /// Returns the text of an event with the members that could be distinguished in it.
@@ -530,11 +511,11 @@ mod tests {
             (b"{\"event\":{},", r#"{"event":{},"\u0000":"\ud800"}"#),
             (
                 b"{\"phase\":\"after\",\"event\":{},",
-                r#"{"phase":"after","event":{}}"#,
+                r#"{"phase":"after","event":{},"\u0000":"\ud800"}"#,
             ),
             (
                 b"{ \"phase\" : 1 , \"event\" : { \"b\" : 1, \"c",
-                r#"{ "phase" : 1 , "event" : { "b" : 1,"\u0000":"\ud800"}}"#,
+                r#"{ "phase" : 1 , "event" : { "b" : 1,"\u0000":"\ud800"},"\u0000":"\ud800"}"#,
             ),
             (
                 br#"{"a":1,"x\"event":{"#,
@@ -612,7 +593,7 @@ mod tests {
             ),
             (
                 br#"{"phase":"after","event":{"a":1,"b":{"\ud800":2}}}"#,
-                r#"{"phase":"after","event":{"a":1,"b":"\ud800","\u0000":"\ud800"}}"#,
+                r#"{"phase":"after","event":{"a":1,"b":"\ud800","\u0000":"\ud800"},"\u0000":"\ud800"}"#,
             ),
             (
                 br#"{"a":"x"],"b":2}"#,

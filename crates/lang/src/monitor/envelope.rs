@@ -168,7 +168,8 @@ impl<'l> Envelope<'l> {
             return Err(EnvelopeError::Wrong(wrong));
         }
         for (place, (key, _)) in members.iter().enumerate() {
-            if !["phase", "event", "proposal"].contains(&key) {
+            // What is missing of an envelope is no part of the event.
+            if !["phase", "event", "proposal", LOST].contains(&key) {
                 let wrong = format!("`{key}` is not allowed beside `phase`");
                 return Err(EnvelopeError::Wrong(wrong));
             }
