@@ -123,3 +123,38 @@ pub(super) fn alternative(mut inner: Word) -> Option<Alternative> {
         word: inner,
     })
 }
+
+/// Whether a text between double quotes is the same with and without the quotes around them: `"${x:+"a b"}"`. The inner ones end the
+/// outer ones where Bash looks for braces and escapes.
+pub(super) fn is_plain_in_quotes(written: &str, parts: &[Part]) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || " _-./:=@%+*?~".contains(c);
+    !written.contains(['\\', '\''])
+        && parts.iter().all(|part| match part {
+            Part::Bare(text) | Part::Quoted(text) => text.chars().all(is_plain),
+            _ => true,
+        })
+}
+
+/// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`, `{$x,y}{a,b}` is `$xa $xb ya yb`.
+pub(super) fn has_joined_names(word: &[Part]) -> bool {
+    let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let goes_on = |part: &Part| match part {
+        Part::Bare(text) => text
+            .split('}')
+            .skip(1)
+            .any(|rest| rest.starts_with(is_name) || rest.starts_with('{')),
+        _ => false,
+    };
+    let ends = word.windows(2).any(|two| match two {
+        [
+            Part::Param {
+                written,
+                quoted: false,
+                ..
+            },
+            Part::Bare(text),
+        ] => !written.starts_with("${") && text.starts_with([',', '}']),
+        _ => false,
+    });
+    ends && word.iter().any(goes_on)
+}

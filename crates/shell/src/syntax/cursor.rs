@@ -29,6 +29,8 @@ pub(super) struct Parser<'t> {
     pub(super) substitutions: usize,
     /// The number of `${…}` between double quotes, or in a text that is read like that, around the position.
     pub(super) quoted_braces: usize,
+    /// Whether the text of the innermost of them has quotes or escapes that are not read there.
+    pub(super) has_inner_quotes: bool,
     /// Whether the words are those of a builtin that assigns variables: `export x=y`.
     pub(super) declares: bool,
     /// Whether the next word is one in which Bash expands braces, as those of commands.
@@ -49,6 +51,7 @@ impl<'t> Parser<'t> {
             dialect,
             substitutions: 0,
             quoted_braces: 0,
+            has_inner_quotes: false,
             declares: false,
             has_braces: false,
         }

@@ -1,6 +1,8 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
-use super::alternative::{alternative, scripts_of, without_scripts};
+use super::alternative::{
+    alternative, has_joined_names, is_plain_in_quotes, scripts_of, without_scripts,
+};
 use super::cursor::{Parser, Result};
 use super::literal;
 use super::{Assign, Dialect, Inner, Part, Script, Word};
@@ -219,6 +221,7 @@ impl Parser<'_> {
                         || (next == '"' && end != End::Text)
                         || (next == '}' && end == End::QuotedBrace);
                     if !escapes {
+                        self.has_inner_quotes |= end == End::QuotedBrace;
                         push(&mut out, '\\', true);
                     }
                     push(&mut out, next, true);
@@ -251,14 +254,21 @@ impl Parser<'_> {
                 }
                 '"' if end != End::Text => {
                     self.bump();
+                    let start = self.pos;
                     let inner = self.nested(|parser| parser.parts(End::Quote))?;
+                    let written = self.since(start);
                     self.expect("\"")?;
+                    self.has_inner_quotes |=
+                        end == End::QuotedBrace && !is_plain_in_quotes(&written, &inner);
                     if inner.is_empty() {
                         out.push(Part::Quoted(String::new()));
                     }
                     out.extend(inner);
                 }
                 '$' => {
+                    // Bash reads these quotes there, too
+                    let begins_quotes = self.sees("$'") || self.sees("$\"");
+                    self.has_inner_quotes |= end == End::QuotedBrace && begins_quotes;
                     self.dollar(quoted, has_braces, &mut out)?;
                     self.behind_expansion()?;
                 }
@@ -406,7 +416,15 @@ impl Parser<'_> {
                     written: self.since(start),
                 });
             }
-            _ => push(out, '$', true),
+            _ => {
+                // Bash expands braces first: `{a,$}x` is `ax $x`
+                let opens = |part: &Part| matches!(part, Part::Bare(text) if text.contains('{'));
+                let ends = self.sees(",") || self.sees("}");
+                if !quoted && ends && out.iter().any(opens) {
+                    return self.fail();
+                }
+                push(out, '$', true);
+            }
         }
         Ok(())
     }
@@ -437,7 +455,9 @@ impl Parser<'_> {
         }
         let end = if quoted { End::QuotedBrace } else { End::Brace };
         self.quoted_braces += usize::from(quoted);
+        let around = std::mem::take(&mut self.has_inner_quotes);
         let inner = self.nested(|parser| parser.parts(end))?;
+        let has_inner_quotes = std::mem::replace(&mut self.has_inner_quotes, around);
         self.quoted_braces -= usize::from(quoted);
         self.expect("}")?;
         let written = self.since(start);
@@ -482,6 +502,10 @@ impl Parser<'_> {
         }
         let (scripts, inner) = without_scripts(inner);
         let text = alternative(inner);
+        if has_inner_quotes && text.is_some() {
+            let what = "the text in quotes within quotes";
+            return Err(ShellError::undetermined(what, &written));
+        }
         let is_text = text.as_ref().is_some_and(|text| !text.assigns);
         // the subscript of `${x[@]}` is not evaluated
         let evaluated = written.replace("[@]", "").replace("[*]", "");
@@ -590,30 +614,6 @@ pub(super) enum End {
     Brace,
     QuotedBrace,
     Bracket,
-}
-
-/// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`.
-fn has_joined_names(word: &[Part]) -> bool {
-    let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    let goes_on = |part: &Part| match part {
-        Part::Bare(text) => text
-            .split('}')
-            .skip(1)
-            .any(|rest| rest.starts_with(is_name)),
-        _ => false,
-    };
-    let ends = word.windows(2).any(|two| match two {
-        [
-            Part::Param {
-                written,
-                quoted: false,
-                ..
-            },
-            Part::Bare(text),
-        ] => !written.starts_with("${") && text.starts_with([',', '}']),
-        _ => false,
-    });
-    ends && word.iter().any(goes_on)
 }
 
 /// Whether a text has joined lines, so that it is not what Bash reads.

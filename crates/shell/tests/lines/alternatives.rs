@@ -89,6 +89,34 @@ fn a_text_or_nothing_is_read_as_both() {
 }
 
 #[test]
+fn quotes_within_quotes_are_not_read() {
+    all_are_unknown(&[
+        r#""${HOME:+$'r\x6d'}" f"#,
+        r#""${HOME+$'\162m'}" f"#,
+        r#"env "${HOME:+$'r\x6d'}" f"#,
+        r#""${HOME:+$"rm"}" f"#,
+        r#""${HOME:+r$''m}" f"#,
+        r#""${HOME:+r$""m}" f"#,
+        r#""${HOME:+"r\m"}" f"#,
+        r#""${HOME:+"{rm,f}"}""#,
+        r#""${HOME:+"${HOME:+$'rm'}"}" f"#,
+        r#"find . -name f "${HOME:+$'\x2ddelete'}""#,
+        r#"find . -name f "${HOME:+"\-exec"}" rm {} +"#,
+        r#"bash -c "echo ${HOME:+$'\x3brm f'}""#,
+        r#"sed "1${NOPE:-$'\x65'} rm f" g"#,
+        r#"echo 'rm f' | tee "${HOME:+"\s"}"; sh s"#,
+        "sh <<E\n${HOME:+$'rm'} f\nE",
+    ]);
+    all_are_read(&[
+        r#"echo "${HOME:+"a b"}" "${1:-"$HOME/x"}" "${1:-$(date "+%Y\n")}""#,
+        r#"echo "${x%$'\n'}" "${x//$'\n'/ }" "${x#"\a"}""#,
+        r#"echo "${x:-\$y}" "${x:-\"a\"}" "${x:-a\}b}""#,
+        r#"[ -n "${x+"set"}" ]"#,
+        r#"echo ${x:+$'a\n'} ${x:-"a\"b"}"#,
+    ]);
+}
+
+#[test]
 fn braces_behind_a_name_are_read_first() {
     for (line, expected) in [
         ("cp $F{,.bak}", vec!["cp", "$F", "$F.bak"]),
@@ -103,6 +131,11 @@ fn braces_behind_a_name_are_read_first() {
         "ls $F{a,$b}",
         "ls $F{01..03}",
         "ls $F{a,b}{c,d}",
+        "x=echo; xa=rm; {$x,$x}{a,b} f",
+        "x=echo; xa=rm; env {$x,:}{1..2} f",
+        "c=({$x,$x}{m,m} f); \"${c[@]}\"",
+        "x=rm; {:,$}x f",
+        "{$,:}{HOME:+rm} f",
     ] {
         assert!(read(line).is_err(), "{line}");
     }
