@@ -190,7 +190,12 @@ impl Walk<'_> {
     }
 
     /// Whether a variable gets the value that it had, or a plain text in its place: `x=${x:-y}`.
-    pub(super) fn holds_plain_default(&self, assign: &Assign, scope: &Scope<'_>) -> bool {
+    pub(super) fn holds_plain_default(
+        &self,
+        assign: &Assign,
+        itself: Option<&str>,
+        scope: &Scope<'_>,
+    ) -> bool {
         match assign.value.as_slice() {
             [
                 Part::Opaque {
@@ -198,7 +203,7 @@ impl Walk<'_> {
                     written,
                     ..
                 },
-            ] => self.is_plain_default(written, text, Some(&assign.name), scope),
+            ] => self.is_plain_default(written, text, itself, scope),
             _ => false,
         }
     }

@@ -39,7 +39,10 @@ fn elements(assign: &Assign) -> Option<&[Word]> {
 pub(super) fn arrays(parsed: &Parsed) -> HashMap<String, Array> {
     let mut all: HashMap<String, Array> = HashMap::new();
     count(&parsed.script, &mut all);
-    all.retain(|name, array| parsed.names.is_assigned(name, array.n_open));
+    let names = &parsed.names;
+    all.retain(|name, array| {
+        names.is_assigned(name, array.n_open) && !names.inherited.contains(name)
+    });
     all
 }
 

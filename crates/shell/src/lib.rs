@@ -26,6 +26,7 @@ mod foreign;
 mod gather;
 mod option_table;
 mod output;
+mod owners;
 mod quoting;
 mod rounds;
 mod syntax;

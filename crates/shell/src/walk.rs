@@ -10,11 +10,12 @@ use super::files::{is_own, opens_socket};
 pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
 use super::foreign::own_variable;
+use super::owners::Owners;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, is_proxy, loads_code, runs_values_of};
-use super::words::{Hole, Leading, Partial, shown, with_substitutions};
+use super::words::{Hole, Leading, Partial, raw_text, shown, with_substitutions};
 use super::{Command, Limits, ShellError};
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -26,6 +27,7 @@ pub(super) struct Walk<'l> {
     pub(super) found: Vec<Command>,
     /// Variables that the text assigns anywhere.
     pub(super) assigned: HashSet<String>,
+    pub(super) owners: Owners,
     /// Those that only commands of the line itself pass to what they run: `env X=1`.
     pub(super) passed: HashSet<String>,
     /// Aliases that the text defines anywhere.
@@ -124,6 +126,7 @@ impl<'l> Walk<'l> {
             words: 0,
             found: Vec::new(),
             assigned: HashSet::new(),
+            owners: Owners::default(),
             passed: HashSet::new(),
             aliases: HashSet::new(),
             files: HashSet::new(),
@@ -167,6 +170,7 @@ impl<'l> Walk<'l> {
     pub(super) fn again(self) -> Walk<'l> {
         Walk {
             assigned: self.assigned,
+            owners: self.owners,
             passed: self.passed,
             aliases: self.aliases,
             functions: self.functions,
@@ -236,6 +240,10 @@ impl<'l> Walk<'l> {
         // an assignment of a variable that is read-only fails
         let fails = |name: &String| self.read_only.contains(name);
         parsed.names.dynamic |= parsed.names.assigned.keys().any(fails);
+        self.owners.assign(parsed.names.assigned.keys(), text);
+        if level > 0 {
+            parsed.names.inherited = self.owners.shared(parsed.names.assigned.keys());
+        }
         let names = &parsed.names;
         if let Some(name) = own_variable(dialect, names.assigned.keys()) {
             let what = "what another shell does with";
@@ -505,15 +513,18 @@ impl<'l> Walk<'l> {
                 partial.always = always;
                 self.charge(partial.written.len())?;
                 let names = &scope.parsed.names;
-                let once = names.is_assigned_once(&assign.name);
-                if once && begins_as_environment(&partial.written, Some(&assign.name), scope, self)
-                {
+                let inherits = names.inherited.contains(&assign.name);
+                let once = names.is_assigned_once(&assign.name)
+                    && (!inherits || always && scope.constant.contains(&assign.name));
+                // in its own assignment it has the value of the environment
+                let itself = (!inherits).then_some(assign.name.as_str());
+                if once && begins_as_environment(&partial.written, itself, scope, self) {
                     partial.leading = Leading::Determined;
                     if has_plain_default(&partial.written) {
                         partial.climb = Climb::No;
                     }
                 }
-                if once && self.holds_plain_default(assign, scope) {
+                if once && self.holds_plain_default(assign, itself, scope) {
                     partial.leading = Leading::Determined;
                     partial.environment = true;
                     partial.determined.clone_from(&partial.filled);
@@ -676,15 +687,4 @@ impl<'l> Walk<'l> {
         }
         Ok(())
     }
-}
-
-fn raw_text(word: &Word) -> String {
-    let parts = word.iter().map(|part| match part {
-        Part::Bare(text) | Part::Quoted(text) => text.as_str(),
-        Part::Param { written, .. }
-        | Part::Substitution { written, .. }
-        | Part::Process { written, .. }
-        | Part::Opaque { written, .. } => written,
-    });
-    parts.collect()
 }

@@ -424,6 +424,18 @@ pub(super) fn with_substitutions(written: &str, scope: &Scope<'_>) -> String {
     text + rest
 }
 
+/// Returns the text of a word, with its expansions as they are written.
+pub(super) fn raw_text(word: &Word) -> String {
+    let parts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.as_str(),
+        Part::Param { written, .. }
+        | Part::Substitution { written, .. }
+        | Part::Process { written, .. }
+        | Part::Opaque { written, .. } => written,
+    });
+    parts.collect()
+}
+
 fn quoted(text: &str, atoms: &mut Vec<Atom>) {
     if text.is_empty() {
         atoms.push(Atom::Empty);

@@ -21,9 +21,16 @@ impl Walk<'_> {
             }
             if listed(wrapper.sets, name) {
                 let (variable, _) = split_value(&value.text);
-                self.assigned.insert(variable.to_owned());
+                self.assign_by_word(variable);
             }
         }
+    }
+
+    /// Records a variable that a word of a command assigns, for what the command runs.
+    fn assign_by_word(&mut self, name: &str) {
+        let name = name.to_owned();
+        self.owners.assign(std::iter::once(&name), "");
+        self.assigned.insert(name);
     }
 
     /// Records the effects of a command on files and on the folder.
@@ -44,7 +51,10 @@ impl Walk<'_> {
                 if scope.level == 0 && !is_noted(program) && !self.assigned.contains(name) {
                     self.passed.insert(name.to_owned());
                 }
-                self.assigned.insert(name.to_owned());
+                match is_noted(&program) && scope.parsed.names.assigned.contains_key(name) {
+                    true => _ = self.assigned.insert(name.to_owned()),
+                    false => self.assign_by_word(name),
+                }
                 self.named_program(name, value)?;
                 if loads_code(name) || is_proxy(name) && field.hole != Hole::None {
                     self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;

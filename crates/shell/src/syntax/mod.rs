@@ -194,6 +194,8 @@ pub(crate) struct Names {
     pub(crate) arrays: HashSet<String>,
     /// Variables that are declared read-only; another assignment fails.
     pub(crate) read_only: HashSet<String>,
+    /// Variables of the text that may have a value from the text around it, or from one that runs before it.
+    pub(crate) inherited: HashSet<String>,
     /// `$1`, `$2`, … change.
     pub(crate) shifts: bool,
     /// Commands may run in another order than written, or more than once: functions, traps, background commands.
@@ -240,13 +242,14 @@ impl Names {
     /// Whether each assignment of a variable gives it one word that is no option.
     pub(crate) fn is_word(&self, name: &str) -> bool {
         let all = self.assigned.get(name);
-        all.is_some() && all == self.words.get(name) && !self.may_change(name)
+        let is_other = self.inherited.contains(name) || self.may_change(name);
+        all.is_some() && all == self.words.get(name) && !is_other
     }
 
     /// Whether a variable is never anything but a number. Texts that arithmetic evaluates assign numbers only.
     pub(crate) fn is_number(&self, name: &str) -> bool {
         let all = self.assigned.get(name);
-        let is_other = self.dynamic || is_set_by_shell(name);
+        let is_other = self.dynamic || is_set_by_shell(name) || self.inherited.contains(name);
         all.is_some() && all == self.numbers.get(name) && !is_other
     }
 

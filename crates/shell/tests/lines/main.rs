@@ -16,6 +16,7 @@ mod foreign;
 mod found_files;
 mod given;
 mod hidden_text;
+mod inherited;
 mod interpreters;
 mod programs;
 mod quirks;
