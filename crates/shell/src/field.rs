@@ -68,7 +68,7 @@ pub(super) struct Field {
     pub(super) glued: bool,
     /// Whether the field may become several words, or none.
     pub(super) splits: bool,
-    /// Whether all undetermined parts are parameters that the text never assigns.
+    /// Whether all undetermined parts are, or were, parameters that the text never assigns.
     pub(super) environment: bool,
     /// Whether the text after the last slash is determined.
     pub(super) tail: bool,
@@ -167,7 +167,11 @@ impl Field {
 
     /// Whether the text determines the whole field.
     pub(super) fn is_known(&self) -> bool {
-        self.hole == Hole::None && !self.pattern && !self.tilde && self.process.is_none()
+        self.hole == Hole::None
+            && self.environment
+            && !self.pattern
+            && !self.tilde
+            && self.process.is_none()
     }
 
     /// Whether it may be an option, and whose text that would be.
@@ -192,12 +196,15 @@ impl Field {
     }
 
     /// Returns the words that the field is if it is this text, its own without its undetermined parts; of an assignment (`assigns`),
-    /// those of the name are left out. The words of a loop count as several.
+    /// those of the name are left out. The words of a loop count as several. What a word is that a variable of the line decides stays
+    /// open: it is no environment.
     pub(super) fn as_text(&self, text: &str, assigns: bool) -> Vec<Field> {
+        let is_blank = |c: char| c.is_ascii_whitespace();
         if let (Some((name, _)), Some((_, value))) =
             (text.split_once('='), self.text.split_once('='))
             && assigns
             && value.contains(['$', '`'])
+            && !(self.splits && text.contains(is_blank))
         {
             return vec![Field {
                 text: format!("{name}={value}"),
@@ -208,13 +215,14 @@ impl Field {
             }];
         }
         // the values of a loop stand on a line each
-        let is_end = |c: char| c == '\n' || self.splits && c.is_ascii_whitespace();
+        let is_end = |c: char| c == '\n' || self.splits && is_blank(c);
         let words = text.split(is_end).filter(|word| !word.is_empty());
         let words = words.map(|word| Field {
             pattern: self.pattern,
             nullable: self.nullable,
             tilde: self.tilde,
             climb: self.climb,
+            environment: self.environment,
             ..Field::known(word)
         });
         words.collect()

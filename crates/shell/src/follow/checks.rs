@@ -140,9 +140,15 @@ pub(super) fn check_builtin(program: &str, words: &[Field], defines_functions: b
     };
     let options = || words.iter().take_while(|word| word.text.starts_with('-'));
     let is_odd = |word: &Field| !matches!(&*word.text, "-p" | "-v" | "-V" | "--");
+    let is_open = |word: &Field| {
+        let is_one_of_several = words.len() > 1 && word.hole != Hole::None;
+        word.may_split() || is_one_of_several && !word.environment
+    };
     let lists = |word: &Field| matches!(&*word.text, "-l" | "-ln" | "-lr" | "-lnr");
     let (what, written) = match program {
-        "hash" if has_letters(&['p']) => ("the program of a name after", "hash -p"),
+        "hash" if has_letters(&['p']) || words.iter().any(is_open) => {
+            ("the program of a name after", "hash -p")
+        }
         "set" | "shopt" => return check_settings(program, words),
         // builtins that give way to programs
         "enable" if !words.is_empty() => ("what a name means after", "enable"),

@@ -333,7 +333,8 @@ impl Walk<'_> {
     /// The name of a program, without its folder.
     fn program(&mut self, first: &Field, scope: &Scope<'_>) -> Result<String> {
         let whole = match first.hole {
-            Hole::None => true,
+            // another reading of a word that a variable of the line decides
+            Hole::None => first.environment,
             _ => {
                 first.tail
                     && (!first.splits

@@ -42,7 +42,7 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
 /// Returns the text that is passed to a shell. Parameters that the line never assigns stay in it, as one word each. Names of files are text
 /// that the line does not hold.
 pub(super) fn script_text(field: &Field) -> Result<String> {
-    let plain = field.hole == Hole::None || (field.environment && !field.silent);
+    let plain = field.environment && (field.hole == Hole::None || !field.silent);
     let is_path = field.pattern || field.tilde && !field.text.starts_with("~/");
     if !plain || is_path || field.process.is_some() {
         return refuse("a script", field);

@@ -542,6 +542,7 @@ pub(super) fn trap(words: &[Field]) -> Result<Run> {
     };
     match words {
         [line, _, ..] => line_of(std::slice::from_ref(line)),
+        [line] if line.may_split() => refuse("a script", line),
         _ => Ok(Run::Nothing),
     }
 }

@@ -1,5 +1,6 @@
 //! Commands if parts of their words, or whole words, are empty: `rm $x-rf d`, `timeout $x 3 rm f`.
 
+use super::names::known_name;
 use super::{Result, Run, listed, refuse, unversioned};
 use crate::feed::Feed;
 use crate::syntax::is_noted;
@@ -151,8 +152,11 @@ impl Walk<'_> {
     }
 
     fn is_no_program(&self, name: &str) -> bool {
+        // a file without an ending may have the name of a program, and some programs have names with a dot
         let is_plain = !name.contains('/') && !self.assigned.contains("PATH");
-        name.starts_with('-') || is_plain && self.writes_file(name) || is_parameters(name)
+        let has_ending = unversioned(known_name(name)).contains('.') && !name.starts_with("mkfs.");
+        let is_file = is_plain && has_ending && self.writes_file(name);
+        name.starts_with('-') || is_file || is_parameters(name)
     }
 }
 
@@ -169,7 +173,10 @@ fn is_parameters(text: &str) -> bool {
     parts.next().is_some_and(is_symbols)
         && parts.all(|part| {
             let behind = match part.strip_prefix('{') {
-                Some(braced) => braced.split_once('}').map(|(_, behind)| behind),
+                Some(braced) => braced.split_once('}').and_then(|(name, behind)| {
+                    // `${x:-rm}` may be a program
+                    name.chars().all(is_named).then_some(behind)
+                }),
                 None => Some(part.trim_start_matches(is_named)),
             };
             behind.is_some_and(is_symbols)

@@ -2,7 +2,7 @@
 
 use guard_shell::ShellError;
 
-use crate::{all_are_listed_or_errors, none_deletes, read};
+use crate::{all_are_listed_or_errors, all_are_unknown, none_deletes, read};
 
 #[test]
 fn quirks_of_bash_are_read_as_bash_does() {
@@ -228,4 +228,30 @@ fn everyday_lines_that_look_like_quirks_are_read() {
             "{line}: {found:?}"
         );
     }
+}
+
+#[test]
+fn words_of_hash_and_trap_are_known() {
+    all_are_unknown(&[
+        r#"c=(-p /bin/rm q); hash "${c[@]}"; q f"#,
+        "false || c='-p /bin/rm q'; hash $c; q f",
+        "read c <<< '-p /bin/rm q'; hash $c; q f",
+        r#"set -- -p /bin/rm q; hash "$@"; q f"#,
+        "c='-p /bin/rm q'; hash ${c#x}; q f",
+        r#"c=(-p /bin/rm q); command hash "${c[@]}"; q f"#,
+        r#"hash "${HOME:+"\-p"}" /bin/rm q; q f"#,
+        r#"c=('rm f' EXIT); trap "${c[@]}""#,
+        r#"c=(-- 'rm f' EXIT); trap "${c[@]}""#,
+        r#"set -- 'rm f' EXIT; trap "$@""#,
+        r#"c=('rm f' EXIT); command trap "${c[@]}""#,
+        r#"c=('rm f' EXIT); trap "${c[@]:0}""#,
+        r#"read -a c <<< 'rm EXIT'; trap "${c[@]}""#,
+    ]);
+    none_deletes(&[
+        "hash -r; hash cargo git 2>/dev/null",
+        "hash \"$1\" 2>/dev/null || exit",
+        "for c in git curl; do hash $c || exit 1; done",
+        "trap - EXIT; trap '' INT TERM; trap -p",
+        "for s in INT TERM; do trap 'echo bye' $s; done",
+    ]);
 }

@@ -198,3 +198,65 @@ fn the_file_of_a_redirection_is_also_what_is_left_of_it() {
     }
     all_are_unknown(&["echo 'rm -r d' > a.${x:+sh}; bash a.sh"]);
 }
+
+#[test]
+fn defaults_with_blanks_are_words_behind_an_assignment() {
+    all_are_listed_or_errors(&[
+        "env x=1${NOPE:- rm} f",
+        "env x=${U:-1 rm} f",
+        "env x=${NOPE:-1 rm f}",
+        "env x=1${NOPE:- rm }f",
+        "env --chdir=${NOPE:-. rm} f",
+        "env --unset=${NOPE:-x rm} f",
+        "env PATH=$PATH${NOPE:- rm} f",
+        "y=${NOPE:-1 rm}; env x=$y f",
+        "env x=${HOME:+${NOPE:-1 rm}} f",
+    ]);
+    all_are_read(&[
+        "env x=${y:-1} make",
+        "env x=\"${y:-a b}\" make",
+        "env PATH=$HOME/bin:$PATH make",
+    ]);
+}
+
+#[test]
+fn another_reading_decides_no_program() {
+    all_are_unknown(&[
+        "d=r; d=r; timeout ${c:--k} 5 5 ${d}m f",
+        "timeout ${c:--k} 5 5 ${d:-$(echo r)}m f",
+        "flock ${NOPE:--n} g ${d:-$(echo r)}m f",
+        "flock ${NOPE:--w} 5 g ${d:-$(echo r)}m f",
+        "taskset ${NOPE:--c} 0 ${d:-$(echo r)}m f",
+        "chrt ${NOPE:--o} 0 ${d:-$(echo r)}m f",
+        r#"flock ${NOPE:--n} g -c "${d:-$(echo r)}m f""#,
+    ]);
+    all_are_listed_or_errors(&[
+        "flock $NOPE g -c '${HOME:+rm} f'",
+        "flock $NOPE g -c '${d:-rm} f'",
+        "flock -w $NOPE 5 g -c '${d:-rm} f'",
+        "git -C $NOPE . -c alias.q='!${d:-rm} f' q",
+        "bash --rcfile $NOPE x -c '${d:-rm} f'",
+        "bash --init-file $NOPE x -c '${HOME:+rm} f'",
+        "flock $NOPE g -c '${x:=rm} f'",
+    ]);
+    all_are_read(&[
+        "timeout ${c:--k} 5 5 make",
+        "flock ${o:--n} lock -c 'make all'",
+    ]);
+}
+
+#[test]
+fn files_do_not_hide_programs_of_their_names() {
+    all_are_unknown(&[
+        ">find; timeout $NOPE 5 find f -delete",
+        ">git; timeout $NOPE 5 git clean -fdx",
+        ">nc; timeout $NOPE 5 nc h 80 < f",
+        ">mkfs.ext4; timeout $NOPE 5 mkfs.ext4 /dev/sda",
+        ">python3.11; timeout $NOPE 5 python3.11 a.py",
+    ]);
+    all_are_read(&[
+        "echo x > list.txt; ssh $H cat list.txt",
+        "echo x > list.txt; sudo -u $U cat list.txt",
+        "touch a.py; timeout $T python a.py",
+    ]);
+}
